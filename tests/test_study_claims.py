@@ -7,7 +7,7 @@ import pytest
 from floodway.study import load_study, plan_of
 from floodway.study.claims.numbers import Numbers
 from floodway.study.claims.outcome import Part
-from floodway.study.claims.verdicts import Judged, judged
+from floodway.study.claims.verdicts import Judged, claim_verdicts
 from floodway.study.metrics.kinds import Value
 from floodway.study.report.claim_rows import expected, shown
 from studies import STUDY, study_file
@@ -53,7 +53,7 @@ def judge(folder: Path, claim: str, given: Given) -> tuple[Study, Numbers, Judge
     }
     values = {key: each if isinstance(each, Value) else Value(value=each) for key, each in done.items()}
     numbers = Numbers(runs=runs, done=frozenset(done), values={study.claims[0].metric.name: values})
-    (found,) = judged(study, numbers)
+    (found,) = claim_verdicts(study, numbers)
     return study, numbers, found
 
 
@@ -205,11 +205,10 @@ def test_of_several_numbers_the_cause_is_shown_where_the_chosen_one_is(tmp_path:
     runs = plan_of([study]).runs
     large = {"0.2": 9.0, "0.4": 5.0}
     values = {
-        run.key: Value(value=large[dict(run.place)["load"]] if run.variant == "large" else 10.0)
-        for run in runs
+        run.key: Value(value=large[dict(run.at)["load"]] if run.variant == "large" else 10.0) for run in runs
     }
     by_metric = {each.metric.name: values for each in study.claims}
-    found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+    found = claim_verdicts(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
     assert (found.ours, found.cause) == pytest.approx((-50.0, 100.0))
 
 
@@ -230,7 +229,7 @@ def test_a_claim_may_be_over_points_of_an_axis(tmp_path: Path, at: str) -> None:
         runs = plan_of([study], quick=quick).runs
         values = {run.key: Value(value=9.0 if run.variant == "large" else 10.0) for run in runs}
         by_metric = {each.metric.name: values for each in study.claims}
-        found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+        found = claim_verdicts(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
         assert [dict(part.claim.at)["load"] for part in found.parts] == list(parts)
         assert found.verdict == "agrees"
         assert found.low == pytest.approx(-10.0)
@@ -246,10 +245,10 @@ def test_a_first_one_over_all_points_says_where_it_is_not(tmp_path: Path) -> Non
     study = load_study(study_file(tmp_path, first))
     runs = plan_of([study]).runs
     best = {("large", "0.2"): 1.0, ("little", "0.2"): 2.0, ("large", "0.4"): 4.0, ("little", "0.4"): 3.0}
-    values = {run.key: Value(value=best[run.variant, dict(run.place)["load"]]) for run in runs}
+    values = {run.key: Value(value=best[run.variant, dict(run.at)["load"]]) for run in runs}
     by_metric = {each.metric.name: values for each in study.claims}
     numbers = Numbers(runs=runs, done=frozenset(values), values=by_metric)
-    found = judged(study, numbers)[0]
+    found = claim_verdicts(study, numbers)[0]
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
     assert (row.published, row.ours, row.verdict) == ("10 MB lowest", "so at 1 of 2", "differs")
     assert row.remark == "So at 1 of 2, but not at load = 0.4, where 1 MB is."
@@ -305,9 +304,9 @@ def test_what_is_measured_against_may_lie_at_another_point(tmp_path: Path) -> No
     claim = study.claims[0]
     assert (claim.against, claim.against_at, claim.unit) == ("large", (("load", "0.2"),), "%")
     runs = plan_of([study]).runs
-    values = {run.key: Value(value=10.0 if dict(run.place)["load"] == "0.2" else 9.0) for run in runs}
+    values = {run.key: Value(value=10.0 if dict(run.at)["load"] == "0.2" else 9.0) for run in runs}
     by_metric = {each.metric.name: values for each in study.claims}
-    found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+    found = claim_verdicts(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
     assert found.ours == pytest.approx(-10.0)
     assert found.verdict == "agrees"
 

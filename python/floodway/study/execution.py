@@ -10,9 +10,9 @@ from floodway.errors import LostResultsError, OutputError
 from floodway.results.store import remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
-from floodway.study.claims.verdicts import judged
+from floodway.study.claims.verdicts import claim_verdicts
 from floodway.study.running.pool import Task, work_off
-from floodway.study.running.storage import Runs, StudyFolder, told
+from floodway.study.running.storage import Runs, StudyFolder, output_errors
 
 if TYPE_CHECKING:
     import os
@@ -77,47 +77,49 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         If a metric cannot be computed.
     """
     folder = Path(out)
-    say = on_message or (lambda _: None)
-    with StudyFolder(folder) as place, told(folder):
+    notify = on_message or (lambda _: None)
+    with StudyFolder(folder) as study_folder, output_errors(folder):
         for run in plan.runs if force else ():
-            place.runs.forget(run.key)
-        missing = [run for run in plan.runs if not _is_there(place.runs, run, say)]
-        tasks = [Task(run=run, place=place.runs.place(run.key)) for run in missing]
+            study_folder.runs.forget(run.key)
+        missing = [run for run in plan.runs if not _is_there(study_folder.runs, run, notify)]
+        tasks = [Task(run=run, folder=study_folder.runs.folder_of(run.key)) for run in missing]
 
         def end(task: Task) -> None:
             if task.unwritable:
                 # Nor could the others be: none is run in vain.
                 raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
-            place.runs.note_failure(task.run.key, task.error or None)
+            study_folder.runs.note_failure(task.run.key, task.error or None)
             if task.error:
-                say(f"{task.label}: {task.error}")
+                notify(f"{task.label}: {task.error}")
 
         complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
-        remove_left_behind(place.runs.folder)
-        return _finished(plan, place, tasks, complete=complete, title=title, formats=formats, say=say)
+        remove_left_behind(study_folder.runs.folder)
+        return _finished(
+            plan, study_folder, tasks, complete=complete, title=title, formats=formats, notify=notify
+        )
 
 
-def _is_there(runs: Runs, run: Run, say: Callable[[str], None]) -> bool:
+def _is_there(runs: Runs, run: Run, notify: Callable[[str], None]) -> bool:
     """Whether a run's results are there; what is not whole is removed."""
-    if not runs.place(run.key).exists():
+    if not runs.folder_of(run.key).exists():
         return False
     fault = runs.fault(run.key)
     if fault is None:
         return True
     runs.drop(run.key)
-    say(f"{run.label}: {fault}; it is run again")
+    notify(f"{run.label}: {fault}; it is run again")
     return False
 
 
 def _finished(  # noqa: PLR0913 (as `conduct`)
     plan: Plan,
-    place: StudyFolder,
+    study_folder: StudyFolder,
     tasks: Sequence[Task],
     *,
     complete: bool,
     title: str,
     formats: Sequence[Format],
-    say: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> Conducted:
     # Drawing is loaded where it is needed: it takes as long as all the rest.
     from floodway.study.report.report import write_report  # noqa: PLC0415
@@ -126,27 +128,29 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     ended = {task.run.key: task.wall_s is not None for task in tasks}
     done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
     parts = (
-        tuple(_part(study, runs, place.runs, done, say) for study, runs in plan.studies) if complete else ()
+        tuple(_part(study, runs, study_folder.runs, done, notify) for study, runs in plan.studies)
+        if complete
+        else ()
     )
     conducted = Conducted(
-        plan=plan, folder=place.folder, parts=parts, done=done, failures=failures, complete=complete
+        plan=plan, folder=study_folder.folder, parts=parts, done=done, failures=failures, complete=complete
     )
     if not complete:
         return conducted
     heading = title or plan.studies[0][0].title
     try:
-        files = write_report(conducted, place.runs, title=heading, formats=formats, on_message=say)
+        files = write_report(conducted, study_folder.runs, title=heading, formats=formats, on_message=notify)
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:
         reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
-        raise LostResultsError(str(place.folder), reason) from error
+        raise LostResultsError(str(study_folder.folder), reason) from error
     return Conducted(**{**conducted.__dict__, "files": files})
 
 
 def _part(
-    study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str], say: Callable[[str], None]
+    study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str], notify: Callable[[str], None]
 ) -> Part:
     own = [run.key for run in runs if run.key in done]
-    numbers = evaluated(study, runs, store, done=own, on_message=say)
-    return Part(study=study, numbers=numbers, judged=judged(study, numbers))
+    numbers = evaluated(study, runs, store, done=own, on_message=notify)
+    return Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers))

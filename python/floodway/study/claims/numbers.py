@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from floodway.results import Result
-    from floodway.study.format.model import Metric, Place, Study
+    from floodway.study.format.model import Coordinates, Metric, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
@@ -93,19 +93,19 @@ class Numbers:
     values: Mapping[str, Mapping[str, Value]]
     metrics: tuple[Metric, ...] = ()
 
-    def cell(self, metric: Metric, variant: str, place: Place) -> Cell:
+    def cell(self, metric: Metric, variant: str, at: Coordinates) -> Cell:
         """Return a metric of a variant at a place; of runs that are not of the study, nothing."""
-        own = [run for run in self.runs if run.variant == variant and run.place == place]
+        own = [run for run in self.runs if run.variant == variant and run.at == at]
         values = self.values[metric.name]
         return Cell(
             values={run.seed: values[run.key] for run in own if run.key in self.done},
             missing=tuple(run.seed for run in own if run.key not in self.done),
         )
 
-    def at(self, variant: str, place: Place) -> tuple[Run, ...]:
+    def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
         """Return the runs of a variant at a place whose results are there, one a seed."""
         return tuple(
-            run for run in self.runs if run.variant == variant and run.place == place and run.key in self.done
+            run for run in self.runs if run.variant == variant and run.at == at and run.key in self.done
         )
 
 

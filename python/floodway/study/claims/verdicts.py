@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from floodway.study.claims.numbers import Cell, Numbers
-    from floodway.study.format.model import Claim, Place, Study
+    from floodway.study.format.model import Claim, Coordinates, Study
 
-__all__ = ["VERDICTS", "Judged", "Verdict", "judged"]
+__all__ = ["VERDICTS", "Judged", "Verdict", "claim_verdicts"]
 
 Verdict = Literal["agrees", "same direction", "differs", "unfinished", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
@@ -78,14 +78,14 @@ class Judged:
         return min(max(self.ours, low), high)
 
 
-def judged(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
+def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study."""
-    return tuple(_judged(study, claim, numbers) for claim in study.claims)
+    return tuple(_claim_verdict(study, claim, numbers) for claim in study.claims)
 
 
-def _judged(study: Study, claim: Claim, numbers: Numbers) -> Judged:
+def _claim_verdict(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     if claim.several:
-        parts = [_judged(study, part, numbers) for part in _parts(claim) if _is_planned(part, numbers)]
+        parts = [_claim_verdict(study, part, numbers) for part in _parts(claim) if _is_planned(part, numbers)]
         return _together(study, claim, tuple(parts))
     return _order(study, claim, numbers) if claim.order else _number(claim, numbers)
 
@@ -222,10 +222,10 @@ def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | Non
     """Return the number with the variant that isolates the cause in the place of the claim's own."""
     if not claim.cause:
         return None
-    place: Place = claim.at
-    cell = numbers.cell(claim.metric, claim.cause, place)
+    at: Coordinates = claim.at
+    cell = numbers.cell(claim.metric, claim.cause, at)
     if claim.cause_against and claim.cause_against != claim.against:
-        other = numbers.cell(claim.metric, claim.cause_against, place)
+        other = numbers.cell(claim.metric, claim.cause_against, at)
     if not cell.whole or cell.unfinished:
         return None
     return cell.mean if other is None else _percent(cell.mean, other.mean)
@@ -233,17 +233,17 @@ def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | Non
 
 def _parts(claim: Claim) -> Iterable[Claim]:
     """Return a claim over several numbers as one claim for each of them."""
-    for place in claim.places:
+    for at in claim.coordinates:
         for rival in claim.rivals or ("",):
             rivals = (rival,) if rival else ()
             yield replace(
-                claim, at=place, against_at=place, places=(place,), against=rival, rivals=rivals, remark=""
+                claim, at=at, against_at=at, coordinates=(at,), against=rival, rivals=rivals, remark=""
             )
 
 
 def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
     """Judge a claim over several numbers by what became of each."""
-    left_out = len(claim.places) * max(1, len(claim.rivals)) - len(parts)
+    left_out = len(claim.coordinates) * max(1, len(claim.rivals)) - len(parts)
     if left_out and parts:
         claim = _remarked(
             claim, f"Of {len(parts)} of {len(parts) + left_out} numbers: the others are not run"
@@ -280,11 +280,11 @@ def _remarked(claim: Claim, text: str) -> Claim:
 
 def _where(study: Study, claim: Claim, part: Judged) -> str:
     """Say which of its numbers a part of a claim is, and of an order who is the first there."""
-    place = [f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis)]
+    at = [f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis)]
     against = [f"against {study.variant(part.claim.against).label}"] if len(claim.rivals) > 1 else []
     best = [f"where {study.variant(part.found[0][0]).label} is"] if claim.order and part.found else []
-    return ", ".join((["at " + ", ".join(place)] if place else []) + against + best)
+    return ", ".join((["at " + ", ".join(at)] if at else []) + against + best)
 
 
 def _goes_along(claim: Claim, axis: str) -> bool:
-    return len({dict(place)[axis] for place in claim.places}) > 1
+    return len({dict(at)[axis] for at in claim.coordinates}) > 1

@@ -18,9 +18,9 @@ __all__ = [
     "AxisPoint",
     "Base",
     "Claim",
+    "Coordinates",
     "Mark",
     "Metric",
-    "Place",
     "Plot",
     "Quick",
     "Sets",
@@ -33,7 +33,7 @@ __all__ = [
 #: Key paths with values as TOML writes them.
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
-Place = tuple[tuple[str, str], ...]
+Coordinates = tuple[tuple[str, str], ...]
 #: Pictures of metrics, over what goes across; the others are of single runs.
 KINDS_OF_NUMBERS = ("bars", "lines", "grid")
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
@@ -113,11 +113,11 @@ class Variant:
     without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seeds: int | None = None
 
-    def runs_at(self, place: Place) -> bool:
+    def runs_at(self, at: Coordinates) -> bool:
         """Whether it is run at a place."""
         return all(
             (axis not in self.only or point in self.only[axis]) and point not in self.without.get(axis, ())
-            for axis, point in place
+            for axis, point in at
         )
 
 
@@ -171,10 +171,10 @@ class Claim:
     remark: str
     metric: Metric
     variant: str
-    at: Place
+    at: Coordinates
     against: str
-    against_at: Place
-    places: tuple[Place, ...]
+    against_at: Coordinates
+    coordinates: tuple[Coordinates, ...]
     rivals: tuple[str, ...]
     take: Take
     value: float | None
@@ -202,7 +202,7 @@ class Claim:
     @property
     def several(self) -> bool:
         """Whether it is over several numbers or orders."""
-        return len(self.places) > 1 or len(self.rivals) > 1
+        return len(self.coordinates) > 1 or len(self.rivals) > 1
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ class Plot:
     metrics: tuple[Metric, ...]
     along: str
     group: str
-    at: Place
+    at: Coordinates
     variants: tuple[str, ...]
     relative_to: str
     log: tuple[str, ...]

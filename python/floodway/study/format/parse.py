@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from floodway.study.format.model import Base, Quick, Study, Variant
-from floodway.study.format.parse_axes import axes_of, place_of, sets_of
+from floodway.study.format.parse_axes import axes_of, coordinates_of, sets_of
 from floodway.study.format.parse_claims import claims_of
 from floodway.study.format.parse_metrics import metrics_of
 from floodway.study.format.parse_plots import plots_of
@@ -149,7 +149,7 @@ def _points(table: Table, key: str, axes: Sequence[Axis]) -> dict[str, tuple[str
         given = inner.value(axis_name)
         many = given if isinstance(given, list) else [given]
         found[axis_name] = tuple(
-            point for each in many for _, point in place_of(inner, {axis_name: each}, axes)
+            point for each in many for _, point in coordinates_of(inner, {axis_name: each}, axes)
         )
     return found
 

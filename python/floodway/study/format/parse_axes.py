@@ -12,10 +12,10 @@ from floodway.study.format.values import plain, toml_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from floodway.study.format.model import Place, Sets
+    from floodway.study.format.model import Coordinates, Sets
     from floodway.study.format.toml_table import Table
 
-__all__ = ["axes_of", "number_of", "place_of", "sets_of"]
+__all__ = ["axes_of", "coordinates_of", "number_of", "sets_of"]
 
 _KM = "km"
 
@@ -42,7 +42,7 @@ def axes_of(top: Table) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
-def place_of(table: Table, given: Mapping[str, Any], axes: Sequence[Axis]) -> Place:
+def coordinates_of(table: Table, given: Mapping[str, Any], axes: Sequence[Axis]) -> Coordinates:
     """Return the points that a table of axes names, in the order of the axes.
 
     Raises
@@ -140,7 +140,7 @@ def _listed_points(table: Table) -> tuple[AxisPoint, ...]:
         if many and len(many) != len(values):
             raise table.fault(key, f"are {len(many)}, and there are {len(values)} values")
     points = []
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         own = value if len(keys) > 1 else [value]
         if not isinstance(own, list) or len(own) != len(keys):
             raise table.fault(
@@ -148,8 +148,8 @@ def _listed_points(table: Table) -> tuple[AxisPoint, ...]:
                 f"expected a list of {len(keys)} values, one for each key, got {plain(value)}",
                 given=value,
             )
-        name = labels[place] if labels else plain(own[0])
-        number = numbers[place] if numbers else number_of(own[0])
+        name = labels[index] if labels else plain(own[0])
+        number = numbers[index] if numbers else number_of(own[0])
         sets = tuple((key, toml_text(each)) for key, each in zip(keys, own, strict=True))
         points.append(AxisPoint(name=name, number=number, sets=sets))
     return tuple(points)

@@ -6,16 +6,16 @@ import itertools
 from typing import TYPE_CHECKING
 
 from floodway.study.format.model import Claim
-from floodway.study.format.parse_axes import place_of
+from floodway.study.format.parse_axes import coordinates_of
 from floodway.study.format.parse_metrics import metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from floodway.study.format.model import Axis, Metric, Place, Variant
+    from floodway.study.format.model import Axis, Coordinates, Metric, Variant
     from floodway.study.format.toml_table import Table
 
-__all__ = ["claims_of", "whole_place"]
+__all__ = ["claims_of", "full_coordinates"]
 
 #: Where nothing is said, so much in points of a percentage, or in percent of another number.
 TOLERANCE = 5.0
@@ -46,7 +46,9 @@ def claims_of(
     return tuple(claims)
 
 
-def whole_place(table: Table, key: str, axes: Sequence[Axis], *, free: Sequence[str] = ()) -> Place:
+def full_coordinates(
+    table: Table, key: str, axes: Sequence[Axis], *, free: Sequence[str] = ()
+) -> Coordinates:
     """Read a point for every axis; where one has a single point, it need not be said.
 
     Raises
@@ -56,7 +58,7 @@ def whole_place(table: Table, key: str, axes: Sequence[Axis], *, free: Sequence[
     """
     inner = table.table(key)
     given = {name: inner.value(name) for name in inner.names()}
-    said = dict(place_of(inner, given, axes))
+    said = dict(coordinates_of(inner, given, axes))
     for axis in axes:
         if axis.name in said and axis.name in free:
             raise table.fault(
@@ -76,8 +78,8 @@ def _claim(
     names = [variant.name for variant in variants]
     order, only_first = _order(table, variants)
     metric = metric_named(table, "metric", table.text("metric", due=True), metrics)
-    places = _places(table, axes)
-    at = places[0]
+    coordinates = _claim_coordinates(table, axes)
+    at = coordinates[0]
     rivals = _rivals(table, names)
     cause = table.table("cause")
     claim = Claim(
@@ -90,8 +92,8 @@ def _claim(
         variant="" if order else _variant(table, "variant", names, variants),
         at=at,
         against=rivals[0] if rivals else "",
-        against_at=_other_place(table, axes, at),
-        places=places,
+        against_at=_other_coordinates(table, axes, at),
+        coordinates=coordinates,
         rivals=rivals,
         take=table.choice("take", table.text("take", "each"), what="a choice", allowed=TAKES),  # type: ignore[arg-type]
         value=table.number("value"),
@@ -145,19 +147,21 @@ def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], 
     return (first, *(name for name in among if name != first)), True
 
 
-def _places(table: Table, axes: Sequence[Axis]) -> tuple[Place, ...]:
+def _claim_coordinates(table: Table, axes: Sequence[Axis]) -> tuple[Coordinates, ...]:
     """Read where a claim is: of an axis a point, a list of points, or all of them."""
     inner = table.table("at")
     given = {name: inner.value(name) for name in inner.names()}
     points = {axis.name: axis.names for axis in axes if given.get(axis.name) == EVERY}
     points |= {
-        name: tuple(dict(place_of(inner, {name: point}, axes))[name] for point in value)
+        name: tuple(dict(coordinates_of(inner, {name: point}, axes))[name] for point in value)
         for name, value in given.items()
         if isinstance(value, list) and value
     }
     if not points:
-        return (whole_place(table, "at", axes),)
-    said = dict(place_of(inner, {name: value for name, value in given.items() if name not in points}, axes))
+        return (full_coordinates(table, "at", axes),)
+    said = dict(
+        coordinates_of(inner, {name: value for name, value in given.items() if name not in points}, axes)
+    )
     for axis in axes:
         if axis.name in said or axis.name in points:
             continue
@@ -197,10 +201,10 @@ def _cause_against(cause: Table, usual: str, names: Sequence[str]) -> str:
     return cause.choice("against", given, what="a variant of this study", allowed=names) if given else ""
 
 
-def _other_place(table: Table, axes: Sequence[Axis], at: Place) -> Place:
+def _other_coordinates(table: Table, axes: Sequence[Axis], at: Coordinates) -> Coordinates:
     """Read the points that differ in what is measured against."""
     inner = table.table("against-at")
-    said = dict(place_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
+    said = dict(coordinates_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
     return tuple((axis, said.get(axis, point)) for axis, point in at)
 
 
@@ -246,14 +250,14 @@ def _hold_several_together(table: Table, claim: Claim) -> None:
 
 def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> None:
     """Refuse a claim over runs that the study does not have."""
-    needed = [(name, place) for name in (*claim.variants, *claim.rivals) for place in claim.places]
+    needed = [(name, at) for name in (*claim.variants, *claim.rivals) for at in claim.coordinates]
     if claim.against_at != claim.at:
         needed = [(claim.variant, claim.at), (claim.against, claim.against_at)]
     if claim.cause:
         isolating = [name for name in (claim.cause, claim.cause_against) if name]
-        needed += [(name, place) for name in isolating for place in claim.places]
-    for name, place in needed:
+        needed += [(name, at) for name in isolating for at in claim.coordinates]
+    for name, at in needed:
         variant = next(each for each in variants if each.name == name)
-        if not variant.runs_at(place):
-            where = ", ".join(f"{axis} = {point}" for axis, point in place)
+        if not variant.runs_at(at):
+            where = ", ".join(f"{axis} = {point}" for axis, point in at)
             raise table.fault("at", f"{name!r} is not run at {where}", given=where)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from floodway.study.format.model import KINDS_OF_NUMBERS, Mark, Plot, Theory
 from floodway.study.format.parse_axes import number_of
-from floodway.study.format.parse_claims import whole_place
+from floodway.study.format.parse_claims import full_coordinates
 from floodway.study.format.parse_metrics import bucket_of, metric_named, window_of
 from floodway.study.format.values import plain
 from floodway.study.metrics.formulas import FORMULAS, arguments_of
@@ -102,7 +102,7 @@ def _plot(
         metrics=shown_metrics,
         along=along,
         group=group,
-        at=whole_place(table, "at", axes, free=free),
+        at=full_coordinates(table, "at", axes, free=free),
         variants=_shown_variants(table, variants),
         relative_to=_relative_to(table, variants),
         log=_log(table, kind),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.study.claims.numbers import Cell, Numbers
-    from floodway.study.format.model import Metric, Place, Plot, Study
+    from floodway.study.format.model import Coordinates, Metric, Plot, Study
 
 __all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
 
@@ -88,23 +88,27 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
             metric,
             at,
             group,
-            numbers.cell(metric, variant, place),
-            _base(plot, metric, numbers, place),
+            numbers.cell(metric, variant, coordinates),
+            _base(plot, metric, numbers, coordinates),
         )
         for metric in plot.metrics
-        for at, group, variant, place in _cells(study, plot)
+        for at, group, variant, coordinates in _cells(study, plot)
     ]
     if not any(bar.mean is not None for bar in made):
         raise NothingRanError
     # What the quick form leaves out everywhere takes no room.
-    asked = {(run.variant, run.place) for run in numbers.runs}
-    there = [(at, group) for at, group, variant, place in _cells(study, plot) if (variant, place) in asked]
-    across, groups = {at for at, _ in there}, {group for _, group in there}
+    planned = {(run.variant, run.at) for run in numbers.runs}
+    planned_cells = [
+        (at, group)
+        for at, group, variant, coordinates in _cells(study, plot)
+        if (variant, coordinates) in planned
+    ]
+    across, groups = {at for at, _ in planned_cells}, {group for _, group in planned_cells}
     return [bar for bar in made if bar.at in across and bar.group in groups]
 
 
-def _base(plot: Plot, metric: Metric, numbers: Numbers, place: Place) -> Cell | None:
-    return numbers.cell(metric, plot.relative_to, place) if plot.relative_to else None
+def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates) -> Cell | None:
+    return numbers.cell(metric, plot.relative_to, coordinates) if plot.relative_to else None
 
 
 def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
@@ -150,7 +154,11 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
         if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
             return mark.value
     wanted = next(
-        ((variant, place) for here, own, variant, place in _cells(study, plot) if (here, own) == (at, group)),
+        (
+            (variant, coordinates)
+            for here, own, variant, coordinates in _cells(study, plot)
+            if (here, own) == (at, group)
+        ),
         None,
     )
     for claim in study.claims:
@@ -182,7 +190,7 @@ def frame_of(bars: Sequence[Bar]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema_overrides=numbers)
 
 
-def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Place]]:
+def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Coordinates]]:
     """Return what stands where: the place across, the group, and the variant and place of the runs."""
     across = _points(study, plot, plot.along)
     groups = _points(study, plot, plot.group) if plot.group else [""]
@@ -190,8 +198,8 @@ def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Place]]:
         for at in across:
             variant = at if plot.along == VARIANT else group if plot.group == VARIANT else plot.variants[0]
             said = {**dict(plot.at), plot.along: at, plot.group: group}
-            place = tuple((axis.name, said[axis.name]) for axis in study.axes)
-            yield at, group, variant, place
+            coordinates = tuple((axis.name, said[axis.name]) for axis in study.axes)
+            yield at, group, variant, coordinates
 
 
 def _points(study: Study, plot: Plot, name: str) -> Sequence[str]:

@@ -134,19 +134,19 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     groups = list(dict.fromkeys(bar.group for bar in table))
     width = FILLED / len(groups)
     middle = (len(groups) - 1) / 2
-    places = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
-    for place, bar in zip(places, table, strict=True):
+    xs = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
+    for x, bar in zip(xs, table, strict=True):
         first = bar.at == across[0] and bool(plot.group)
         label = _group_label(study, plot, bar.group) if first else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
-        axes.bar(place, height, yerr=bar.reach, width=width * 0.92, capsize=3, color=colour, label=label)
+        axes.bar(x, height, yerr=bar.reach, width=width * 0.92, capsize=3, color=colour, label=label)
         if bar.published is not None:
-            axes.plot(place, bar.published, **HOLLOW)
+            axes.plot(x, bar.published, **HOLLOW)
     room = ACROSS * current().wide(SIZE[0]) / SIZE[0]
     upright = max(len(number_in(bar)) for bar in table) * DIGIT > room / len(across) * width
-    for place, bar in zip(places, table, strict=True):
-        _say_value(axes, place, bar, upright=upright)
+    for x, bar in zip(xs, table, strict=True):
+        _label_value(axes, x, bar, upright=upright)
     names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
     letters = max(1, int(room / len(across) * LETTERS))
     axes.set_xticks(range(len(across)), ["\n".join(wrap(shown(name), letters)) for name in names])
@@ -178,15 +178,15 @@ def number_in(bar: Bar) -> str:
     return f"{number}{'*' if bar.unfinished else ''}"
 
 
-def _say_value(axes: Axes, place: float, bar: Bar, *, upright: bool) -> None:
+def _label_value(axes: Axes, x: float, bar: Bar, *, upright: bool) -> None:
     """Write a bar's number above it, upright where it is wider than the bar, or, where there is none, why."""
     look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "x-small"}
     if bar.mean is None:
         why = "not reached" if bar.unfinished else "not run"
-        axes.annotate(why, (place, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
+        axes.annotate(why, (x, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
         return
     top = max(value for value in (bar.mean, bar.ends[1], bar.published) if value is not None)
-    axes.annotate(number_in(bar), (place, top), (0, 5), rotation=90 if upright else 0, **look)
+    axes.annotate(number_in(bar), (x, top), (0, 5), rotation=90 if upright else 0, **look)
 
 
 def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:
@@ -196,9 +196,9 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
         if not own:
             continue
         colour = _colour(study, plot, own[0], groups)
-        places = [across[bar.at] for bar in own]
+        xs = [across[bar.at] for bar in own]
         axes.errorbar(
-            places,
+            xs,
             [_mean(bar) for bar in own],
             yerr=[bar.reach or 0.0 for bar in own] if any(bar.reach for bar in own) else None,
             label=_group_label(study, plot, group) if group else None,
@@ -260,10 +260,10 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
 
 def value_label(study: Study, plot: Plot, metric: Metric) -> str:
     """Say what the numbers of a metric are, in lines that are not too long."""
-    said = metric.title
+    title = metric.title
     if plot.relative_to:
-        said = f"{metric.label} over that of {study.variant(plot.relative_to).label}"
-    return "\n".join(shown(line) for line in wrap(said, LONGEST_LINE))
+        title = f"{metric.label} over that of {study.variant(plot.relative_to).label}"
+    return "\n".join(shown(line) for line in wrap(title, LONGEST_LINE))
 
 
 def _mean(bar: Bar) -> float:

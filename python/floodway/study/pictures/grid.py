@@ -65,10 +65,10 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         figure = figure_for(sheet.wide, sheet.high, layout=None)
         figure.suptitle(sheet.title, y=1 - 0.1 / sheet.high, va="top", fontsize="large")
         if current().note:
-            said = f"{'in each panel, ' * (len(titles) > 1)}darker = more"
-            figure.text(sheet.right, 0.08 / sheet.high, said, ha="right", va="bottom", fontsize="x-small")
+            text = f"{'in each panel, ' * (len(titles) > 1)}darker = more"
+            figure.text(sheet.right, 0.08 / sheet.high, text, ha="right", va="bottom", fontsize="x-small")
         for number, metric in enumerate(plot.metrics):
-            axes = figure.add_axes(sheet.place(number))
+            axes = figure.add_axes(sheet.panel_box(number))
             _panel(axes, [bar for bar in table if bar.metric == metric.name], across, down)
             axes.set_title(titles[number], fontsize="small", loc="left", pad=4)
             axes.set_xticks(range(len(across)), columns, fontsize="x-small")
@@ -107,7 +107,7 @@ class _Sheet:
         """The right edge of the last panel, as a share of the figure."""
         return (self._left + self._pitch * (self.beside - 1) + self._panel[0]) / self.wide
 
-    def place(self, number: int) -> tuple[float, float, float, float]:
+    def panel_box(self, number: int) -> tuple[float, float, float, float]:
         """Return left, bottom, width and height of a panel, as shares of the figure."""
         line, column = divmod(number, self.beside)
         bottom = self.high - self._top - (TITLE + self._panel[1]) * (line + 1) - self._below * line

@@ -27,8 +27,8 @@ def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
         lossless = losses[run.key]
         found.setdefault(lossless.verdict, []).append((run, lossless))
     if set(found) - {"not-asked"}:
-        said = "; ".join(_verdict(part, own) for own in found.values())
-        yield f"Lossless classes: {said}."
+        texts = "; ".join(_verdict(part, own) for own in found.values())
+        yield f"Lossless classes: {texts}."
 
 
 def troubles(result: Result) -> Iterator[str]:

@@ -177,14 +177,14 @@ class _Gallery:
         self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
         self.files: list[Path] = []
 
-    def picture(self, plot: Plot, say: Callable[[str], None]) -> str:
+    def picture(self, plot: Plot, on_message: Callable[[str], None]) -> str:
         """Write a picture and its data; return what the report says of it."""
         part = self._part
         try:
             drawing = self._drawn(plot)
         except PlotError as error:
             if not isinstance(error, NothingRanError):
-                say(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
+                on_message(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
             return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
         name = _file_name(part, self._conducted, plot.name)
         endings = [*self._formats, "csv"]
@@ -278,7 +278,7 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
     study = part.study
     ways: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
     ways += [
-        lambda run, axis=axis: f"{axis.label} {dict(run.place)[axis.name]}"  # type: ignore[misc]
+        lambda run, axis=axis: f"{axis.label} {dict(run.at)[axis.name]}"  # type: ignore[misc]
         for axis in study.axes
     ]
     for way in ways:
@@ -299,13 +299,13 @@ def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
     seeds = seeds_said(run.seed for run in runs)
     losses = {key: own.lossless for key, own in known.items()}
     head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
-    said = [" ".join(head)]
+    lines = [" ".join(head)]
     for run in runs:
         if run.key in conducted.failures:
-            said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
+            lines.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
         elif run.key in known:
-            said += [f"- {_plain(run.label)}: {trouble}" for trouble in known[run.key].troubles]
-    return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
+            lines += [f"- {_plain(run.label)}: {trouble}" for trouble in known[run.key].troubles]
+    return "\n".join(lines[:1] + [""] * (len(lines) > 1) + lines[1:])
 
 
 def _warnings(part: Part) -> str:
@@ -400,7 +400,7 @@ def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
     }
     return {
         "variant": run.variant,
-        "at": dict(run.place),
+        "at": dict(run.at),
         "seed": run.seed,
         "key": run.key,
         "error": conducted.failures.get(run.key),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.study.claims.numbers import Cell
     from floodway.study.claims.outcome import Part
-    from floodway.study.format.model import Axis, Metric, Place, Study
+    from floodway.study.format.model import Axis, Coordinates, Metric, Study
 
 __all__ = ["NumbersTable", "numbers_table", "tidy"]
 
@@ -35,7 +35,7 @@ def tidy(part: Part) -> pl.DataFrame:
     study, numbers = part.study, part.numbers
     rows: list[dict[str, Any]] = []
     for run in numbers.runs:
-        place = _place_columns(study, run.place)
+        at = _axis_columns(study, run.at)
         for metric in numbers.metrics:
             value = numbers.values[metric.name].get(run.key)
             if value is None:
@@ -49,7 +49,7 @@ def tidy(part: Part) -> pl.DataFrame:
                 "flows": value.flows,
                 "run": run.key,
             }
-            rows.append({"study": study.name, "variant": run.variant, **place, **own})
+            rows.append({"study": study.name, "variant": run.variant, **at, **own})
     return pl.DataFrame(rows, schema=_schema(study))
 
 
@@ -70,14 +70,14 @@ def _schema(study: Study) -> dict[str, pl.DataType]:
     }
 
 
-def _place_columns(study: Study, place: Place) -> dict[str, Any]:
-    said: dict[str, Any] = {}
-    for axis_name, point in place:
+def _axis_columns(study: Study, at: Coordinates) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for axis_name, point in at:
         axis = study.axis(axis_name)
-        said[_column(axis)] = float(point) if _is_numeric(axis) else point
+        columns[_column(axis)] = float(point) if _is_numeric(axis) else point
         if _has_numbers(axis):
-            said[f"{_column(axis)}_number"] = axis.point(point).number
-    return said
+            columns[f"{_column(axis)}_number"] = axis.point(point).number
+    return columns
 
 
 def _column(axis: Axis) -> str:
@@ -103,8 +103,8 @@ class NumbersTable:
     ----------
     heads
         Of the columns: the variant, axes with several points, metrics.
-    words
-        Those of them that hold words.
+    text_columns
+        The columns that hold text.
     rows
         A row for each variant and point.
     notes
@@ -112,7 +112,7 @@ class NumbersTable:
     """
 
     heads: tuple[str, ...]
-    words: tuple[str, ...]
+    text_columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
 
@@ -120,25 +120,25 @@ class NumbersTable:
 def numbers_table(part: Part, metrics: Sequence[Metric]) -> NumbersTable:
     """Return the means of some metrics over the seeds, with their confidence intervals."""
     study, numbers = part.study, part.numbers
-    places = list(dict.fromkeys((run.variant, run.place) for run in numbers.runs))
+    places = list(dict.fromkeys((run.variant, run.at) for run in numbers.runs))
     axes = [axis for axis in study.axes if len(axis.points) > 1]
-    words = ("variant", *(axis.label for axis in axes))
+    text_columns = ("variant", *(axis.label for axis in axes))
     cells = {
-        (variant, place): [(metric, numbers.cell(metric, variant, place)) for metric in metrics]
-        for variant, place in places
+        (variant, at): [(metric, numbers.cell(metric, variant, at)) for metric in metrics]
+        for variant, at in places
     }
     rows = tuple(
         (
             study.variant(variant).label,
-            *(dict(place)[axis.name] for axis in axes),
+            *(dict(at)[axis.name] for axis in axes),
             *(_written(metric, cell) for metric, cell in own),
         )
-        for (variant, place), own in cells.items()
+        for (variant, at), own in cells.items()
     )
     flat = [pair for own in cells.values() for pair in own]
     return NumbersTable(
-        heads=(*words, *(metric.title for metric in metrics)),
-        words=words,
+        heads=(*text_columns, *(metric.title for metric in metrics)),
+        text_columns=text_columns,
         rows=rows,
         notes=tuple(_notes(flat)),
     )

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from floodway.scenarios import Scenario
     from floodway.study.running.runs import Run
 
-__all__ = ["Seen", "Task", "work_off"]
+__all__ = ["Task", "TaskProgress", "work_off"]
 
 
 @dataclass(frozen=True)
-class Seen:
+class TaskProgress:
     """How far a run is, as its process said last."""
 
     time_us: float
@@ -46,7 +46,7 @@ class Task:
     ----------
     run
         What is run.
-    place
+    folder
         The folder that its results go to.
     began, progress
         When it began, by the monotonic clock, and how far it is.
@@ -59,9 +59,9 @@ class Task:
     """
 
     run: Run
-    place: Path
+    folder: Path
     began: float = 0.0
-    progress: Seen | None = None
+    progress: TaskProgress | None = None
     wall_s: float | None = None
     error: str = ""
     unwritable: bool = False
@@ -94,7 +94,7 @@ class _Worker:
     process: subprocess.Popen[bytes]
     errors: IO[bytes]
     task: Task | None = None
-    heard: bytearray = field(default_factory=bytearray)
+    received: bytearray = field(default_factory=bytearray)
 
     @property
     def answers(self) -> IO[bytes]:
@@ -127,7 +127,7 @@ def work_off(
     with stopped_by_interrupt(stop.set), pool.selector:
         try:
             while pool.at_work() and not stop.is_set():
-                pool.look()
+                pool.poll()
                 if on_progress is not None:
                     on_progress(tasks)
         finally:
@@ -149,22 +149,22 @@ class _Pool:
             self._begin()
         for worker in [worker for worker in self._workers if worker.task is None]:
             if self._waiting:
-                self._give(worker, self._waiting.pop())
+                self._assign(worker, self._waiting.pop())
         return bool(self._waiting) or any(worker.task is not None for worker in self._workers)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Hear what processes have to say, for a tenth of a second at most."""
         for key, _ in self.selector.select(timeout=POLL_S):
             worker: _Worker = key.data
-            heard = os.read(worker.answers.fileno(), 1 << 16)
-            if not heard:
+            received = os.read(worker.answers.fileno(), 1 << 16)
+            if not received:
                 self._died(worker)
                 continue
-            worker.heard += heard
-            *lines, rest = bytes(worker.heard).split(b"\n")
-            worker.heard = bytearray(rest)
+            worker.received += received
+            *lines, rest = bytes(worker.received).split(b"\n")
+            worker.received = bytearray(rest)
             for line in lines:
-                self._hear(worker, line)
+                self._on_answer(worker, line)
 
     def end(self) -> None:
         """End every process; what is at work is lost."""
@@ -193,26 +193,26 @@ class _Pool:
         self.selector.register(worker.answers, selectors.EVENT_READ, worker)
         self._workers.append(worker)
 
-    def _give(self, worker: _Worker, task: Task) -> None:
+    def _assign(self, worker: _Worker, task: Task) -> None:
         worker.task = task
         task.began = time.monotonic()
-        line = task_of(task.run.recipe, seed=task.run.seed, place=task.place)
+        line = task_of(task.run.recipe, seed=task.run.seed, folder=task.folder)
         try:
             assert worker.process.stdin is not None  # noqa: S101 (made with a pipe)
             worker.process.stdin.write(line.encode())
         except BrokenPipeError:
             self._died(worker)
 
-    def _hear(self, worker: _Worker, line: bytes) -> None:
-        said = json.loads(line)
+    def _on_answer(self, worker: _Worker, line: bytes) -> None:
+        answer = json.loads(line)
         task = worker.task
         if task is None:
             return
-        if "progress" in said:
-            task.progress = Seen(*said["progress"])
+        if "progress" in answer:
+            task.progress = TaskProgress(*answer["progress"])
             return
-        task.wall_s, task.error = said.get("done"), said.get("error", "")
-        task.unwritable = said.get("unwritable", False)
+        task.wall_s, task.error = answer.get("done"), answer.get("error", "")
+        task.unwritable = answer.get("unwritable", False)
         self._ended(worker, task)
 
     def _died(self, worker: _Worker) -> None:
@@ -221,7 +221,7 @@ class _Pool:
         task = worker.task
         code = worker.process.wait()
         if task is not None:
-            task.error = f"its process {_how(code)}{_last_words(worker.errors)}"
+            task.error = f"its process {_exit_text(code)}{_last_error_line(worker.errors)}"
             self._ended(worker, task)
         _close(worker)
 
@@ -245,7 +245,7 @@ def _search_path() -> list[str]:
     return [own, *([before] if before else [])]
 
 
-def _how(code: int) -> str:
+def _exit_text(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     try:
@@ -254,7 +254,7 @@ def _how(code: int) -> str:
         return f"was killed by signal {-code}"
 
 
-def _last_words(errors: IO[bytes]) -> str:
+def _last_error_line(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode(errors="replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""

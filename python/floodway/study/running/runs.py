@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.errors import Fault
-    from floodway.study.format.model import Base, Place, Sets, Study, Variant
+    from floodway.study.format.model import Base, Coordinates, Sets, Study, Variant
 
 __all__ = ["Recipe", "Run", "runs_of", "selected"]
 
@@ -74,7 +74,7 @@ class Run:
 
     Attributes
     ----------
-    variant, place, seed
+    variant, at, seed
         What it is of.
     key
         The hash that it is stored under.
@@ -83,7 +83,7 @@ class Run:
     """
 
     variant: str
-    place: Place
+    at: Coordinates
     seed: int
     key: str
     recipe: Recipe
@@ -92,12 +92,10 @@ class Run:
     @property
     def label(self) -> str:
         """What messages call it."""
-        return ", ".join(
-            [self.variant, *(f"{axis}={point}" for axis, point in self.place), f"seed {self.seed}"]
-        )
+        return ", ".join([self.variant, *(f"{axis}={point}" for axis, point in self.at), f"seed {self.seed}"])
 
 
-def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Place], ...]:
+def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Coordinates], ...]:
     """Return the variants of a study at the places where they are run; in its quick form, fewer."""
     few = set(study.quick.variants) if quick and study.quick.variants else None
     variants = [variant for variant in study.variants if few is None or variant.name in few]
@@ -106,10 +104,7 @@ def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Place], ...]:
         for axis in study.axes
     ]
     return tuple(
-        (variant, place)
-        for variant in variants
-        for place in itertools.product(*points)
-        if variant.runs_at(place)
+        (variant, at) for variant in variants for at in itertools.product(*points) if variant.runs_at(at)
     )
 
 
@@ -136,17 +131,17 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
     wanted = own if seeds is None else seeds
     runs: list[Run] = []
     faults: dict[str, tuple[list[str], Fault]] = {}
-    for variant, place in selected(study, quick=quick):
-        recipe = _recipe(study, variant, place, quick=quick)
+    for variant, at in selected(study, quick=quick):
+        recipe = _recipe(study, variant, at, quick=quick)
         try:
             scenario = recipe.scenario()
             with contextlib.chdir(recipe.folder or "."):
                 _floodway.check(scenario.native)
         except ScenarioError as error:
             for fault in error.faults:
-                faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, place))
+                faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, at))
             continue
-        runs += _with_seeds(study, variant, place, recipe, scenario, wanted)
+        runs += _with_seeds(study, variant, at, recipe, scenario, wanted)
     if faults:
         raise ScenarioError(tuple(_named(study, called, fault) for called, fault in faults.values()))
     if not runs:
@@ -156,9 +151,9 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
     return tuple(runs)
 
 
-def _recipe(study: Study, variant: Variant, place: Place, *, quick: bool) -> Recipe:
+def _recipe(study: Study, variant: Variant, at: Coordinates, *, quick: bool) -> Recipe:
     sets = (*study.sets, *variant.sets)
-    for name, point in place:
+    for name, point in at:
         sets += study.axis(name).point(point).sets
     if quick:
         sets += study.quick.sets
@@ -175,7 +170,7 @@ def _recipe(study: Study, variant: Variant, place: Place, *, quick: bool) -> Rec
 def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     study: Study,
     variant: Variant,
-    place: Place,
+    at: Coordinates,
     recipe: Recipe,
     scenario: Scenario,
     wanted: int | tuple[int, ...],
@@ -187,11 +182,11 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     for seed in seeds:
         seeded = scenario.with_seed(seed)
         key = key_of(seeded, recipe.reads_from)
-        yield Run(variant=variant.name, place=place, seed=seed, key=key, recipe=recipe, scenario=seeded)
+        yield Run(variant=variant.name, at=at, seed=seed, key=key, recipe=recipe, scenario=seeded)
 
 
-def _called(variant: Variant, place: Place) -> str:
-    return ", ".join([variant.name, *(f"{axis}={point}" for axis, point in place)])
+def _called(variant: Variant, at: Coordinates) -> str:
+    return ", ".join([variant.name, *(f"{axis}={point}" for axis, point in at)])
 
 
 def _named(study: Study, called: Sequence[str], fault: Fault) -> Fault:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Runs", "StudyFolder", "publish", "told"]
+__all__ = ["Runs", "StudyFolder", "output_errors", "publish"]
 
 
 class StudyFolder:
@@ -51,7 +51,7 @@ class StudyFolder:
         self.runs = Runs(folder / "runs")
         self._lock: Lock | None = None
         try:
-            with told(folder):
+            with output_errors(folder):
                 self._refuse_begun()
                 folder.mkdir(parents=True, exist_ok=True)
                 self._lock = Lock(folder.resolve(), shown=os.fspath(folder), inside=True)
@@ -117,7 +117,7 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def place(self, key: str) -> Path:
+    def folder_of(self, key: str) -> Path:
         """Return the folder of a run."""
         return self.folder / key
 
@@ -126,9 +126,9 @@ class Runs:
 
         A run that is not there has no fault.
         """
-        if not self.place(key).exists():
+        if not self.folder_of(key).exists():
             return None
-        found = verified(self.place(key))
+        found = verified(self.folder_of(key))
         if found.faults:
             return found.faults[0]
         if found.key is None:
@@ -137,15 +137,15 @@ class Runs:
 
     def has(self, key: str) -> bool:
         """Whether a run is there, and whole."""
-        return self.place(key).exists() and self.fault(key) is None
+        return self.folder_of(key).exists() and self.fault(key) is None
 
     def result(self, key: str) -> Result:
         """Read a run's results."""
-        return read(self.place(key))
+        return read(self.folder_of(key))
 
     def wall_s(self, key: str) -> float:
         """Return what a run took, in seconds."""
-        document = read_json(self.place(key) / RUN_FILE)
+        document = read_json(self.folder_of(key) / RUN_FILE)
         return float(document["timings"]["wall_s"])
 
     def drop(self, key: str) -> None:
@@ -156,12 +156,12 @@ class Runs:
         OutputError
             If it is not a run of floodway at all.
         """
-        place = self.place(key)
-        if not (place / RUN_FILE).is_file():
+        folder = self.folder_of(key)
+        if not (folder / RUN_FILE).is_file():
             raise OutputError(
-                os.fspath(place), "is in the place of a run and holds something else; move it away"
+                os.fspath(folder), "is in the place of a run and holds something else; move it away"
             )
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
 
     def failure(self, key: str) -> str | None:
         """Return why a run failed the last time; none where it did not."""
@@ -187,7 +187,7 @@ class Runs:
             As `drop`.
         """
         self.note_failure(key, None)
-        if self.place(key).exists():
+        if self.folder_of(key).exists():
             self.drop(key)
 
     def _note(self, key: str) -> Path:
@@ -195,13 +195,13 @@ class Runs:
 
 
 @contextlib.contextmanager
-def told(folder: Path) -> Iterator[None]:
-    """Say of what the system refuses which folder it concerns.
+def output_errors(folder: Path) -> Iterator[None]:
+    """Raise errors of the system as errors of output that name the folder.
 
     Raises
     ------
     OutputError
-        In the place of an OSError.
+        Instead of an OSError.
     """
     try:
         yield
@@ -209,7 +209,7 @@ def told(folder: Path) -> Iterator[None]:
         raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
 
 
-def publish(result: Result, place: Path) -> None:
+def publish(result: Result, folder: Path) -> None:
     """Write a run under its key, whole or not at all.
 
     Raises
@@ -217,10 +217,10 @@ def publish(result: Result, place: Path) -> None:
     OutputError
         If it cannot be written.
     """
-    if place.exists():
-        Runs(place.parent).drop(place.name)
-    with Reservation(place, force=True) as reservation:
-        reservation.publish(result, key=place.name)
+    if folder.exists():
+        Runs(folder.parent).drop(folder.name)
+    with Reservation(folder, force=True) as reservation:
+        reservation.publish(result, key=folder.name)
 
 
 def _is_ours(file: Path) -> bool:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["answer_to", "main", "task_of"]
 
 
-def task_of(recipe: Recipe, *, seed: int, place: Path) -> str:
+def task_of(recipe: Recipe, *, seed: int, folder: Path) -> str:
     """Write a task as a line."""
-    return json.dumps({"recipe": recipe.__dict__, "seed": seed, "place": os.fspath(place)}) + "\n"
+    return json.dumps({"recipe": recipe.__dict__, "seed": seed, "folder": os.fspath(folder)}) + "\n"
 
 
 def main() -> None:
@@ -51,21 +51,21 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
     recipe = Recipe(
         **{**task["recipe"], "sets": tuple((key, value) for key, value in task["recipe"]["sets"])}
     )
-    place = Path(task["place"]).absolute()
+    folder = Path(task["folder"]).absolute()
 
-    def look(progress: Progress) -> None:
+    def poll(progress: Progress) -> None:
         seen = (progress.time_us, progress.flows_done, progress.flows_started, progress.packet_hops)
         _say(answers, {"progress": seen})
 
     try:
         scenario = recipe.scenario().with_seed(task["seed"])
         with contextlib.chdir(recipe.folder or "."):
-            result = run(scenario, threads=1, on_progress=look)
+            result = run(scenario, threads=1, on_progress=poll)
         broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
         if broken:
             return {"error": f"{broken}; this is a bug of the simulator"}
         try:
-            publish(result, place)
+            publish(result, folder)
         except OutputError as error:
             return {"error": error.reason, "unwritable": True}
     except OutOfMemoryError as error:

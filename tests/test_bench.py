@@ -75,7 +75,7 @@ def quiet(_line: str) -> None:
 def test_runs_of_cases_take_turns(stand_in: Program) -> None:
     told: list[str] = []
     results, skipped = measured(
-        stand_in, [case("one"), case("two")], runs=2, threads=[1, 2], tell=told.append
+        stand_in, [case("one"), case("two")], runs=2, threads=[1, 2], on_message=told.append
     )
     assert [line.partition(": ")[2] for line in told] == 2 * [
         "one, 1 thread",
@@ -97,7 +97,7 @@ def test_a_case_whose_folder_is_not_named_is_skipped(
 ) -> None:
     monkeypatch.delenv("NOT_THERE", raising=False)
     results, skipped = measured(
-        stand_in, [case("${NOT_THERE}"), case("one")], runs=1, threads=[1], tell=quiet
+        stand_in, [case("${NOT_THERE}"), case("one")], runs=1, threads=[1], on_message=quiet
     )
     assert [each.case for each in results] == ["one"]
     assert [(each.name, each.reason) for each in skipped] == [("NOT_THERE", "NOT_THERE is not set")]
@@ -105,7 +105,7 @@ def test_a_case_whose_folder_is_not_named_is_skipped(
 
 def test_runs_that_simulate_different_things_are_refused(stand_in: Program) -> None:
     with pytest.raises(FloodwayError, match=r"racy on 2 threads came to .* not deterministic"):
-        measured(stand_in, [case("racy")], runs=1, threads=[1, 2], tell=quiet)
+        measured(stand_in, [case("racy")], runs=1, threads=[1, 2], on_message=quiet)
 
 
 def test_a_run_that_fails_says_why(stand_in: Program) -> None:
@@ -116,7 +116,7 @@ def test_a_run_that_fails_says_why(stand_in: Program) -> None:
 def test_counts_are_skipped_without_valgrind(stand_in: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
     count = Count(name="one", what="", scenario="one", short=(), long=())
-    found, skipped = counted(stand_in, [count], tell=quiet)
+    found, skipped = counted(stand_in, [count], on_message=quiet)
     assert not found
     assert [(each.name, each.reason) for each in skipped] == [("one", NO_VALGRIND)]
 
@@ -129,11 +129,11 @@ def test_counts_are_differences(stand_in: Program, monkeypatch: pytest.MonkeyPat
         lambda _scenario, sets: ({"packet_hops": 3000}, 9_000) if sets else ({"packet_hops": 1000}, 5_000),
     )
     count = Count(name="one", what="", scenario="one", short=(), long=("a=b",))
-    assert counted(stand_in, [count], tell=quiet) == ({"one": 2.0}, [])
+    assert counted(stand_in, [count], on_message=quiet) == ({"one": 2.0}, [])
 
 
 def test_the_history_keeps_medians_single_runs_and_the_machine(stand_in: Program, tmp_path: Path) -> None:
-    results, skipped = measured(stand_in, [case("one")], runs=3, threads=[1], tell=quiet)
+    results, skipped = measured(stand_in, [case("one")], runs=3, threads=[1], on_message=quiet)
     new = entry(ROOT, results, {"one": 600.0}, skipped)
     file = tmp_path / "history.json"
     add(file, new)
@@ -214,7 +214,7 @@ def test_every_case_of_the_set_is_a_scenario_of_the_folder() -> None:
 
 def test_the_page_shows_an_entry_between_its_marks(stand_in: Program) -> None:
     listing = Listing(ROOT / "benchmarks")
-    results, _ = measured(stand_in, [case("fat-tree-128")], runs=1, threads=[1, 2], tell=quiet)
+    results, _ = measured(stand_in, [case("fat-tree-128")], runs=1, threads=[1, 2], on_message=quiet)
     new = entry(ROOT, results, {"permutation": 600.0}, [])
     block = benchmarks_block(new, listing)
     page = written("a\n<!-- begin: benchmarks -->\nold\n<!-- end: benchmarks -->\nz\n", "benchmarks", block)
@@ -228,7 +228,7 @@ def test_the_page_shows_an_entry_between_its_marks(stand_in: Program) -> None:
 def test_growing_networks_are_measured_and_drawn(stand_in: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
     networks = Scaling(scenario="one", ports=(4, 6), payload=982, most_hosts_simulated=16)
-    data = pl.DataFrame(list(scaling.measure(stand_in, networks, runs=1, tell=quiet)))
+    data = pl.DataFrame(list(scaling.measure(stand_in, networks, runs=1, on_message=quiet)))
     assert data["ns_per_packet_hop"].to_list() == [1e6, 1e6]
     assert data["packets_per_host"].to_list() == [20_000, 14_814]
     assert "| 16 | 20 | 48 | 20,000 | 1000000 | not counted |" in scaling_block(data)
@@ -241,7 +241,7 @@ def test_what_a_further_run_costs_is_what_twenty_more_do(monkeypatch: pytest.Mon
         return calling.Timed(wall_s=1.0 + 0.5 * seeds, processor_s=2.0 + 0.25 * seeds)
 
     monkeypatch.setattr(calling, "_timed", timed)
-    found = calling.measure(runs=3, tell=lambda _: None)
+    found = calling.measure(runs=3, on_message=lambda _: None)
     assert found["--help"] == calling.Timed(1.0, 2.0)
     assert found["each further run of a study"] == calling.Timed(0.5, 0.25)
     # Two variants have each seed.

@@ -186,7 +186,7 @@ def test_what_is_missing_is_skipped_with_a_word(
     assert missing(pair, {}) == "peers.toml names no 'htsim'"
     assert missing(pair, peers) is None
     peers["htsim"].program.unlink()
-    done, skipped, failed = Turns(ours(tmp_path), count=1, tell=quiet).every([pair], peers, tmp_path)
+    done, skipped, failed = Turns(ours(tmp_path), count=1, on_message=quiet).every([pair], peers, tmp_path)
     assert (done, failed) == ([], [])
     assert [(each.name, each.reason) for each in skipped] == [
         ("incast", f"{folder / 'bin' / 'htsim'} is no program")
@@ -195,7 +195,7 @@ def test_what_is_missing_is_skipped_with_a_word(
 
 def test_theirs_and_ours_take_turns(folder: Path, pair: Pair, tmp_path: Path) -> None:
     told: list[str] = []
-    runner = Turns(ours(tmp_path), count=2, tell=told.append)
+    runner = Turns(ours(tmp_path), count=2, on_message=told.append)
     done = runner.paired(pair, manifest(folder)["htsim"], work_folder(tmp_path))
     assert told == [
         "incast: writing the work",
@@ -223,7 +223,7 @@ def test_a_program_that_fails_or_does_other_work_fails_its_pair_alone(
     folder: Path, pair: Pair, tmp_path: Path, how: str, said: str
 ) -> None:
     behave(folder, how)
-    runner = Turns(ours(tmp_path), count=1, tell=quiet)
+    runner = Turns(ours(tmp_path), count=1, on_message=quiet)
     done, skipped, failed = runner.every([pair], manifest(folder), tmp_path)
     assert (done, skipped) == ([], [])
     assert [each.name for each in failed] == ["incast"]
@@ -231,7 +231,7 @@ def test_a_program_that_fails_or_does_other_work_fails_its_pair_alone(
 
 
 def test_ours_has_to_do_the_same_work(folder: Path, pair: Pair, tmp_path: Path) -> None:
-    runner = Turns(ours(tmp_path, flows=3), count=1, tell=quiet)
+    runner = Turns(ours(tmp_path, flows=3), count=1, on_message=quiet)
     with pytest.raises(OtherWorkError, match=r"floodway finished 3 of 4 flows \(one\)"):
         runner.paired(pair, manifest(folder)["htsim"], work_folder(tmp_path))
 

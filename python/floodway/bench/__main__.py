@@ -52,7 +52,7 @@ PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results where nobody looks on.
 WIDTH = 160
-WORDS = (
+TEXT_COLUMNS = (
     *("case", "what", "count", "unit", "verdict", "events a packet-hop"),
     *("same work", "other simulator", "floodway"),
 )
@@ -122,7 +122,7 @@ def compare(
 @app.command("scaling")
 def scaling(*, runs: Runs = 3) -> None:
     """Run networks from 16 to 8,192 hosts; write the table and the picture of docs/performance.md."""
-    rows = list(growing.measure(built(ROOT), Listing(FOLDER).scaling, runs=runs, tell=_tell))
+    rows = list(growing.measure(built(ROOT), Listing(FOLDER).scaling, runs=runs, on_message=_print_message))
     data = pl.DataFrame(rows)
     _print_table("Scaling", growing.HEAD, growing.rows(data))
     save(
@@ -142,7 +142,9 @@ def peers(
     builds = manifest(folder_of_peers())
     pairs = chosen(Listing(FOLDER).pairs, pair or [])
     with tempfile.TemporaryDirectory(prefix="floodway-peers-") as folder:
-        done, skipped, failed = Turns(built(ROOT), count=turns, tell=_tell).every(pairs, builds, Path(folder))
+        done, skipped, failed = Turns(built(ROOT), count=turns, on_message=_print_message).every(
+            pairs, builds, Path(folder)
+        )
     new = entry(ROOT, [], {}, [*skipped, *failed], pairs=done)
     _print_table("Pairs", PAIRS, pair_rows(new))
     _print_lines([f"{each.name}: skipped, {each.reason}" for each in skipped])
@@ -158,7 +160,11 @@ def peers(
 @app.command("command")
 def command(*, runs: Runs = 5) -> None:
     """Time calls of the command line that simulate next to nothing."""
-    _print_table("The command's own time", calling.HEAD, calling.rows(calling.measure(runs=runs, tell=_tell)))
+    _print_table(
+        "The command's own time",
+        calling.HEAD,
+        calling.rows(calling.measure(runs=runs, on_message=_print_message)),
+    )
 
 
 @app.command("train")
@@ -167,7 +173,7 @@ def train() -> None:
     for each in Listing(FOLDER).training:
         sets = [(path, value) for path, _, value in (line.partition("=") for line in each.sets)]
         result = floodway.run(floodway.load(each.scenario, sets=sets), threads=1)
-        _tell(f"{each.name}: {result.outcome.packet_hops:,} packet-hops")
+        _print_message(f"{each.name}: {result.outcome.packet_hops:,} packet-hops")
 
 
 def _one_and_all() -> list[int]:
@@ -179,10 +185,10 @@ def _measured(names: Sequence[str], *, runs: int, threads: Sequence[int], counts
     listing = Listing(FOLDER)
     cases = chosen(listing.cases, names)
     program = built(ROOT)
-    results, skipped = measured(program, cases, runs=runs, threads=threads, tell=_tell)
+    results, skipped = measured(program, cases, runs=runs, threads=threads, on_message=_print_message)
     instructions: dict[str, float] = {}
     if counts:
-        instructions, uncounted = counted(program, listing.counts, tell=_tell)
+        instructions, uncounted = counted(program, listing.counts, on_message=_print_message)
         skipped = [*skipped, *uncounted]
     return entry(ROOT, results, instructions, skipped)
 
@@ -197,7 +203,7 @@ def _show(new: Mapping[str, Any]) -> None:
 
 
 def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = table_of(title, heading, words=WORDS)
+    table = table_of(title, heading, text_columns=TEXT_COLUMNS)
     for row in rows:
         table.add_row(*row)
     if table.row_count:
@@ -225,7 +231,7 @@ def _write_page(file: Path, name: str, block: str) -> None:
     file.write_text(written(page, name, block), encoding="utf-8")
 
 
-def _tell(line: str) -> None:
+def _print_message(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201 (what is done, apart from what came of it)
 
 

@@ -88,15 +88,15 @@ class Timed:
     processor_s: float
 
 
-def measure(*, runs: int, tell: Callable[[str], None]) -> dict[str, Timed]:
+def measure(*, runs: int, on_message: Callable[[str], None]) -> dict[str, Timed]:
     """Time each call so many times, by turns, and return medians."""
     found: dict[str, list[Timed]] = {}
     for turn in range(runs):
         for name, call in CALLS.items():
-            tell(f"run {turn + 1} of {runs}: {name}")
+            on_message(f"run {turn + 1} of {runs}: {name}")
             found.setdefault(name, []).append(_timed(call))
         for name, call_with in SEVERAL.items():
-            tell(f"run {turn + 1} of {runs}: {name}")
+            on_message(f"run {turn + 1} of {runs}: {name}")
             few, many = _timed(call_with(FEW)), _timed(call_with(FEW + MORE))
             each = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
             found.setdefault(name, []).append(Timed(*each))

@@ -49,14 +49,14 @@ def entry(
     pairs
         Runs by turns with other simulators.
     """
-    revision = _said("git", "-C", str(root), "rev-parse", "HEAD")
-    changed = _said("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "crates")
+    revision = _text("git", "-C", str(root), "rev-parse", "HEAD")
+    changed = _text("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "crates")
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "revision": revision,
         "changed": bool(changed),
         "machine": machine(),
-        "rustc": _said("rustc", "--version"),
+        "rustc": _text("rustc", "--version"),
         "cases": [_case(measured) for measured in results],
         "instructions": dict(instructions),
         "skipped": {each.name: each.reason for each in skipped},
@@ -158,9 +158,9 @@ def add(file: Path, new: Mapping[str, Any]) -> None:
     beside.replace(file)
 
 
-def _said(*command: str) -> str:
+def _text(*command: str) -> str:
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
-    return told.stdout.strip()
+    return completed.stdout.strip()

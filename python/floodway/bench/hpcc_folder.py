@@ -72,8 +72,8 @@ def _links() -> Iterator[tuple[int, int, str]]:
     for host in range(HOSTS):
         yield host, HOSTS + host // HOSTS_OF_TOR, "100Gbps"
     for tor in range(tors):
-        for place in range(OF_POD):
-            yield HOSTS + tor, first_aggregation + tor // OF_POD * OF_POD + place, "400Gbps"
+        for index in range(OF_POD):
+            yield HOSTS + tor, first_aggregation + tor // OF_POD * OF_POD + index, "400Gbps"
     for aggregation in range(aggregations):
         for core in range(CORES_OF_AGGREGATION):
             upper = first_core + aggregation % OF_POD * CORES_OF_AGGREGATION + core

@@ -36,14 +36,14 @@ def prepared(pair: Pair, folder: Path) -> Work:
     output = folder / _output_of(config)
     output.unlink(missing_ok=True)
     if pair.reference is None:
-        expected, whose = _times_of_ours(config, folder / "ours"), "floodway"
+        expected, owner = _times_of_ours(config, folder / "ours"), "floodway"
     else:
-        expected, whose = _times(Path(os.path.expandvars(pair.reference))), "the reference"
+        expected, owner = _times(Path(os.path.expandvars(pair.reference))), "the reference"
     return Work(
         arguments=(config.name,),
         scenarios=(str(config),),
         flows=len(expected),
-        check=lambda _printed: _checked(output, expected, whose=whose),
+        check=lambda _printed: _checked(output, expected, owner=owner),
     )
 
 
@@ -56,8 +56,8 @@ def _configuration(file: Path, folder: Path) -> Path:
 
 
 def _output_of(config: Path) -> str:
-    words = config.read_text(encoding="utf-8").split()
-    return words[words.index(OUTPUT) + 1]
+    text_columns = config.read_text(encoding="utf-8").split()
+    return text_columns[text_columns.index(OUTPUT) + 1]
 
 
 def _times_of_ours(config: Path, folder: Path) -> dict[str, str]:
@@ -69,20 +69,20 @@ def _times_of_ours(config: Path, folder: Path) -> dict[str, str]:
 def _times(file: Path) -> dict[str, str]:
     """Return completion times by flow."""
     lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
-    return {" ".join(words[:FLOW]): words[FLOW] for words in lines}
+    return {" ".join(text_columns[:FLOW]): text_columns[FLOW] for text_columns in lines}
 
 
-def _checked(output: Path, expected: dict[str, str], *, whose: str) -> str:
+def _checked(output: Path, expected: dict[str, str], *, owner: str) -> str:
     """Say how many completion times are equal; which flows there are must be."""
     if not output.exists():
         raise OtherWorkError(f"HPCC's ns-3 did not write {output.name}")
     theirs = _times(output)
     if missing := expected.keys() - theirs.keys():
         raise OtherWorkError(
-            f"HPCC's ns-3 did not finish {len(missing):,} of {len(expected):,} flows of {whose}, "
+            f"HPCC's ns-3 did not finish {len(missing):,} of {len(expected):,} flows of {owner}, "
             f"the first of them {min(missing)}"
         )
     if more := theirs.keys() - expected.keys():
-        raise OtherWorkError(f"HPCC's ns-3 finished {len(more):,} flows that {whose} does not have")
+        raise OtherWorkError(f"HPCC's ns-3 finished {len(more):,} flows that {owner} does not have")
     equal = sum(theirs[flow] == time for flow, time in expected.items())
-    return f"{len(theirs):,} flows finished in both; {equal:,} of theirs to the nanosecond as by {whose}"
+    return f"{len(theirs):,} flows finished in both; {equal:,} of theirs to the nanosecond as by {owner}"

@@ -27,7 +27,7 @@ def measured(
     *,
     runs: int,
     threads: Sequence[int],
-    tell: Callable[[str], None],
+    on_message: Callable[[str], None],
 ) -> tuple[list[Measured], list[Skipped]]:
     """Run the cases by turns, so that a slow minute of the machine hits all of them alike.
 
@@ -41,7 +41,7 @@ def measured(
         How many runs each case has.
     threads
         On how many threads, each for itself.
-    tell
+    on_message
         Hears of each run before it begins.
 
     Returns
@@ -60,7 +60,7 @@ def measured(
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for turn in range(runs):
         for case, number in order:
-            tell(f"run {turn + 1} of {runs}: {case.name}, {number} thread{'' if number == 1 else 's'}")
+            on_message(f"run {turn + 1} of {runs}: {case.name}, {number} thread{'' if number == 1 else 's'}")
             found.setdefault((case.name, number), []).append(program.run(case.scenario, threads=number))
     _refuse_differences(found)
     results = (
@@ -89,7 +89,7 @@ def _refuse_differences(found: dict[tuple[str, int], list[dict[str, Any]]]) -> N
 
 
 def counted(
-    program: Program, counts: Sequence[Count], *, tell: Callable[[str], None]
+    program: Program, counts: Sequence[Count], *, on_message: Callable[[str], None]
 ) -> tuple[dict[str, float], list[Skipped]]:
     """Count instructions per packet-hop: those of the long run less those of the short one.
 
@@ -99,7 +99,7 @@ def counted(
         What measures a run.
     counts
         What to count.
-    tell
+    on_message
         Hears of each count before it begins.
 
     Returns
@@ -116,7 +116,7 @@ def counted(
         return {}, [Skipped(count.name, NO_VALGRIND) for count in counts]
     found = {}
     for count in counts:
-        tell(f"instructions: {count.name}")
+        on_message(f"instructions: {count.name}")
         short, fewer = program.instructions(count.scenario, sets=count.short)
         long, more = program.instructions(count.scenario, sets=count.long)
         found[count.name] = round((more - fewer) / (long["packet_hops"] - short["packet_hops"]), 1)

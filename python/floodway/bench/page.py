@@ -30,7 +30,7 @@ __all__ = ["benchmarks_block", "pairs_block", "scaling_block", "written"]
 
 PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
 #: Columns of words stand to the left.
-WORDS = frozenset(
+TEXT_COLUMNS = frozenset(
     {"case", "what", "same work", "other simulator", "floodway", "count", "events a packet-hop"}
 )
 
@@ -80,7 +80,7 @@ def scaling_block(data: pl.DataFrame) -> str:
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    sides = ["---" if column in WORDS else "---:" for column in heading]
+    sides = ["---" if column in TEXT_COLUMNS else "---:" for column in heading]
     lines = [heading, sides, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

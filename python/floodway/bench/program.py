@@ -34,12 +34,12 @@ def built(root: Path) -> Program:
     FloodwayError
         It cannot be built.
     """
-    told = subprocess.run(
+    completed = subprocess.run(
         [*BUILD, "--message-format=json"], cwd=root, stdout=subprocess.PIPE, text=True, check=False
     )
-    lines = [json.loads(line) for line in told.stdout.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in completed.stdout.splitlines() if line.startswith("{")]
     made = [line["executable"] for line in lines if line.get("executable")]
-    if told.returncode != 0 or not made:
+    if completed.returncode != 0 or not made:
         raise FloodwayError(f"`{' '.join(BUILD)}` failed, with what it says above")
     return Program((made[-1],))
 
@@ -85,7 +85,7 @@ class Program:
         command = self.call(scenario, sets=sets, threads=threads)
         if build_only:
             command.append("--build-only")
-        return _printed(_told(command).stdout)
+        return _printed(_completed(command).stdout)
 
     def call(self, scenario: str, *, sets: Sequence[str] = (), threads: int = 1) -> list[str]:
         """Return the command that runs a scenario."""
@@ -105,11 +105,11 @@ class Program:
             It failed, with what it said.
         """
         tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}")
-        told = _told([*tool, *self.command, *_arguments(scenario, sets)])
-        collected = _COLLECTED.search(told.stderr)
+        completed = _completed([*tool, *self.command, *_arguments(scenario, sets)])
+        collected = _COLLECTED.search(completed.stderr)
         if collected is None:
-            raise FloodwayError(f"valgrind counted no instructions: {told.stderr.strip()}")
-        return _printed(told.stdout), int(collected[1].replace(" ", ""))
+            raise FloodwayError(f"valgrind counted no instructions: {completed.stderr.strip()}")
+        return _printed(completed.stdout), int(collected[1].replace(" ", ""))
 
     def misses(self, scenario: str, *, sets: Sequence[str] = ()) -> tuple[dict[str, Any], dict[str, int]]:
         """Run a scenario under valgrind's cachegrind, which simulates this machine's caches.
@@ -125,21 +125,21 @@ class Program:
             It failed, with what it said.
         """
         tool = ("valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={os.devnull}")
-        told = _told([*tool, *self.command, *_arguments(scenario, sets)])
-        found = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(told.stderr)}
-        return _printed(told.stdout), found
+        completed = _completed([*tool, *self.command, *_arguments(scenario, sets)])
+        found = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(completed.stderr)}
+        return _printed(completed.stdout), found
 
 
 def _arguments(scenario: str, sets: Sequence[str]) -> list[str]:
     return [os.path.expandvars(scenario), *(part for each in sets for part in ("--set", each))]
 
 
-def _told(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    if told.returncode != 0:
+def _completed(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if completed.returncode != 0:
         name = Path(command[0]).name
-        raise FloodwayError(f"{name} failed: {told.stderr.strip() or told.returncode}")
-    return told
+        raise FloodwayError(f"{name} failed: {completed.stderr.strip() or completed.returncode}")
+    return completed
 
 
 def _printed(text: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ HEAD = (
 
 
 def measure(
-    program: Program, scaling: Scaling, *, runs: int, tell: Callable[[str], None]
+    program: Program, scaling: Scaling, *, runs: int, on_message: Callable[[str], None]
 ) -> Iterator[dict[str, Any]]:
     """Run each network, from the smallest to the largest; yield a row of numbers for each.
 
@@ -57,7 +57,7 @@ def measure(
         The networks.
     runs
         How many runs each has; their medians count.
-    tell
+    on_message
         Hears of each network before it begins.
 
     Raises
@@ -68,7 +68,7 @@ def measure(
     for ports in scaling.ports:
         hosts = ports**3 // 4
         packets = min(MOST, max(FEWEST, PACKETS // hosts))
-        tell(f"{hosts} hosts, {packets} packets each")
+        on_message(f"{hosts} hosts, {packets} packets each")
         sets = (f"{PORTS}={ports}", f"{FLOW}={packets * scaling.payload}B")
         done = [program.run(scaling.scenario, sets=sets) for _ in range(runs)]
         yield {

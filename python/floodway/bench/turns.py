@@ -47,14 +47,14 @@ class Turns:
         What runs a scenario of ours.
     count
         How many turns a pair has: a run of theirs in each, and of each of ours.
-    tell
+    on_message
         Hears of each run before it begins.
     """
 
-    def __init__(self, program: Program, *, count: int, tell: Callable[[str], None]) -> None:
+    def __init__(self, program: Program, *, count: int, on_message: Callable[[str], None]) -> None:
         self.program = program
         self.count = count
-        self.tell = tell
+        self.on_message = on_message
 
     def every(
         self, pairs: Sequence[Pair], peers: Mapping[str, Peer], folder: Path
@@ -81,10 +81,10 @@ class Turns:
             if why := missing(pair, peers):
                 skipped.append(Skipped(pair.name, why))
                 continue
-            place = folder / pair.name
-            place.mkdir()
+            pair_folder = folder / pair.name
+            pair_folder.mkdir()
             try:
-                done += self.paired(pair, peers[pair.peer], place)
+                done += self.paired(pair, peers[pair.peer], pair_folder)
             except FloodwayError as error:
                 failed.append(Skipped(pair.name, str(error)))
         return done, skipped, failed
@@ -99,18 +99,18 @@ class Turns:
         OtherWorkError
             One did not do what it was to do.
         """
-        self.tell(f"{pair.name}: writing the work")
+        self.on_message(f"{pair.name}: writing the work")
         work = PREPARED[pair.peer](pair, folder)
         theirs: list[Usage] = []
         ours: list[list[Usage]] = [[] for _ in pair.ours]
         done = ""
         for turn in range(1, self.count + 1):
-            self.tell(f"turn {turn} of {self.count}: {pair.name}, {peer.version}")
+            self.on_message(f"turn {turn} of {self.count}: {pair.name}, {peer.version}")
             usage, printed = used(called(peer, work.arguments), folder=folder, name=pair.peer)
             done = work.check(printed)
             theirs.append(usage)
             for run, scenario, usages in zip(pair.ours, work.scenarios, ours, strict=True):
-                self.tell(f"turn {turn} of {self.count}: {pair.name}, floodway, {run.name}")
+                self.on_message(f"turn {turn} of {self.count}: {pair.name}, floodway, {run.name}")
                 usages.append(self._ours(run, scenario, work, folder))
         return [
             Paired(pair=pair, run=run, peer=peer, work=done, theirs=tuple(theirs), ours=tuple(usages))

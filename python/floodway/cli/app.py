@@ -24,7 +24,7 @@ from floodway.cli.commands import (
     why,
 )
 from floodway.cli.exits import USAGE
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,10 +62,10 @@ def floodway_(
       floodway explain bifrost
     """
     if version:
-        tell(f"floodway {floodway.__version__}")
+        echo(f"floodway {floodway.__version__}")
         raise typer.Exit(0)
     if context.invoked_subcommand is None:
-        tell(context.get_help(), err=True)
+        echo(context.get_help(), err=True)
         raise typer.Exit(USAGE)
     return 0
 

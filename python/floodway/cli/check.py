@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import parsed
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,8 @@ def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int
     """Print what a scenario comes to when it is built; returns the exit code."""
     scenario = parsed(path, sets=sets)
     report = _floodway.check(scenario.native, resolved=resolved)
-    tell(report.json if json else report.text.rstrip("\n"))
+    echo(report.json if json else report.text.rstrip("\n"))
     too_large = _floodway.Plan(scenario.native).too_large
     if too_large:
-        tell(f"warning: a run would be refused: {too_large}", err=True)
+        echo(f"warning: a run would be refused: {too_large}", err=True)
     return DONE

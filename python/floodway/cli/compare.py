@@ -12,7 +12,7 @@ import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.watch import WatchAll
@@ -56,7 +56,7 @@ def compare(request: Request) -> int:
     if not request.quiet:
         found = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
         for warning in (*(each.whole for each in found), *_plans(variants, request)):
-            tell(f"warning: {warning}", err=True)
+            echo(f"warning: {warning}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             comparison = floodway.compare(
@@ -73,11 +73,11 @@ def compare(request: Request) -> int:
             )
     except KeyboardInterrupt:
         # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        tell(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
+        echo(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
-        tell(f"error: {comparison.trouble}", err=True)
-        tell(f"error: the results are in {comparison.folder}/ instead", err=True)
+        echo(f"error: {comparison.trouble}", err=True)
+        echo(f"error: the results are in {comparison.folder}/ instead", err=True)
     where = comparison.folder or out
     if not comparison.complete:
         return _interrupted(comparison, where)
@@ -87,7 +87,7 @@ def compare(request: Request) -> int:
 
 def _say(text: str, *, quiet: bool) -> None:
     if not quiet:
-        tell(text, err=True)
+        echo(text, err=True)
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
@@ -132,17 +132,17 @@ def _interrupted(comparison: Comparison, out: Path) -> int:
     ended = sum(len(results) for results in comparison.results)
     of = sum(len(seeds) for seeds in comparison.seeds)
     kept = f"{ended} of {of} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
-    tell(f"interrupted; {kept}", err=True)
+    echo(f"interrupted; {kept}", err=True)
     return INTERRUPTED
 
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:
     if request.json:
         whole = {"results": str(out), **document(comparison)}
-        tell(json.dumps(whole, indent=2, ensure_ascii=False))
+        echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(comparison, sys.stdout)
-        tell(f"pictures and tables: {out / PAGE_FILE}")
+        echo(f"pictures and tables: {out / PAGE_FILE}")
 
 
 def _verdict(request: Request, comparison: Comparison) -> int:
@@ -154,5 +154,5 @@ def _verdict(request: Request, comparison: Comparison) -> int:
         for failure in failures(result.outcome, strict=request.strict)
     ]
     for failure in found:
-        tell(f"error: {failure}", err=True)
+        echo(f"error: {failure}", err=True)
     return FAILED if found else DONE

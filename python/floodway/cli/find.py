@@ -10,7 +10,7 @@ from rich.table import Table
 
 from floodway import _floodway
 from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
         return _print_json([_named(entry) for entry in found])
     _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
     if what == "topologies":
-        tell(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
-    tell("\nfloodway explain NAME tells more of one.")
+        echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
+    echo("\nfloodway explain NAME tells more of one.")
     return 0
 
 
@@ -51,7 +51,7 @@ def explain(name: str, *, json_: bool) -> int:
         return _print_json([dataclasses.asdict(entry) for entry in found])
     console = Terminal()
     if not console.is_terminal:
-        tell("\n".join(page_of(entry) for entry in found).rstrip())
+        echo("\n".join(page_of(entry) for entry in found).rstrip())
         return 0
     # Takes as long to import as all the rest.
     from rich.markdown import Markdown  # noqa: PLC0415
@@ -98,7 +98,7 @@ def _print_rows(rows: list[tuple[str, ...]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        tell("  ".join(cells).rstrip())
+        echo("  ".join(cells).rstrip())
 
 
 def _named(entry: Entry) -> dict[str, str]:
@@ -106,5 +106,5 @@ def _named(entry: Entry) -> dict[str, str]:
 
 
 def _print_json(value: object) -> int:
-    tell(json.dumps(value, indent=2, ensure_ascii=False))
+    echo(json.dumps(value, indent=2, ensure_ascii=False))
     return 0

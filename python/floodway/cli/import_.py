@@ -6,7 +6,7 @@ from pathlib import Path
 
 from floodway import _floodway
 from floodway.cli.exits import DONE
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.errors import OutputError
 
 __all__ = ["import_hpcc"]
@@ -17,9 +17,9 @@ def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
     to = Path() if out is None else out.parent
     text, _, warnings = _floodway.import_hpcc(config, to=to)
     for warning in warnings:
-        tell(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     if out is None:
-        tell(text.rstrip("\n"))
+        echo(text.rstrip("\n"))
     else:
         _write(text, out, force=force)
     return DONE

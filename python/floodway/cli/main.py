@@ -15,7 +15,7 @@ import typer
 
 from floodway.cli.app import app
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.streams import standard_streams
 from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.names import nearest
@@ -77,7 +77,7 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
 ) -> None:
     """Show a warning as every other one: in a line, without the place in the program."""
     if issubclass(category, UserWarning):
-        tell(f"warning: {message}", err=True)
+        echo(f"warning: {message}", err=True)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -86,7 +86,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:
-        return _fail(_words(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
+        return _fail(_error_text(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except MemoryError:
@@ -95,7 +95,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return _unexpected(error)
 
 
-def _words(error: FloodwayError) -> str:
+def _error_text(error: FloodwayError) -> str:
     """Say what went wrong; of a user's own code its traceback first."""
     cause = error.__cause__ if isinstance(error, MechanismError) else None
     return "".join([*([] if cause is None else traceback.format_exception(cause)), str(error)])
@@ -121,7 +121,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 def _fail(message: str, code: int) -> int:
     for line in message.splitlines():
-        tell(f"error: {line}", err=True)
+        echo(f"error: {line}", err=True)
     return code
 
 

@@ -6,7 +6,7 @@ import re
 
 import typer
 
-__all__ = ["printable", "tell"]
+__all__ = ["echo", "printable"]
 
 #: Control characters but line breaks and tabs, marks of direction, what has no width, halves of characters.
 HIDING = re.compile(
@@ -26,7 +26,7 @@ def printable(text: str) -> str:
     return HIDING.sub(_escaped, text)
 
 
-def tell(text: str, *, err: bool = False) -> None:
+def echo(text: str, *, err: bool = False) -> None:
     """Print a text to stdout or stderr.
 
     Parameters

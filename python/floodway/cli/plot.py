@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from floodway.cli.exits import DONE
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.results.quantities import quantity_us
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def plot(request: Request) -> int:
         drawing = _drawn(request, sources)
     if not request.quiet:
         for warning in _warnings(request, sources):
-            tell(f"warning: {warning}", err=True)
+            echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
     if not request.quiet:
         for file in files:
-            tell(str(file))
+            echo(str(file))
     return DONE
 
 
@@ -108,9 +108,9 @@ def _refuse_unused(request: Request) -> None:
             raise typer.BadParameter(said, param_hint=option)
 
 
-def _listed(words: Sequence[str]) -> str:
+def _listed(text_columns: Sequence[str]) -> str:
     """Write words as a sentence has them: a, b and c."""
-    *first, last = words
+    *first, last = text_columns
     return f"{', '.join(first)} and {last}" if first else last
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
 from floodway.results import Reservation
@@ -53,7 +53,7 @@ def run(request: Request) -> int:
         return _run(request)
     except KeyboardInterrupt:
         # Before the run or after it; during it, Ctrl-C ends the run and raises nothing.
-        tell("interrupted; nothing was written", err=True)
+        echo("interrupted; nothing was written", err=True)
         return INTERRUPTED
 
 
@@ -81,7 +81,7 @@ def _run(request: Request) -> int:
     with Reservation(out, force=request.force) as place:
         if not request.quiet:
             for warning in scenario.warnings:
-                tell(f"warning: {warning}", err=True)
+                echo(f"warning: {warning}", err=True)
         with Watch(scenario, quiet=request.quiet) as watch:
             result = floodway.run(
                 scenario,
@@ -93,13 +93,13 @@ def _run(request: Request) -> int:
             )
         published = _published(place, result, out, exported=scenario if request.export else None)
     for note in published.notes:
-        tell(f"warning: {note}", err=True)
+        echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
     code = _verdict(request, result.outcome)
     if published.trouble is None:
         return code
-    tell(f"error: {published.trouble}", err=True)
-    tell(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
+    echo(f"error: {published.trouble}", err=True)
+    echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
 
 
@@ -107,7 +107,7 @@ def _tell_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> Non
     """Say at once that a run has fewer threads than were asked for, and that its memory is forced."""
     asked = request.threads or threads_asked(scenario)
     for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
-        tell(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,19 +177,19 @@ def _print(request: Request, result: Result, out: Path) -> None:
     from floodway.cli.show import document, show  # noqa: PLC0415
 
     if request.json:
-        tell(json.dumps(document(result, out), indent=2, ensure_ascii=False))
+        echo(json.dumps(document(result, out), indent=2, ensure_ascii=False))
     else:
         show(result, sys.stdout)
-        tell(f"results: {out}/")
+        echo(f"results: {out}/")
 
 
 def _verdict(request: Request, outcome: Outcome) -> int:
     """Say on stderr what makes the run a failure, and return the exit code."""
     found = failures(outcome, strict=request.strict)
     for failure in found:
-        tell(f"error: {failure}", err=True)
+        echo(f"error: {failure}", err=True)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
-        tell(f"interrupted at {at}; what was complete by then is written", err=True)
+        echo(f"interrupted at {at}; what was complete by then is written", err=True)
         return INTERRUPTED
     return FAILED if found else DONE

@@ -43,7 +43,7 @@ LATENCY_FORM = (
     "         {:<7.2f}                {:<7.2f}"
 )
 #: Columns that hold words.
-WORDS = ("workload", "link", "port")
+TEXT_COLUMNS = ("workload", "link", "port")
 
 
 def document(result: Result, out: Path) -> dict[str, Any]:
@@ -89,13 +89,13 @@ def show(result: Result, stream: TextIO) -> None:
         console.print(line, soft_wrap=True)
 
 
-def table_of(title: str, columns: Iterable[str], *, words: Sequence[str] = WORDS) -> Table:
+def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = TEXT_COLUMNS) -> Table:
     """Make an empty table whose columns hold numbers, but for those of words."""
     table = Table(
         title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
     )
     for column in columns:
-        table.add_column(column, justify="left" if column in words else "right", overflow="fold")
+        table.add_column(column, justify="left" if column in text_columns else "right", overflow="fold")
     return table
 
 

@@ -41,7 +41,7 @@ def show(comparison: Comparison, stream: TextIO) -> None:
 
 def _table(comparison: Comparison, numbers: Sequence[int]) -> Table:
     title = f"{comparison.name}: differences are to {comparison.labels[0]}"
-    table = table_of(title, ("number", *(comparison.labels[n] for n in numbers)), words=("number",))
+    table = table_of(title, ("number", *(comparison.labels[n] for n in numbers)), text_columns=("number",))
     for row in comparison.rows:
         table.add_row(row.label, *(_cell(cell_text(row, row.cells[n])) for n in numbers))
     table.add_row("verdict", *(comparison.verdicts[n] for n in numbers))

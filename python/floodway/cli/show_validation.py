@@ -25,7 +25,7 @@ WIDTH = 140
 #: From so many columns on, names of cases stand in one line.
 WIDTH_OF_NAMES = 100
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
-WORDS = ("case/configuration", "configuration", "what", "allowed", "verdict")
+TEXT_COLUMNS = ("case/configuration", "configuration", "what", "allowed", "verdict")
 #: So many flows that one side lacks are named.
 MOST_NAMED = 5
 
@@ -65,7 +65,7 @@ def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
 
 
 def _overview(cases: Sequence[CaseResult]) -> Table:
-    table = table_of("", OVERVIEW, words=WORDS)
+    table = table_of("", OVERVIEW, text_columns=TEXT_COLUMNS)
     for result in cases:
         *cells, verdict = overview_row(result)
         failed = verdict == "fail"
@@ -75,7 +75,7 @@ def _overview(cases: Sequence[CaseResult]) -> Table:
 
 def _table(name: str, cases: Sequence[CaseResult], *, verbose: bool) -> Table:
     """Show every number, or those which fail."""
-    table = table_of(name, COLUMNS, words=WORDS)
+    table = table_of(name, COLUMNS, text_columns=TEXT_COLUMNS)
     for result in cases:
         for row in shown_rows(result):
             if not verbose and row.verdict != "fail":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
@@ -73,9 +73,9 @@ def study(files: Sequence[Path], request: Request) -> int:
     )
 
 
-def reproduce(words: Sequence[str], request: Request) -> int:
+def reproduce(text_columns: Sequence[str], request: Request) -> int:
     """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
-    found = asked_for(words)
+    found = asked_for(text_columns)
     if request.out is not None and len(found) > 1:
         raise typer.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
     return _all(
@@ -113,7 +113,7 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
             return INTERRUPTED
         code = max(code, ended)
     if request.json:
-        tell(json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False))
+        echo(json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False))
     return code
 
 
@@ -122,7 +122,7 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     if request.quick and len(studies) > 1:
         skipped = [each.name for each in studies if each.quick.skip]
         if skipped:
-            tell(f"left out of the quick form: {', '.join(skipped)}", err=True)
+            echo(f"left out of the quick form: {', '.join(skipped)}", err=True)
         studies = [each for each in studies if not each.quick.skip]
     built: list[Plan] = []
     waiting: list[tuple[Study, ScenarioError]] = []
@@ -136,7 +136,7 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     if not built:
         raise waiting[0][1]
     for each, why in waiting:
-        tell(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
+        echo(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
     return replace(built[0], studies=tuple(own for plan in built for own in plan.studies))
 
 
@@ -144,8 +144,8 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
     jobs = request.jobs or cores()
     if not request.quiet:
         for warning in _warnings(plan):
-            tell(f"warning: {warning}", err=True)
-        tell(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
+            echo(f"warning: {warning}", err=True)
+        echo(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
     try:
         with request.pictures.look(), WatchAll(quiet=request.quiet) as watch:
             conducted = conduct(
@@ -156,15 +156,15 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
                 title=title,
                 formats=request.pictures.formats,
                 on_progress=watch.update,
-                on_message=lambda text: tell(f"warning: {text}", err=True),
+                on_message=lambda text: echo(f"warning: {text}", err=True),
             )
     except KeyboardInterrupt:
         # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        tell(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
         return INTERRUPTED
     if not conducted.complete:
         kept = len(conducted.done)
-        tell(
+        echo(
             f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on "
             "from there",
             err=True,
@@ -201,12 +201,12 @@ def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
     """Count runs by study and variant; what failed is named, with why, each reason once."""
     rows = [row for plan, out in plans for row in _status_rows(plan, out)]
     if request.json:
-        tell(json.dumps(rows, indent=2, ensure_ascii=False))
+        echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return DONE
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
         said = ", ".join(f"{counts[state]} {state}" for state in STATES)
-        tell(f"{out}: {len(plan.runs)} runs: {said}")
+        echo(f"{out}: {len(plan.runs)} runs: {said}")
         if not request.quiet and counts["done"] < len(plan.runs):
             _show_states([row for row in rows if row["folder"] == str(out)])
     return DONE
@@ -219,7 +219,7 @@ def _show_states(rows: Sequence[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
         groups.setdefault((row["study"], row["variant"]), Counter())[row["state"]] += 1
-    table = table_of("", ("study", "variant", *STATES), words=("study", "variant"))
+    table = table_of("", ("study", "variant", *STATES), text_columns=("study", "variant"))
     last = ""
     for (name, variant), counts in groups.items():
         # A study is named once.
@@ -233,7 +233,7 @@ def _show_states(rows: Sequence[dict[str, Any]]) -> None:
             reasons.setdefault(row["error"], []).append(f"{row['study']}: {row['run']}")
     for error, runs in reasons.items():
         more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        tell(f"  failed: {runs[0]}{more}: {error}")
+        echo(f"  failed: {runs[0]}{more}: {error}")
 
 
 def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
@@ -262,14 +262,14 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
         console.width = max(WIDTH, TABLE_WIDTH)
     rows = [shown(part, judged).cells for part in conducted.parts for judged in part.judged]
     if rows:
-        table = table_of(title, COLUMNS, words=COLUMNS)
+        table = table_of(title, COLUMNS, text_columns=COLUMNS)
         for row in rows:
             table.add_row(*row)
         console.print(table)
     for part in conducted.parts:
         if not part.judged:
             _show_numbers(part, console)
-    tell(f"report: {conducted.files[0]}")
+    echo(f"report: {conducted.files[0]}")
 
 
 def _show_numbers(part: Part, console: Terminal) -> None:
@@ -277,7 +277,7 @@ def _show_numbers(part: Part, console: Terminal) -> None:
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
         found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
-        table = table_of(part.study.title, found.heads, words=found.words)
+        table = table_of(part.study.title, found.heads, text_columns=found.text_columns)
         for row in found.rows[:MOST_ROWS]:
             table.add_row(*row)
         left_out = len(found.rows) - MOST_ROWS
@@ -290,7 +290,7 @@ def _verdict(conducted: Conducted) -> int:
     """Name the runs that failed, and return the exit code."""
     labels = {run.key: run.label for run in conducted.plan.runs}
     for key, error in conducted.failures.items():
-        tell(f"error: {labels[key]}: {error}", err=True)
+        echo(f"error: {labels[key]}: {error}", err=True)
     return FAILED if conducted.failures else DONE
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.show_validation import show
 from floodway.cli.watch import WatchAll
 from floodway.validation import document, validate
@@ -62,10 +62,10 @@ def run(request: Request) -> int:
             )
     except KeyboardInterrupt:
         # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
-        tell("interrupted", err=True)
+        echo("interrupted", err=True)
         return INTERRUPTED
     if not validation.complete:
-        tell(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
+        echo(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
         return INTERRUPTED
     _print(request, validation)
     _draw(request, validation)
@@ -75,10 +75,10 @@ def run(request: Request) -> int:
 def _print(request: Request, validation: Validation) -> None:
     if request.json:
         whole = {"results": str(request.out), **document(validation)}
-        tell(json.dumps(whole, indent=2, ensure_ascii=False))
+        echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(validation, sys.stdout, verbose=request.verbose)
-        tell(f"runs and numbers: {request.out}/")
+        echo(f"runs and numbers: {request.out}/")
 
 
 def _draw(request: Request, validation: Validation) -> None:
@@ -87,19 +87,19 @@ def _draw(request: Request, validation: Validation) -> None:
         drawn += write_report(validation, request.report)
     if not (request.quiet or request.json):
         for file in drawn:
-            tell(str(file))
+            echo(str(file))
 
 
 def _verdict(validation: Validation) -> int:
     """Say on stderr what failed, and return the exit code."""
     for failure in validation.failures:
-        tell(f"error: {failure}", err=True)
+        echo(f"error: {failure}", err=True)
     for result in validation.cases:
         if result.verdict == "fail":
             failed = [row.label for row in result.rows if row.verdict == "fail"]
-            tell(f"error: {result.case.label}: {'; '.join(failed)}", err=True)
+            echo(f"error: {result.case.label}: {'; '.join(failed)}", err=True)
     if any(result.verdict == "fail" and result.kind == "equal" for result in validation.cases):
-        tell("note: --other-build holds a reference of another build of that simulator to bounds", err=True)
+        echo("note: --other-build holds a reference of another build of that simulator to bounds", err=True)
     if validation.cases and all(result.not_run for result in validation.cases):
-        tell("warning: no case has run, so nothing was compared", err=True)
+        echo("warning: no case has run, so nothing was compared", err=True)
     return FAILED if validation.verdict == "fail" else DONE

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.errors import OutputError
 from floodway.results.folders import STUDY_FILE
 from floodway.results.verification import not_covered, verified_all
@@ -28,12 +28,12 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool) -> int:
         documents = [
             _document(each, left_out=not_covered(folder)) for folder, own in by_folder.items() for each in own
         ]
-        tell(json.dumps(documents, indent=2, ensure_ascii=False))
+        echo(json.dumps(documents, indent=2, ensure_ascii=False))
     for folder, own in by_folder.items():
         _show(own, quiet=quiet or json_)
         left_out = not_covered(folder)
         if left_out and not (quiet or json_):
-            tell(f"{folder}: not covered: {left_out}; {_again(folder)}")
+            echo(f"{folder}: not covered: {left_out}; {_again(folder)}")
     return DONE if all(each.has_digests and not each.faults for each in found) else FAILED
 
 
@@ -42,12 +42,12 @@ def _show(found: Sequence[Verified], *, quiet: bool) -> None:
     for each in found:
         if each.faults:
             for fault in each.faults:
-                tell(f"error: {each.folder}: {fault}", err=True)
+                echo(f"error: {each.folder}: {fault}", err=True)
         elif not each.has_digests:
             reason = "cannot be verified: an earlier version wrote it, without digests"
-            tell(f"error: {each.folder}: {reason}", err=True)
+            echo(f"error: {each.folder}: {reason}", err=True)
         elif not quiet:
-            tell(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
+            echo(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
 
 
 def _again(folder: Path) -> str:

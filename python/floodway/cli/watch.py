@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from floodway.cli.output import printable, tell
+from floodway.cli.output import echo, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -259,7 +259,7 @@ class _Lines:
 
     def say(self, text: str) -> None:
         """Write a line."""
-        tell(text, err=True)
+        echo(text, err=True)
 
 
 class _Pace:

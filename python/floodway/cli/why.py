@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import polars as pl
 
 from floodway.cli.exits import DONE
-from floodway.cli.output import tell
+from floodway.cli.output import echo
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import Watch
@@ -28,7 +28,7 @@ __all__ = ["Request", "why"]
 #: Several parts of a cause that are less than one of so many parts of the whole have a row in common.
 LEAST = 1000
 #: Columns that hold words.
-WORDS = ("cause", "where", "began at")
+TEXT_COLUMNS = ("cause", "where", "began at")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,15 @@ def why(request: Request) -> int:
     with Watch(scenario, quiet=request.quiet) as watch:
         found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
     if request.json:
-        tell(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
     else:
         _show(found, sys.stdout)
-        tell(_heard(result, flow))
+        echo(_heard(result, flow))
         if request.flow == "worst":
             measured = result.flows.filter("measured")
             cut = len(measured) - measured["finished"].sum()
             if cut:
-                tell(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
+                echo(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
     return DONE
 
 
@@ -104,7 +104,7 @@ def _show(found: Why, stream: TextIO) -> None:
     table = table_of(
         f"{found.flow_id}, started at {found.start_us:,.3f} us",
         ("cause", "where", "began at", "us", "% of the FCT"),
-        words=WORDS,
+        text_columns=TEXT_COLUMNS,
     )
     for cause, parts in found.by_cause().items():
         whole = sum(part.time_ps for part in parts)

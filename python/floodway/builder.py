@@ -67,7 +67,7 @@ class Table:
         return {self._tag: next(iter(keys.values())) if self._scalar else keys}
 
 
-def plain(value: object, *, place: str = "") -> object:
+def plain(value: object, *, key_path: str = "") -> object:
     """Return a value with builders in it as dictionaries, lists, text, numbers and booleans.
 
     Raises
@@ -78,13 +78,15 @@ def plain(value: object, *, place: str = "") -> object:
     if isinstance(value, Table):
         value = value.to_dict()
     if isinstance(value, Mapping):
-        return {str(key): plain(item, place=_below(place, str(key))) for key, item in value.items()}
+        return {str(key): plain(item, key_path=_below(key_path, str(key))) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [plain(item, place=_below(place, str(number))) for number, item in enumerate(value, start=1)]
-    return _scalar(value, place)
+        return [
+            plain(item, key_path=_below(key_path, str(number))) for number, item in enumerate(value, start=1)
+        ]
+    return _scalar(value, key_path)
 
 
-def _scalar(value: object, place: str) -> object:
+def _scalar(value: object, key_path: str) -> object:
     """Return a text, number or boolean, those of numpy and paths included."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -99,15 +101,15 @@ def _scalar(value: object, place: str) -> object:
     if any(base.__module__ == "floodway.mechanisms" and base.__name__ in own for base in given.__mro__):
         from floodway.mechanisms import no_values  # noqa: PLC0415 (few scenarios have one)
 
-        text = f"{place or 'the scenario'}: {no_values(given, {})}"
-        raise InputError(text, key=place, given=repr(value))
+        text = f"{key_path or 'the scenario'}: {no_values(given, {})}"
+        raise InputError(text, key=key_path, given=repr(value))
     allowed = "text, numbers, true and false, lists, tables"
-    text = f"{place or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
-    raise InputError(text, key=place, given=repr(value))
+    text = f"{key_path or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
+    raise InputError(text, key=key_path, given=repr(value))
 
 
-def _below(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+def _below(key_path: str, key: str) -> str:
+    return f"{key_path}.{key}" if key_path else key
 
 
 def _key(attribute: str) -> str:

@@ -150,7 +150,7 @@ def _congestion_tree(file: Path) -> Figure:
         first = min(begin for link in paused for begin, _ in _pauses(result, link))
         marks.append((row - len(paused) / 2, f"{name}\n({len(paused)} links, from {first:.0f} us)"))
         row += 1
-    axes.set_yticks([place for place, _ in marks], [text for _, text in marks], fontsize="small")
+    axes.set_yticks([position for position, _ in marks], [text for _, text in marks], fontsize="small")
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set(xlabel="time in us", xlim=(0, 100), ylim=(row - 0.5, -0.5))

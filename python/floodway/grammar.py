@@ -21,9 +21,9 @@ PREFIX = "#/$defs/"
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A word that a key may have, with what it means."""
+    """A value that a key may have, with what it means."""
 
-    word: str
+    value: str
     text: str
 
 
@@ -92,12 +92,12 @@ def is_table(schema: Schema) -> bool:
 
 
 def options(schema: Schema) -> tuple[Option, ...]:
-    """Return the words of a definition that is a list of words; empty for others."""
+    """Return the values of a definition that is a list of values; empty for others."""
     forms = schema.get("oneOf", [schema] if "enum" in schema or "const" in schema else [])
     found = []
     for form in forms:
-        words = [form["const"]] if "const" in form else form.get("enum", [])
-        if not words:
+        values = [form["const"]] if "const" in form else form.get("enum", [])
+        if not values:
             return ()
-        found += [Option(word=str(word), text=form.get("description", "")) for word in words]
+        found += [Option(value=str(value), text=form.get("description", "")) for value in values]
     return tuple(found)

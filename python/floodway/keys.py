@@ -42,15 +42,15 @@ def key_of(scenario: Scenario, folder: Path) -> str:
     folder
         Where relative paths begin.
     """
-    resolved = _without_places(scenario.resolved())
-    said = resolved["scenario"]
+    resolved = _without_paths(scenario.resolved())
+    content = resolved["scenario"]
     parts = {
         "format": FORMAT,
         "engine": engine(),
         "seed": scenario.seed,
-        "files": dict(_files(said, folder)),
+        "files": dict(_files(content, folder)),
         **{key: value for key, value in resolved.items() if key not in CALLED},
-        "scenario": {key: value for key, value in said.items() if key not in CALLED},
+        "scenario": {key: value for key, value in content.items() if key not in CALLED},
     }
     code = digests_of(resolved)
     if code:
@@ -68,15 +68,15 @@ def engine() -> str:
     return _floodway.__version__
 
 
-def _without_places(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+def _without_paths(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     """Leave out which file and line said something."""
     if isinstance(value, dict):
         return {
-            key: _without_places(inner)
+            key: _without_paths(inner)
             for key, inner in value.items()
             if not (key == "origin" and "key" in value and "value" in value)
         }
-    return [_without_places(inner) for inner in value] if isinstance(value, list) else value
+    return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:  # noqa: ANN401 (any JSON value)

@@ -170,7 +170,7 @@ class RateControl:
         super().__init_subclass__(**rest)
         methods = ("start", "on_ack", "on_cnp", "on_loss", "on_sent", "on_timer")
         described = _described(cls, RateControl, methods, ("window_bytes", "rate_bps", "timer_ps"))
-        described["needs"] = _words(cls, "needs", needs, NEEDS)
+        described["needs"] = _choices(cls, "needs", needs, NEEDS)
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
 
@@ -245,7 +245,7 @@ class CongestionPoint:
         )
         described = _described(cls, CongestionPoint, methods, ("timer_ps",))
         described["needs"] = []
-        described["tells"] = _words(cls, "tells", tells, TELLS)
+        described["tells"] = _choices(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
 
     def __init__(self, *values: object, **named: object) -> None:
@@ -386,12 +386,12 @@ def _kind(of: str, annotation: object) -> type | None:
     )
 
 
-def _words(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    words = [given] if isinstance(given, str) else list(given)
-    for word in words:
-        if word not in allowed:
-            raise TypeError(f"{cls.__name__}: {what}={word!r}; allowed: {', '.join(allowed)}")
-    return words
+def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    choices = [given] if isinstance(given, str) else list(given)
+    for choice in choices:
+        if choice not in allowed:
+            raise TypeError(f"{cls.__name__}: {what}={choice!r}; allowed: {', '.join(allowed)}")
+    return choices
 
 
 def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)

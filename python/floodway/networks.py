@@ -108,104 +108,104 @@ def _nodes(graph: Graph, kind: str | None) -> list[tuple[Listed, str]]:
     found: dict[str, tuple[Listed, str]] = {}
     for node, given in graph.nodes(data=True):
         name = str(node)
-        place = f"node {name!r}"
-        _refuse_name(name, place)
+        subject = f"node {name!r}"
+        _refuse_name(name, subject)
         if name in found:
-            raise GraphError(f"{place}: two nodes have this name", place=place, given=name)
-        _refuse_nearly(given, NODE_ATTRIBUTES, place)
-        tags = _tags(given, place)
-        found[name] = (TaggedNode(name=name, tags=tags) if tags else name, _kind(given, kind, place))
+            raise GraphError(f"{subject}: two nodes have this name", place=subject, given=name)
+        _refuse_nearly(given, NODE_ATTRIBUTES, subject)
+        tags = _tags(given, subject)
+        found[name] = (TaggedNode(name=name, tags=tags) if tags else name, _kind(given, kind, subject))
     if not found:
         raise GraphError("the graph has no nodes")
     return list(found.values())
 
 
-def _kind(given: Attributes, default: str | None, place: str) -> str:
+def _kind(given: Attributes, default: str | None, subject: str) -> str:
     kind = given.get("kind", default)
     if kind is None:
-        message = f"{place}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
-        raise GraphError(message, place=place, key="kind", allowed=KINDS)
+        message = f"{subject}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
+        raise GraphError(message, place=subject, key="kind", allowed=KINDS)
     if kind not in KINDS:
         text, near = not_a_choice(str(kind), what="a kind", allowed=KINDS)
         raise GraphError(
-            f"{place}: {text}", place=place, key="kind", given=str(kind), allowed=KINDS, nearest=near
+            f"{subject}: {text}", place=subject, key="kind", given=str(kind), allowed=KINDS, nearest=near
         )
     return str(kind)
 
 
 def _link(ends: tuple[object, object], given: Attributes, common: Attributes) -> dict[str, object]:
     between = (str(ends[0]), str(ends[1]))
-    place = f"edge {between[0]!r} - {between[1]!r}"
+    subject = f"edge {between[0]!r} - {between[1]!r}"
     if between[0] == between[1]:
-        raise GraphError(f"{place}: a node is linked with itself", place=place)
-    _refuse_nearly(given, EDGE_ATTRIBUTES, place)
-    own = _quantities(given, place)
+        raise GraphError(f"{subject}: a node is linked with itself", place=subject)
+    _refuse_nearly(given, EDGE_ATTRIBUTES, subject)
+    own = _quantities(given, subject)
     for keys in (("rate",), ("delay", "length")):
         if not any(key in own or key in common for key in keys):
-            words = " or ".join(map(repr, keys))
-            message = f"{place}: has no attribute {words}; give it one, or a default for all"
-            raise GraphError(message, place=place, key=keys[0], allowed=keys)
-    tags = _tags(given, place)
-    return {"between": between, **own, **_named(given, place), **({"tags": tags} if tags else {})}
+            names = " or ".join(map(repr, keys))
+            message = f"{subject}: has no attribute {names}; give it one, or a default for all"
+            raise GraphError(message, place=subject, key=keys[0], allowed=keys)
+    tags = _tags(given, subject)
+    return {"between": between, **own, **_named(given, subject), **({"tags": tags} if tags else {})}
 
 
-def _quantities(given: Attributes, place: str) -> dict[str, str]:
+def _quantities(given: Attributes, subject: str) -> dict[str, str]:
     """Return rate and delay or length, each a text with its unit."""
     own: dict[str, str] = {}
     for key in (key for key in _WRITTEN if given.get(key) is not None):
         value = given[key]
         if not isinstance(value, str):
-            message = f"{place}: {key} is {value!r}, and its unit is missing; write it like {_WRITTEN[key]}"
-            raise GraphError(message, place=place, key=key, given=repr(value))
+            message = f"{subject}: {key} is {value!r}, and its unit is missing; write it like {_WRITTEN[key]}"
+            raise GraphError(message, place=subject, key=key, given=repr(value))
         own[key] = value
     if "delay" in own and "length" in own:
-        message = f"{place}: has a delay and a length; give one of the two"
-        raise GraphError(message, place=place, key="delay", given=str(own["delay"]))
+        message = f"{subject}: has a delay and a length; give one of the two"
+        raise GraphError(message, place=subject, key="delay", given=str(own["delay"]))
     return own
 
 
-def _named(given: Attributes, place: str) -> dict[str, object]:
+def _named(given: Attributes, subject: str) -> dict[str, object]:
     """Return name and count."""
     own: dict[str, object] = {}
     if given.get("name") is not None:
         own["name"] = str(given["name"])
-        _refuse_name(str(given["name"]), place)
+        _refuse_name(str(given["name"]), subject)
     count = given.get("count")
     if count is not None:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            message = f"{place}: count is {count!r}, and a whole number of at least 1 is allowed"
-            raise GraphError(message, place=place, key="count", given=repr(count))
+            message = f"{subject}: count is {count!r}, and a whole number of at least 1 is allowed"
+            raise GraphError(message, place=subject, key="count", given=repr(count))
         own["count"] = count
     return own
 
 
-def _tags(given: Attributes, place: str) -> list[str]:
+def _tags(given: Attributes, subject: str) -> list[str]:
     tags = given.get("tags", ())
     if isinstance(tags, str):
         return [tags]
     if not isinstance(tags, Sequence | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
-        message = f"{place}: tags are {tags!r}, and a list of texts is allowed"
-        raise GraphError(message, place=place, key="tags", given=repr(tags))
+        message = f"{subject}: tags are {tags!r}, and a list of texts is allowed"
+        raise GraphError(message, place=subject, key="tags", given=repr(tags))
     # A set has no order that is the same in every process.
     return sorted(tags) if isinstance(tags, set | frozenset) else list(tags)
 
 
-def _refuse_name(name: str, place: str) -> None:
+def _refuse_name(name: str, subject: str) -> None:
     wrong = next((sign for sign in _NOT_IN_NAMES if sign in name), None)
     if not name or wrong is not None:
         why = "it is empty" if not name else f"{wrong!r} is in it"
-        raise GraphError(f"{place}: is not a name for a scenario: {why}", place=place, given=name)
+        raise GraphError(f"{subject}: is not a name for a scenario: {why}", place=subject, given=name)
 
 
-def _refuse_nearly(given: Attributes, known: Sequence[str], place: str) -> None:
+def _refuse_nearly(given: Attributes, known: Sequence[str], subject: str) -> None:
     """Refuse attributes that were meant to be ours; graphs carry many that mean nothing here."""
     for attribute in given:
         near = None if attribute in known else nearest(str(attribute), known)
         if near is not None and near not in given:
             text, _ = not_a_choice(str(attribute), what="an attribute", allowed=known)
             raise GraphError(
-                f"{place}: {text}",
-                place=place,
+                f"{subject}: {text}",
+                place=subject,
                 key=str(attribute),
                 given=str(attribute),
                 allowed=tuple(known),

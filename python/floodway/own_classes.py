@@ -61,11 +61,11 @@ def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
             if inspect.isgeneratorfunction(value):
                 raise TypeError(f"{name} has a yield, so a call runs none of its lines; write it without")
         elif not attribute.startswith("_"):
-            meant = by_plain.get(_plain(attribute))
-            if meant is None and sorted(attribute) == sorted("start") and not _has(cls, "start"):
-                meant = "start"
-            if meant is not None:
-                raise TypeError(f"{name} is never called; did you mean {meant}?")
+            near_name = by_plain.get(_plain(attribute))
+            if near_name is None and sorted(attribute) == sorted("start") and not _has(cls, "start"):
+                near_name = "start"
+            if near_name is not None:
+                raise TypeError(f"{name} is never called; did you mean {near_name}?")
 
 
 def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed: Mapping[str, str]) -> None:
@@ -90,13 +90,13 @@ def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed:
     others = (each for each in cls.__mro__ if not issubclass(each, base) and each is not object)
     if not given or any("__init_subclass__" in vars(each) for each in others):
         return
-    word = next(iter(given))
+    keyword = next(iter(given))
     known = [name for name, why in allowed.items() if not why]
-    why = allowed.get(word)
-    near = nearest(word, known)
+    why = allowed.get(keyword)
+    near = nearest(keyword, known)
     hint = why or (f"did you mean {near}?" if near else "")
     raise TypeError(
-        f"class {cls.__name__}(floodway.{base.__name__}, {word}=...): there is no {word} here; "
+        f"class {cls.__name__}(floodway.{base.__name__}, {keyword}=...): there is no {keyword} here; "
         f"allowed: {', '.join(known)}{'; ' + hint if hint else ''}"
     )
 

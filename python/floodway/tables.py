@@ -195,5 +195,7 @@ def _whole(name: str, given: object, row: int) -> int:
 
 
 def _unfit(name: str, row: int, given: object, why: str) -> TableError:
-    place = f"row {row}"
-    return TableError(f"{place}, column {name!r}: {given!r}: {why}", place=place, key=name, given=repr(given))
+    row_name = f"row {row}"
+    return TableError(
+        f"{row_name}, column {name!r}: {given!r}: {why}", place=row_name, key=name, given=repr(given)
+    )

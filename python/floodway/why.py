@@ -140,16 +140,16 @@ class Why:
     def sentence(self) -> str:
         """Say where most of the time went, and where that is what any flow needs, most of the rest."""
         causes = self.by_cause()
-        said = f"{self._most(causes, self.fct_ps, f'{self.fct_us:,.3f} us')}"
+        text = f"{self._most(causes, self.fct_ps, f'{self.fct_us:,.3f} us')}"
         rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
         if _largest_of(causes) in rest or not rest:
-            return said
-        return f"{said}. {self._most(rest, sum(map(_sum, rest.values())), 'the rest')}"
+            return text
+        return f"{text}. {self._most(rest, sum(map(_sum, rest.values())), 'the rest')}"
 
     def _most(self, causes: Mapping[str, tuple[Part, ...]], whole_ps: int, whole: str) -> str:
         cause = _largest_of(causes)
-        said = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
-        return said + self._where(causes[cause])
+        text = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
+        return text + self._where(causes[cause])
 
     def _where(self, parts: tuple[Part, ...]) -> str:
         whole = _sum(parts)
@@ -331,15 +331,15 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
 def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
     """Say that the run is another one when it is done again, and why that may be."""
     now = "is not complete" if found is None else f"takes {found.fct_ps / 1e6:,.6f} us"
-    said = f"the flow {now} when the scenario runs again, and took {fct_us:,.6f} us in these results"
+    text = f"the flow {now} when the scenario runs again, and took {fct_us:,.6f} us in these results"
     other = changed(result.run.code)
     if other is not None:
-        return f"{said}: {other}"
+        return f"{text}: {other}"
     wrote, own = result.run.versions.get("floodway"), _floodway.__version__
     if wrote != own:
-        return f"{said}: floodway {wrote} wrote them, and this is {own}"
+        return f"{text}: floodway {wrote} wrote them, and this is {own}"
     return (
-        f"{said}: another build of floodway {own} wrote them, or files that the scenario names have changed"
+        f"{text}: another build of floodway {own} wrote them, or files that the scenario names have changed"
     )
 
 

@@ -26,11 +26,11 @@ SLOTS = {
 
 def page_of(entry: Entry) -> str:
     """Return what is known about one thing, in Markdown."""
-    parts = [f"# {entry.name}", entry.summary, _place(entry), *body_of(entry, "##")]
+    parts = [f"# {entry.name}", entry.summary, _slot_text(entry), *body_of(entry, "##")]
     return "\n\n".join(parts) + "\n"
 
 
-def _place(entry: Entry) -> str:
+def _slot_text(entry: Entry) -> str:
     match entry.kind:
         case "mechanism":
             return (
@@ -83,8 +83,8 @@ def parameter_table(parameters: Sequence[Parameter]) -> str:
 
 
 def _meaning(parameter: Parameter) -> str:
-    words = [f'`"{option.word}"`: {option.text}' for option in parameter.options]
-    return " ".join([parameter.text, *words])
+    option_texts = [f'`"{option.value}"`: {option.text}' for option in parameter.options]
+    return " ".join([parameter.text, *option_texts])
 
 
 def cell(text: str) -> str:

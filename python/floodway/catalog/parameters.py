@@ -69,7 +69,7 @@ def _parameter(grammar: Grammar, key: str, form: Mapping[str, Any], *, required:
     written = None if "default" not in form else _literal(form["default"])
     default = spoken.rstrip(".") if spoken else (f"`{written}`" if written is not None else None)
     target = reference(dict(form))
-    words = options(dict(grammar.definitions[target])) if target else ()
+    choices = options(dict(grammar.definitions[target])) if target else ()
     return Parameter(
         key=key,
         form=_form(grammar, form),
@@ -77,7 +77,7 @@ def _parameter(grammar: Grammar, key: str, form: Mapping[str, Any], *, required:
         text=text,
         source=source.rstrip(".") if source else None,
         required=required,
-        options=tuple(word for word in words if word.text),
+        options=tuple(option for option in choices if option.text),
     )
 
 
@@ -105,11 +105,11 @@ def _literal(value: object) -> str:
 
 def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
     """Say what a key may be."""
-    name, words = reference(dict(form)), options(dict(form))
+    name, choices = reference(dict(form)), options(dict(form))
     if name is not None:
         return _named(grammar, name)
-    if words:
-        return " or ".join(f'"{word.word}"' for word in words)
+    if choices:
+        return " or ".join(f'"{option.value}"' for option in choices)
     parts = [*form.get("anyOf", ()), *form.get("oneOf", ())]
     if parts:
         return " or ".join(dict.fromkeys(_form(grammar, part) for part in parts))

@@ -69,7 +69,7 @@ def compare(request: Request) -> int:
                 out=out,
                 force=request.force,
                 on_progress=watch.update,
-                on_message=lambda text: _say(text, quiet=request.quiet),
+                on_message=lambda text: _print_message(text, quiet=request.quiet),
             )
     except KeyboardInterrupt:
         # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
@@ -85,7 +85,7 @@ def compare(request: Request) -> int:
     return _verdict(request, comparison) or (DONE if comparison.trouble is None else FAILED)
 
 
-def _say(text: str, *, quiet: bool) -> None:
+def _print_message(text: str, *, quiet: bool) -> None:
     if not quiet:
         echo(text, err=True)
 

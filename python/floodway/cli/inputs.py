@@ -66,15 +66,15 @@ def plan_warnings(plan: Plan, *, asked: int | None, force_memory: bool) -> Itera
 
 def captured_links(given: Sequence[str]) -> str:
     """Return the links that `--pcap link=NAME[,NAME...]` and `--pcap tag=NAME[,...]` name, as a selector."""
-    terms = [term for text_columns in given for term in _terms(text_columns)]
+    terms = [term for names in given for term in _terms(names)]
     return f"[{', '.join(terms)}]"
 
 
 def _terms(given: str) -> list[str]:
     form = "link=NAME[,NAME...] or tag=NAME[,NAME...]"
     kind, names = pair(given, option="--pcap", form=form)
-    text_columns = [name.strip() for name in names.split(",")]
-    if kind not in {"link", "tag"} or not all(text_columns) or not given.isprintable():
+    parts = [name.strip() for name in names.split(",")]
+    if kind not in {"link", "tag"} or not all(parts) or not given.isprintable():
         raise typer.BadParameter(f"{given!r} is not {form}", param_hint="--pcap")
-    quoted = [f'"{word.translate(ESCAPES)}"' for word in text_columns]
-    return quoted if kind == "link" else [f"{{ tag = {word} }}" for word in quoted]
+    quoted = [f'"{name.translate(ESCAPES)}"' for name in parts]
+    return quoted if kind == "link" else [f"{{ tag = {name} }}" for name in quoted]

@@ -105,8 +105,8 @@ def _unexpected(error: Exception) -> int:
     """Say in a line what no part of the program expects."""
     if _is_interrupt(error):
         return INTERRUPTED
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}:{place.lineno}"
+    frame_summary = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame_summary.filename).name}:{frame_summary.lineno}"
     return _fail(f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED)
 
 

@@ -61,8 +61,8 @@ class PictureOptions:
         try:
             chosen.__enter__()
         except PlotError as error:
-            said = str(error).removeprefix(f"{error.key}: ")
-            raise typer.BadParameter(said, param_hint=OPTIONS.get(error.key or "")) from error
+            message = str(error).removeprefix(f"{error.key}: ")
+            raise typer.BadParameter(message, param_hint=OPTIONS.get(error.key or "")) from error
         try:
             yield
         finally:
@@ -121,5 +121,5 @@ def _apart(text: str) -> list[str]:
 
 def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
-        said, _ = not_a_choice(name, what=what, allowed=allowed)
-        raise typer.BadParameter(said, param_hint=option)
+        message, _ = not_a_choice(name, what=what, allowed=allowed)
+        raise typer.BadParameter(message, param_hint=option)

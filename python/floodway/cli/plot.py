@@ -104,13 +104,13 @@ def _refuse_unused(request: Request) -> None:
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
-            said = f"does not apply to {request.kind}; only to {_listed(kinds)}"
-            raise typer.BadParameter(said, param_hint=option)
+            message = f"does not apply to {request.kind}; only to {_listed(kinds)}"
+            raise typer.BadParameter(message, param_hint=option)
 
 
-def _listed(text_columns: Sequence[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     """Write words as a sentence has them: a, b and c."""
-    *first, last = text_columns
+    *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 

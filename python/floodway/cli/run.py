@@ -78,7 +78,7 @@ def _losses(lossless: Lossless) -> Iterator[str]:
 def _run(request: Request) -> int:
     scenario = _scenario(request)
     out = request.out or Path("out") / scenario.name
-    with Reservation(out, force=request.force) as place:
+    with Reservation(out, force=request.force) as reservation:
         if not request.quiet:
             for warning in scenario.warnings:
                 echo(f"warning: {warning}", err=True)
@@ -88,10 +88,10 @@ def _run(request: Request) -> int:
                 threads=request.threads,
                 force_threads=request.force_threads,
                 force_memory=request.force_memory,
-                on_plan=None if request.quiet else partial(_tell_plan, request, scenario),
+                on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        published = _published(place, result, out, exported=scenario if request.export else None)
+        published = _published(reservation, result, out, exported=scenario if request.export else None)
     for note in published.notes:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
@@ -103,7 +103,7 @@ def _run(request: Request) -> int:
     return code or FAILED
 
 
-def _tell_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
+def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
     """Say at once that a run has fewer threads than were asked for, and that its memory is forced."""
     asked = request.threads or threads_asked(scenario)
     for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
@@ -120,7 +120,7 @@ class _Published:
 
 
 def _published(
-    place: Reservation, result: Result, out: Path, *, exported: floodway.Scenario | None
+    reservation: Reservation, result: Result, out: Path, *, exported: floodway.Scenario | None
 ) -> _Published:
     """Put a result in its place, or else elsewhere, with its export where one is asked for."""
     notes: list[str] = []
@@ -136,7 +136,7 @@ def _published(
             other.publish(result, also=export)
 
     try:
-        place.publish(result, also=export)
+        reservation.publish(result, also=export)
     except OutputError as error:
         folder = rescued(write, name=out.resolve().name, error=error)
         return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), trouble=error)

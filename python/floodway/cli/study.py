@@ -73,9 +73,9 @@ def study(files: Sequence[Path], request: Request) -> int:
     )
 
 
-def reproduce(text_columns: Sequence[str], request: Request) -> int:
+def reproduce(names: Sequence[str], request: Request) -> int:
     """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
-    found = asked_for(text_columns)
+    found = asked_for(names)
     if request.out is not None and len(found) > 1:
         raise typer.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
     return _all(
@@ -189,11 +189,11 @@ def _announced(title: str, plan: Plan, out: Path, *, jobs: int, force: bool) -> 
 
 def _warnings(plan: Plan) -> Iterator[str]:
     """Tell what is allowed but seldom meant once, with the first run that has it."""
-    told: set[str] = set()
+    printed: set[str] = set()
     for run in plan.runs:
         for warning in run.scenario.warnings:
-            if warning not in told:
-                told.add(warning)
+            if warning not in printed:
+                printed.add(warning)
                 yield f"{run.label}: {warning}"
 
 

@@ -90,7 +90,7 @@ class Watched(Protocol):
 
 
 @dataclass(frozen=True)
-class _Look:
+class _Snapshot:
     """What one look at the progress saw."""
 
     clock: float
@@ -132,11 +132,11 @@ class Watch:
 
     def update(self, running: Running) -> None:
         """Look at the progress and show it."""
-        self._pace.look(running)
+        self._pace.snapshot(running)
         if self._bar is not None:
             self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
         elif self._lines.due():
-            self._lines.say(
+            self._lines.write(
                 f"running {self._scenario.name}: {self._pace.share() * 100:.0f} %, {self._pace.state()}"
             )
 
@@ -177,17 +177,17 @@ class WatchAll:
             if number in self._ended:
                 continue
             if run.progress is not None:
-                self._look(number, run, run.progress)
+                self._take_snapshot(number, run, run.progress)
             if run.wall_s is not None or run.failed:
                 self._end(number, run, of=len(runs))
         if self._bar is not None:
             self._show_all(self._bar, runs)
         elif self._lines.due():
-            self._lines.say(self._line(runs))
+            self._lines.write(self._line(runs))
 
-    def _look(self, number: int, run: Watched, progress: Running) -> None:
+    def _take_snapshot(self, number: int, run: Watched, progress: Running) -> None:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
-        pace.look(progress)
+        pace.snapshot(progress)
         if self._bar is not None:
             self._bar.update(
                 self._row(self._bar, number, run.label), completed=pace.share(), state=pace.brief()
@@ -239,7 +239,7 @@ class WatchAll:
         """Estimate from what all runs together have taken, as if the others took as long."""
         elapsed, share = time.monotonic() - self._began, self._share(runs)
         rest = elapsed / share * (1 - share) if share > 0 else None
-        return _said(rest, elapsed_s=elapsed)
+        return _time_left_text(rest, elapsed_s=elapsed)
 
 
 class _Lines:
@@ -257,7 +257,7 @@ class _Lines:
         self._next = clock + LINE_EVERY_S
         return True
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Write a line."""
         echo(text, err=True)
 
@@ -276,21 +276,21 @@ class _Pace:
         )
         self._began = began
         self._share = 0.0
-        self._looks: deque[_Look] = deque([_Look(began, 0.0, 0, 0, 0)])
+        self._snapshots: deque[_Snapshot] = deque([_Snapshot(began, 0.0, 0, 0, 0)])
 
-    def look(self, running: Running) -> None:
+    def snapshot(self, running: Running) -> None:
         """Look at a run's progress."""
-        look = _Look(
+        snapshot = _Snapshot(
             time.monotonic(),
             running.time_us,
             running.packet_hops,
             running.flows_done,
             running.flows_started,
         )
-        while len(self._looks) > 1 and look.clock - self._looks[1].clock > WINDOW_S:
-            self._looks.popleft()
-        self._looks.append(look)
-        self._share = max(self._share, min(ALMOST, self._done(look)))
+        while len(self._snapshots) > 1 and snapshot.clock - self._snapshots[1].clock > WINDOW_S:
+            self._snapshots.popleft()
+        self._snapshots.append(snapshot)
+        self._share = max(self._share, min(ALMOST, self._done(snapshot)))
 
     def share(self) -> float:
         """Return the share that is done, from 0 to 1; it never goes back."""
@@ -298,44 +298,49 @@ class _Pace:
 
     def state(self) -> str:
         """Say how long it will take, where the run is, and how fast."""
-        look = self._looks[-1]
-        hops = self._per_second(look.packet_hops - self._looks[0].packet_hops) / 1e6
-        flows = f"{look.flows_done:,} of {look.flows_started:,} flows"
+        snapshot = self._snapshots[-1]
+        hops = self._per_second(snapshot.packet_hops - self._snapshots[0].packet_hops) / 1e6
+        flows = f"{snapshot.flows_done:,} of {snapshot.flows_started:,} flows"
         return f"{self.brief()}, {flows}, {hops:.1f} M packet-hops/s"
 
     def brief(self) -> str:
         """Say the same in fewer words, for a display of many runs."""
-        return f"{self._left()}, {self._time(self._looks[-1])}"
+        return f"{self._left()}, {self._time(self._snapshots[-1])}"
 
-    def _done(self, look: _Look) -> float:
-        if self._arriving(look):
-            return look.time_us / self._arrivals_end_us
-        return look.flows_done / max(look.flows_started, 1)
+    def _done(self, snapshot: _Snapshot) -> float:
+        if self._arriving(snapshot):
+            return snapshot.time_us / self._arrivals_end_us
+        return snapshot.flows_done / max(snapshot.flows_started, 1)
 
-    def _time(self, look: _Look) -> str:
-        if self._arriving(look):
-            return f"{_ms(look.time_us)} of {_ms(self._arrivals_end_us)} ms"
-        return f"{_ms(look.time_us)} ms, draining"
+    def _time(self, snapshot: _Snapshot) -> str:
+        if self._arriving(snapshot):
+            return f"{_ms(snapshot.time_us)} of {_ms(self._arrivals_end_us)} ms"
+        return f"{_ms(snapshot.time_us)} ms, draining"
 
     def _left(self) -> str:
         """Say how long it will take at the present pace."""
-        first, look = self._looks[0], self._looks[-1]
-        if self._arriving(look):
-            missing, done = self._arrivals_end_us - look.time_us, look.time_us - first.time_us
+        first, snapshot = self._snapshots[0], self._snapshots[-1]
+        if self._arriving(snapshot):
+            missing, done = self._arrivals_end_us - snapshot.time_us, snapshot.time_us - first.time_us
         else:
-            missing, done = look.flows_started - look.flows_done, look.flows_done - first.flows_done
+            missing, done = (
+                snapshot.flows_started - snapshot.flows_done,
+                snapshot.flows_done - first.flows_done,
+            )
         pace = self._per_second(done)
-        said = _said(missing / pace if pace > 0 else None, elapsed_s=look.clock - self._began)
-        return f"at most {said}" if self._may_end_sooner and said != UNKNOWN else said
+        time_left = _time_left_text(
+            missing / pace if pace > 0 else None, elapsed_s=snapshot.clock - self._began
+        )
+        return f"at most {time_left}" if self._may_end_sooner and time_left != UNKNOWN else time_left
 
-    def _arriving(self, look: _Look) -> bool:
-        return look.time_us < self._arrivals_end_us
+    def _arriving(self, snapshot: _Snapshot) -> bool:
+        return snapshot.time_us < self._arrivals_end_us
 
     def _per_second(self, amount: float) -> float:
-        return amount / max(self._looks[-1].clock - self._looks[0].clock, 1e-9)
+        return amount / max(self._snapshots[-1].clock - self._snapshots[0].clock, 1e-9)
 
 
-def _said(left_s: float | None, *, elapsed_s: float) -> str:
+def _time_left_text(left_s: float | None, *, elapsed_s: float) -> str:
     """Say how long something will take, as far as that can be known after what has passed."""
     if left_s is None or elapsed_s < LEAST_OBSERVED_S or not 0 <= left_s <= FARTHEST * elapsed_s:
         return UNKNOWN

@@ -53,7 +53,7 @@ def why(request: Request) -> int:
         echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
     else:
         _show(found, sys.stdout)
-        echo(_heard(result, flow))
+        echo(_feedback_text(result, flow))
         if request.flow == "worst":
             measured = result.flows.filter("measured")
             cut = len(measured) - measured["finished"].sum()
@@ -62,7 +62,7 @@ def why(request: Request) -> int:
     return DONE
 
 
-def _heard(result: Result, flow: str) -> str:
+def _feedback_text(result: Result, flow: str) -> str:
     """Say what its sender heard of congestion and losses, as the results count it."""
     row = result.flows.filter(result.flows["flow_id"].cast(pl.String) == flow).row(0, named=True)
     counts = [
@@ -70,8 +70,8 @@ def _heard(result: Result, flow: str) -> str:
         (row["timeouts"], "timeouts"),
         (row["retransmitted_bytes"], "bytes sent again"),
     ]
-    told = [f"{count:,} {what}" for count, what in counts if count]
-    return ", ".join(told) or "no CNP, no timeout, nothing sent again"
+    parts = [f"{count:,} {what}" for count, what in counts if count]
+    return ", ".join(parts) or "no CNP, no timeout, nothing sent again"
 
 
 def _document(found: Why) -> dict[str, Any]:
@@ -109,14 +109,14 @@ def _show(found: Why, stream: TextIO) -> None:
     for cause, parts in found.by_cause().items():
         whole = sum(part.time_ps for part in parts)
         if len(parts) == 1:
-            table.add_row(cause, *_place(found, parts[0]), *_amount(whole, found))
+            table.add_row(cause, *_location(found, parts[0]), *_amount(whole, found))
             continue
         table.add_row(cause, "", "", *_amount(whole, found))
         by_time = sorted(parts, key=lambda part: -part.time_ps)
         small = [part for part in by_time if part.time_ps * LEAST < found.fct_ps]
         small = small if len(small) > 1 else []
         for part in by_time[: len(by_time) - len(small)]:
-            table.add_row("", *_place(found, part), *_amount(part.time_ps, found))
+            table.add_row("", *_location(found, part), *_amount(part.time_ps, found))
         if small:
             several = _amount(sum(part.time_ps for part in small), found)
             what = "places" if len(small) == len(parts) else "others"
@@ -129,7 +129,7 @@ def _show(found: Why, stream: TextIO) -> None:
     console.print(found.sentence(), soft_wrap=True)
 
 
-def _place(found: Why, part: Part) -> tuple[str, str]:
+def _location(found: Why, part: Part) -> tuple[str, str]:
     port, origin = ("" if name is None else found.short(name) for name in (part.port, part.origin))
     return port, origin
 

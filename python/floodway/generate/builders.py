@@ -122,7 +122,7 @@ def _alias(grammar: Grammar, name: str, schema: Schema) -> str:
     about = schema.get("description") or ("A quantity as text." if name in QUANTITIES else "")
     if name in QUANTITIES:
         about = f"A quantity with a unit, such as `{schema['examples'][0]!r}`."
-    words = [f"{option.word!r}: {option.text}" for option in options(schema) if option.text]
+    words = [f"{option.value!r}: {option.text}" for option in options(schema) if option.text]
     comment = _comment(about) + "".join("\n" + _comment(f"- {word}", hanging=True) for word in words)
     target = "str" if name in QUANTITIES else _type(grammar, schema, of=name, quoted=True)
     return f"{comment}\n{name}: TypeAlias = {target}".lstrip("\n")
@@ -207,7 +207,7 @@ def _forms(grammar: Grammar, schema: Schema, of: str) -> list[str]:
         is_class = target is not None and is_table(grammar.definitions[target])
         return [str(target) if is_class else _scalar_name(of, tag)]
     if words:
-        return [_literal(option.word for option in words)]
+        return [_literal(option.value for option in words)]
     parts = [*schema.get("anyOf", []), *schema.get("oneOf", [])]
     if parts or "enum" in schema:
         return [form for part in parts for form in _forms(grammar, part, of)]

@@ -16,7 +16,7 @@ from floodway.plot.curves import Source, colour_of
 from floodway.plot.fct import fct
 from floodway.plot.series import series
 from floodway.plot.slowdown import slowdown
-from floodway.results.interval import half_width, intervals_said
+from floodway.results.interval import half_width, interval_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,7 +90,7 @@ def _of_link(
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     seed = ", first seed" if several else ""
     counts = [len(source.results) for source in sources]
-    mean = f"; bars are means over the seeds. {intervals_said(min(counts), max(counts))}" if several else "."
+    mean = f"; bars are means over the seeds. {interval_note(min(counts), max(counts))}" if several else "."
     yield (
         "throughput.png",
         f"What {link.title} carried in time{seed}.",

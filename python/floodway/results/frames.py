@@ -47,6 +47,6 @@ def _series(column: Column) -> pl.Series:
     values = pl.Series(column).alias(column.name)
     if column.kind != "text":
         return values
-    words = column.dictionary
-    meaning = pl.Series(column.name, words, dtype=pl.Enum(words))
+    names = column.dictionary
+    meaning = pl.Series(column.name, names, dtype=pl.Enum(names))
     return meaning.gather(values.set(values == NONE, None))

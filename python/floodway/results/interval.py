@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LEAST_SEEDS", "half_width", "intervals_said", "ratio_half_width", "student_t"]
+__all__ = ["LEAST_SEEDS", "half_width", "interval_note", "ratio_half_width", "student_t"]
 
 #: Fewer seeds have no interval: that of two is nine times as wide as their distance.
 LEAST_SEEDS = 3
@@ -64,14 +64,14 @@ def ratio_half_width(values: Sequence[float], bases: Sequence[float]) -> float |
     return None if reach is None else reach / abs(base)
 
 
-def intervals_said(fewest: int, most: int) -> str:
+def interval_note(fewest: int, most: int) -> str:
     """Say what error bars over so many seeds are, or why there are none.
 
     Examples
     --------
-    >>> intervals_said(5, 5)
+    >>> interval_note(5, 5)
     "Error bars: 95 % confidence intervals of the mean, by Student's t over 5 seeds."
-    >>> intervals_said(1, 2)
+    >>> interval_note(1, 2)
     'No error bars: too few seeds (1 to 2; a confidence interval needs 3).'
     """
     seeds = f"{fewest}" if fewest == most else f"{fewest} to {most}"

@@ -233,11 +233,11 @@ def _value(kind: str) -> pl.Expr:
 
 def _as_kept(name: str) -> Metric:
     """Describe a metric of the series that has no name of its own here, by the words of its name."""
-    words = name.split("_")
+    parts = name.split("_")
     kind: Literal["sum", "mean", "max"] = (
-        "max" if "max" in words else "sum" if name in ("tx_bytes", "paused_us") else "mean"
+        "max" if "max" in parts else "sum" if name in ("tx_bytes", "paused_us") else "mean"
     )
-    return Metric(name=name, source=name, kind=kind, column=name, label=" ".join(words[:-1]) or name)
+    return Metric(name=name, source=name, kind=kind, column=name, label=" ".join(parts[:-1]) or name)
 
 
 def _names(pattern: str, name: str) -> bool:

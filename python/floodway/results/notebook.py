@@ -41,10 +41,12 @@ def html_of(result: Result) -> str:
     summary, run = result.summary(), result.run
     rows = [*summary.workloads, *([summary.total] if len(summary.workloads) != 1 else [])]
     simulated = f"{result.outcome.simulated_us / 1000:,.2f} ms simulated"
-    said = f"seed {run.seed}: {simulated}; {_ENDS[result.outcome.stopped]}; {_verdict(result.outcome)}"
+    caption_text = (
+        f"seed {run.seed}: {simulated}; {_ENDS[result.outcome.stopped]}; {_verdict(result.outcome)}"
+    )
     body = "".join(f"<tr>{''.join(map(_cell, _cells(row)))}</tr>" for row in rows)
     heads = "".join(f"<th>{escape(head)}</th>" for head in _HEADS)
-    caption = f"<b>{escape(run.name)}</b>, {escape(said)}"
+    caption = f"<b>{escape(run.name)}</b>, {escape(caption_text)}"
     few = any(is_few(row.measured, thousandths=990) for row in rows)
     note = f"<p>{FEW}</p>" if few else ""
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"

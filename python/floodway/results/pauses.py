@@ -43,16 +43,16 @@ def paused_spans(result: Result, name: str) -> pl.DataFrame:
     name
         The port, as the series call it: `link: from>to`.
     """
-    heard = _heard(result, name)
+    received = _received(result, name)
     paused = result.series.filter(
         pl.col("object").cast(pl.String) == name, pl.col("metric").cast(pl.String) == "paused_us"
     ).sort("time_us")
-    spans = [span for own in heard for span in own] if paused.is_empty() else _agreed(heard, paused)
+    spans = [span for own in received for span in own] if paused.is_empty() else _agreed(received, paused)
     schema = {"from_us": pl.Float64, "to_us": pl.Float64}
     return pl.DataFrame(sorted(spans), schema=schema, orient="row")
 
 
-def _heard(result: Result, name: str) -> list[list[Span]]:
+def _received(result: Result, name: str) -> list[list[Span]]:
     """Return the spans of each class, in the order of time."""
     if result.pauses is None:
         return []
@@ -61,19 +61,21 @@ def _heard(result: Result, name: str) -> list[list[Span]]:
     return [list(each.select("from_us", "to_us").iter_rows()) for each in classes]
 
 
-def _agreed(heard: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Span]:
+def _agreed(received: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Span]:
     """Take what was heard in buckets that were paused for as long, and the time itself in the others."""
     begins, widths, values = (paused[column].to_numpy() for column in ("time_us", "bucket_us", "value"))
     ends = begins + widths
-    told = sum((_before(own, ends) - _before(own, begins) for own in heard), np.zeros_like(begins))
-    differs = np.abs(told - values) > SAME_US
-    kept = [part for own in heard for span in own for part in _outside(span, begins[differs], ends[differs])]
-    starts = np.array(sorted(begin for own in heard for begin, _ in own))
+    received_us = sum((_before(own, ends) - _before(own, begins) for own in received), np.zeros_like(begins))
+    differs = np.abs(received_us - values) > SAME_US
+    kept = [
+        part for own in received for span in own for part in _outside(span, begins[differs], ends[differs])
+    ]
+    starts = np.array(sorted(begin for own in received for begin, _ in own))
     lasting = np.pad(values, 1)
-    for place in np.flatnonzero(differs & (values > SAME_US)):
-        bucket = (float(begins[place]), float(ends[place]))
-        span = min(float(values[place]), bucket[1] - bucket[0])
-        before, after = lasting[place] > 0, lasting[place + 2] > 0
+    for index in np.flatnonzero(differs & (values > SAME_US)):
+        bucket = (float(begins[index]), float(ends[index]))
+        span = min(float(values[index]), bucket[1] - bucket[0])
+        before, after = lasting[index] > 0, lasting[index + 2] > 0
         begin = _begin(bucket, span, starts, before=bool(before), after=bool(after))
         kept.append((begin, begin + span))
     return _joined(kept) if differs.any() else kept
@@ -102,10 +104,10 @@ def _outside(span: Span, begins: Times, ends: Times) -> Iterator[Span]:
     """Cut buckets, given in the order of time, out of a span."""
     begin, end = span
     first, last = np.searchsorted(ends, begin, side="right"), np.searchsorted(begins, end, side="left")
-    for place in range(int(first), int(last)):
-        if begins[place] > begin:
-            yield begin, float(begins[place])
-        begin = max(begin, float(ends[place]))
+    for index in range(int(first), int(last)):
+        if begins[index] > begin:
+            yield begin, float(begins[index])
+        begin = max(begin, float(ends[index]))
     if begin < end:
         yield begin, end
 

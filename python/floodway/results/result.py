@@ -194,9 +194,9 @@ class Result:
         """
         from floodway.results.store import Reservation  # noqa: PLC0415 (it needs this module)
 
-        with Reservation(folder, force=force) as place:
+        with Reservation(folder, force=force) as reservation:
             try:
-                place.publish(self)
+                reservation.publish(self)
             except OutputError as error:
                 reason = f"{error.reason}; the result is still in memory: save it elsewhere"
                 raise OutputError(error.path, reason) from error

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result, RunInfo
 
-__all__ = ["Fact", "Realised", "common_facts", "facts", "realised", "seeds_said"]
+__all__ = ["Fact", "Realised", "common_facts", "facts", "realised", "seeds_text"]
 
 #: Longer texts of a scenario are cut.
 LONGEST = 160
@@ -92,7 +92,7 @@ def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
     spans = _range([run.simulated_ms for run in runs], "{:,.2f}")
     return (
         Fact(name="flows", lines=(flows,)),
-        Fact(name="seeds", lines=(seeds_said([run.seed for run in runs]),)),
+        Fact(name="seeds", lines=(seeds_text([run.seed for run in runs]),)),
         Fact(name="simulated time", lines=(f"{spans} ms{each}",)),
     )
 
@@ -120,7 +120,7 @@ def common_facts(
 
 def _topology(asked: Mapping[str, Any]) -> Iterator[str]:
     for name, parameters in asked.get("topology", {}).items():
-        yield f"{name}: {_said(parameters)}" if parameters else str(name)
+        yield f"{name}: {_value_text(parameters)}" if parameters else str(name)
 
 
 def _nodes(built: Mapping[str, Any]) -> Iterator[str]:
@@ -155,15 +155,15 @@ def _traffic(run: RunInfo) -> Iterator[str]:
     built = {own["name"]: own for own in run.built.get("workloads", ())}
     for workload in run.scenario.get("scenario", {}).get("workload", ()):
         name = workload.get("name", "")
-        said = ", ".join(_key(key, value) for key, value in workload.items() if key not in ("name", "tags"))
+        parts = ", ".join(_key(key, value) for key, value in workload.items() if key not in ("name", "tags"))
         offered = built.get(name, {}).get("offered_gbps")
-        yield f"{name}: {said}" + (f"; {offered:,.4g} Gbit/s of payload offered" if offered else "")
+        yield f"{name}: {parts}" + (f"; {offered:,.4g} Gbit/s of payload offered" if offered else "")
 
 
 def _key(key: str, value: object) -> str:
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return f"{key}: {len(value):,}"
-    return f"{key} {_said(value)}"
+    return f"{key} {_value_text(value)}"
 
 
 def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
@@ -174,11 +174,11 @@ def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
         return tuple(port[key] for key in keys)
 
     for (class_, name, threshold, level, headroom), own in _grouped(built.get("ports", ()), alike):
-        said = [f"{name}, class {class_}"]
-        said += [f"threshold {_bytes(threshold)}"] if threshold is not None else []
-        said += [f"level {_bytes(level)}"] if level is not None else []
-        said += [f"headroom {_bytes(headroom)}"] if headroom else []
-        yield f"{', '.join(said)} ({_kinds(own)})"
+        parts = [f"{name}, class {class_}"]
+        parts += [f"threshold {_bytes(threshold)}"] if threshold is not None else []
+        parts += [f"level {_bytes(level)}"] if level is not None else []
+        parts += [f"headroom {_bytes(headroom)}"] if headroom else []
+        yield f"{', '.join(parts)} ({_kinds(own)})"
 
 
 def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _congestion_points(built: Mapping[str, Any]) -> Iterator[str]:
         return (json.dumps(port["congestion_points"]),)
 
     for (points,), own in _grouped(built.get("egress", ()), alike):
-        yield f"{_said(json.loads(points))} ({_kinds(own)})"
+        yield f"{_value_text(json.loads(points))} ({_kinds(own)})"
 
 
 def _of_workloads(scenario: Mapping[str, Any], of: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
@@ -210,9 +210,9 @@ def _of_workloads(scenario: Mapping[str, Any], of: Callable[[Mapping[str, Any]],
 
 
 def _transport(settings: Mapping[str, Any]) -> str:
-    said = _said(settings.get("rate-control", []))
+    parts = _value_text(settings.get("rate-control", []))
     reliability = next(iter(settings.get("reliability", {})), "")
-    return f"{said}; reliability {reliability}" if reliability else said
+    return f"{parts}; reliability {reliability}" if reliability else parts
 
 
 def _packets(scenario: Mapping[str, Any]) -> Iterator[str]:
@@ -221,7 +221,7 @@ def _packets(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"MTU {scenario['mtu']}, {scenario.get('wire', 'ethernet')}{profile}"
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     """Write a value of a scenario as people read it: `{ k = 4 }` as `k 4`."""
     text = _flat(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
@@ -288,12 +288,12 @@ def _range(values: Sequence[float], form: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def seeds_said(seeds: Iterable[int]) -> str:
+def seeds_text(seeds: Iterable[int]) -> str:
     """Name seeds, those that follow one another as a range.
 
     Examples
     --------
-    >>> seeds_said([2, 1, 3]), seeds_said([1, 7])
+    >>> seeds_text([2, 1, 3]), seeds_text([1, 7])
     ('1 to 3', '1, 7')
     """
     own = sorted(set(seeds))

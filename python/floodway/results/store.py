@@ -110,7 +110,7 @@ class Reservation:
         except OSError as error:
             raise self._unwritable(error) from error
         try:
-            _settle(self._folder, self._lock.work)
+            _finish_interrupted(self._folder, self._lock.work)
             # What a killed run had as good as published is there now.
             self._refuse_taken(force=force)
             self._reserved = _identity(self._folder)
@@ -127,7 +127,7 @@ class Reservation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with contextlib.suppress(OSError):
-            _settle(self._folder, self._lock.work)
+            _finish_interrupted(self._folder, self._lock.work)
         self._lock.release()
 
     def publish(
@@ -162,7 +162,7 @@ class Reservation:
                 self._folder.rename(old)
             # Over an empty folder at most: the system refuses any other.
             new.rename(self._folder)
-            _settle(self._folder, self._lock.work)
+            _finish_interrupted(self._folder, self._lock.work)
             to_disk(self._folder.parent)
         except OSError as error:
             if old.exists() and not self._folder.exists():
@@ -268,12 +268,12 @@ def remove_left_behind(folder: Path) -> None:
     """
     for file in folder.glob(f".*{NEW_SUFFIX}"):
         file.unlink(missing_ok=True)
-    for place in left_behind(folder):
-        with contextlib.suppress(OutputError, OSError), Lock(place, shown="") as lock:
-            _settle(place, lock.work)
+    for locked_folder in left_behind(folder):
+        with contextlib.suppress(OutputError, OSError), Lock(locked_folder, shown="") as lock:
+            _finish_interrupted(locked_folder, lock.work)
 
 
-def _settle(folder: Path, work: Path) -> None:
+def _finish_interrupted(folder: Path, work: Path) -> None:
     """Finish what a process had as good as published when it ended, and remove the rest; its lock is held."""
     new, old = work / "new", work / "old"
     if old.is_dir():

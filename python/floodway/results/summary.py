@@ -445,10 +445,10 @@ def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
     """Name the ports that told of something; results of older versions do not know of all."""
     by = ("cnps", "cns", "ue_marks", "ecn_marks")
     unknown = [name for name in by if name not in counters.columns]
-    told = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(
+    counted = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(
         pl.any_horizontal(pl.col(by) > 0)
     )
-    rows = told.sort(by, descending=True, maintain_order=True)
+    rows = counted.sort(by, descending=True, maintain_order=True)
     return tuple(
         FeedbackSummary(
             node=row["node"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.results.interval import intervals_said
+from floodway.results.interval import interval_note
 from floodway.results.percentiles import of_flows
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _parts(plot: Plot, table: Sequence[Bar]) -> Iterator[str]:
     if plot.kind == "grid":
         yield f"Means over {_range(seeds)} {'seed' if max(seeds) == 1 else 'seeds'}."
     else:
-        yield intervals_said(min(seeds), max(seeds))
+        yield interval_note(min(seeds), max(seeds))
     for metric in plot.metrics:
         yield from few_flows(bar.few for bar in shown if bar.metric == metric.name)
     if any(bar.unfinished for bar in shown):

@@ -19,7 +19,7 @@ from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
-from floodway.results.simulated import Realised, facts, realised, seeds_said
+from floodway.results.simulated import Realised, facts, realised, seeds_text
 from floodway.simulation import versions
 from floodway.study.claims.verdicts import VERDICTS
 from floodway.study.format.parse_plots import NUMBERS
@@ -296,7 +296,7 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
 def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
     """Say how many runs there were, and what is to be known of them."""
     runs = part.numbers.runs
-    seeds = seeds_said(run.seed for run in runs)
+    seeds = seeds_text(run.seed for run in runs)
     losses = {key: own.lossless for key, own in known.items()}
     head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
     lines = [" ".join(head)]

@@ -143,17 +143,17 @@ def test_a_command_may_set_the_environment(folder: Path) -> None:
         (MANIFEST.replace("[[peer]]", "[[peers]]"), "peers", "allowed: peer; did you mean 'peer'?", "peer"),
         (MANIFEST.replace('"htsim"', '"htsin"'), "peer[1].name", "did you mean 'htsim'?", "htsim"),
         (MANIFEST.replace('flags = "-O3"', ""), "peer[1].flags", "is missing", None),
-        (MANIFEST.replace('"-O3"', "3"), "peer[1].flags", "a text is due, not 3", None),
+        (MANIFEST.replace('"-O3"', "3"), "peer[1].flags", "must be a text, not 3", None),
         (MANIFEST + MANIFEST, "peer[2].name", "is there twice, not 'htsim'", None),
         (
             MANIFEST + 'command = "{binary}"',
             "peer[1].command",
-            "'{binary}' is no template of {program}",
+            "'{binary}' is not a template of {program}",
             None,
         ),
-        (MANIFEST + 'command = "{program"', "peer[1].command", "is no template of {program}", None),
+        (MANIFEST + 'command = "{program"', "peer[1].command", "is not a template of {program}", None),
         ("peer = 1", "peer", "a [[peer]] for each simulator is due, not 1", None),
-        ("", "peer", "a [[peer]] for each simulator is due", None),
+        ("", "peer", "needs a [[peer]] for each simulator", None),
         ("[[peer]", None, "peers.toml: ", None),
     ],
 )
@@ -189,7 +189,7 @@ def test_what_is_missing_is_skipped_with_a_word(
     done, skipped, failed = Turns(ours(tmp_path), count=1, on_message=quiet).every([pair], peers, tmp_path)
     assert (done, failed) == ([], [])
     assert [(each.name, each.reason) for each in skipped] == [
-        ("incast", f"{folder / 'bin' / 'htsim'} is no program")
+        ("incast", f"{folder / 'bin' / 'htsim'} is not a program")
     ]
 
 

@@ -254,9 +254,9 @@ def test_a_deadlock_is_a_failed_run_and_its_results_are_kept(floodway: Command, 
         (["--vary", "mtu=1000B"], "mtu: varies over one value; give at least two, as in mtu=A,B"),
         (["--vary", "mtu=1000B,"], "--vary mtu: '1000B,': a value is missing; write them as in A,B"),
         (["--vary", "mtu=[1,2"], "--vary mtu: '[1,2': a bracket or quote does not match"),
-        (["--vary", "mtu=1B,2B", "--vary", "mtu=3B,4B"], "mtu: varies twice; give all its values at once"),
+        (["--vary", "mtu=1B,2B", "--vary", "mtu=3B,4B"], "mtu: is varied twice; give all its values at once"),
         (["--vary", "seed=1,1"], "seed: 1 is given twice"),
-        (["--vary", "seed=1,2", "--set", "seed=3"], "seed: is set and varies; it can do one of the two"),
+        (["--vary", "seed=1,2", "--set", "seed=3"], "seed: is both set and varied; choose one of the two"),
         (["--vary", "seed=1,2", "--seeds", "2"], "--vary seed and --seeds both choose the seeds"),
         (["--vary", "seed=1,2", "--seeds", "0"], "invalid value for '--seeds': "),
         (["--vary", "seed=1,2", "--jobs", "0"], "invalid value for '--jobs': "),
@@ -338,7 +338,7 @@ def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
         assert running.stdout.read() == ""
     assert running.returncode == 130
     assert time.monotonic() - sent < 5, "a second, and what a busy machine takes to end the process"
-    assert said[-1] == "interrupted; 1 of 2 runs are kept in out/, and the same command goes on from there"
+    assert said[-1] == "interrupted; 1 of 2 runs are kept in out/, and the same command continues from there"
     assert package.read(tmp_path / "out" / "small").outcome.stopped == "finished"
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["compare.json", "small"]
     assert not numbers(tmp_path / "out")["complete"]

@@ -137,7 +137,7 @@ def long(folder: Path, *, size: str = "1MB", stall: str = "51us", down: str = ""
             {**HELD, "react_is_zero": False, "failed": FAILED},
             (
                 "failures lost 7 packets (7,546 bytes) of lossless classes: link_down 5, no_route 2; "
-                f"nothing lost for want of buffer, {BY_SIZING}"
+                f"no buffer overflowed, {BY_SIZING}"
             ),
             "held by sizing, 7 packets lost by failures",
         ),
@@ -229,7 +229,7 @@ def test_what_a_failed_link_loses_is_told_and_strict_fails(floodway: Command, tm
     done = floodway("run", scenario, "--strict")
     assert done.code == 1
     assert "lossless: failures lost " in done.out
-    assert "; nothing lost for want of buffer, held by sizing: " in done.out
+    assert "; no buffer overflowed, held by sizing: " in done.out
     assert "link_down" in done.out
     assert done.err.splitlines()[-1].endswith(" by failures")
 

@@ -122,7 +122,7 @@ def test_a_run_that_no_machine_has_the_memory_for_is_refused_with_the_number(flo
     (line,) = done.err.splitlines()
     assert line.startswith("error: small: about ")
     assert " TB of memory are needed, and " in line
-    assert line.endswith("; --force-memory, in Python force_memory=True, tries it nevertheless")
+    assert line.endswith("; --force-memory, in Python force_memory=True, runs it anyway")
     assert floodway("check", path).err.startswith("warning: a run would be refused: about ")
     # Nothing was drawn to find that out, and nothing is kept.
     assert not (floodway.folder / "out" / "small").exists()

@@ -97,7 +97,7 @@ def test_a_class_that_cannot_be_a_mechanism_is_refused_where_it_is_defined() -> 
             def on_akc(self, ack: object) -> None: ...
 
     with pytest.raises(
-        TypeError, match=r"Listed.steps: list\[int\] is no type of a parameter; allowed: int,"
+        TypeError, match=r"Listed.steps: list\[int\] is not a type of a parameter; allowed: int,"
     ):
 
         class Listed(floodway.RateControl):

@@ -170,7 +170,7 @@ def test_ports_are_in_the_order_in_which_they_are_asked_for() -> None:
     result = made_up_feedback()
     drawn = plot.ports([source(result)], objects=["h1>s1", "s1>h1"])
     names = [text.get_text() for axes in drawn.figure.axes for text in axes.texts]
-    assert names == ["h1>s1", "what waits is in queue pairs", "s1>h1"]
+    assert names == ["h1>s1", "packets wait in queue pairs", "s1>h1"]
     assert drawn.data["object"].unique().to_list().count("l1: h1>s1") == 0, "nothing is known of it"
 
 
@@ -219,7 +219,9 @@ def test_senders_are_shown_of_the_results_that_kept_them() -> None:
     assert (len(without.lines), len(kept.lines)) == (0, 1)
     assert labels(drawn.figure)[-1] == "load:h1:0 allowed"
     assert drawn.data.filter(pl.col("what") == "allowed")["result"].unique().to_list() == ["with"]
-    with pytest.raises(package.PlotError, match=r"^without: the run did not keep allowances; records\.allow"):
+    with pytest.raises(
+        package.PlotError, match=r"^without: the run did not record allowances; records\.allow"
+    ):
         plot.ports(both, objects=["s1>h1"], flows=["load"])
 
 
@@ -255,10 +257,10 @@ def test_a_port_of_which_only_the_queue_is_known_has_no_strip(tmp_path: Path) ->
     ("result", "given", "message"),
     [
         (made_up_feedback(), {"objects": ["s1>h9"]}, r"'s1>h9' is not the name .*did you mean"),
-        (made_up_feedback(), {"flows": ["laod"]}, r"'laod' is not a flow whose allowance was kept"),
+        (made_up_feedback(), {"flows": ["laod"]}, r"'laod' is not a flow whose allowance was recorded"),
         (made_up_result(), {"flows": ["load"]}, r"did not keep allowances; records\.allowances = true"),
         (made_up_feedback(), {"objects": ["h1>s1"]}, r"nothing was kept of these ports .*records\.watch"),
-        (made_up_result(), {}, r"nothing was kept of any port; records\.watch"),
+        (made_up_result(), {}, r"nothing was recorded for any port; records\.watch"),
     ],
 )
 def test_what_is_lacking_is_told_with_the_key_that_keeps_it(

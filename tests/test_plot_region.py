@@ -349,6 +349,6 @@ def test_the_verb_draws_the_region(floodway: Command, tmp_path: Path) -> None:
     assert "does not apply to region" in floodway("plot", "region", "burst", "--object", "x").err
     assert floodway("run", written(tmp_path, SMALL), "--out", "small").code == 0
     lacking = floodway("plot", "region", "small", "--out", "r")
-    told = "error: the run did not keep signals; records.signals = true keeps them\n"
+    told = "error: the run did not record signals; records.signals = true records them\n"
     assert (lacking.code, lacking.err) == (2, told)
     assert not (floodway.folder / "r").exists()

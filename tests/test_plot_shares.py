@@ -1,4 +1,4 @@
-"""Pictures of who has how much of a link."""
+"""Pictures of flows' shares of a link."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_directions_stand_below_and_results_beside_one_another() -> None:
 def test_a_result_without_shares_says_so_beside_one_that_kept_them() -> None:
     sources = [source(made_up_result(), "without"), source(made_up_shares(), "with")]
     without, kept = plot.shares(sources).figure.axes
-    assert [text.get_text() for text in without.texts] == ["shares not kept"]
+    assert [text.get_text() for text in without.texts] == ["shares not recorded"]
     assert not without.lines
     assert len(kept.lines) == 3
     other = with_rows(made_up_shares(), [("l8: s1>h8", "load:h1:2", 0.0, 1)])
@@ -266,7 +266,8 @@ def test_flows_of_a_workload_have_shades_and_the_only_one_of_another_stands_out(
         (
             made_up_shares(),
             {"objects": ["s1>h7"]},
-            r"^'s1>h7' is not a direction of a link whose shares were kept; .*did you mean '.*s1>h[89]'\?$",
+            r"^'s1>h7' is not a direction of a link whose shares were recorded; .*"
+            r"did you mean '.*s1>h[89]'\?$",
         ),
         (
             made_up_shares(),
@@ -335,7 +336,9 @@ def test_the_verb_draws_shares(floodway: Command, tmp_path: Path) -> None:
     assert "records.shares = {" in lacking.err
     beside = floodway("plot", "shares", "shared", "plain", "--out", "r")
     assert beside.code == 0
-    assert beside.err.startswith("warning: plain: flows' shares of links were not kept; records.shares = {")
+    assert beside.err.startswith(
+        "warning: plain: flows' shares of links were not recorded; records.shares = {"
+    )
 
 
 def test_the_verb_tells_what_is_wrong(floodway: Command, tmp_path: Path) -> None:
@@ -357,7 +360,7 @@ def test_rows_beyond_the_number_that_is_kept_are_told_of(floodway: Command) -> N
     told = floodway("plot", "shares", "full", "--out", "p")
     assert told.code == 0
     assert told.err == (
-        "warning: full: the last buckets lack 2,000 rows beyond the number that is kept, and are shown as 0\n"
+        "warning: full: the last buckets lack 2,000 rows beyond the recorded number, and are shown as 0\n"
     )
 
 
@@ -401,7 +404,7 @@ def test_a_study_that_kept_no_shares_is_told_which_key_keeps_them(tmp_path: Path
     conduct(plan, out=tmp_path / "out", jobs=2, on_message=said.append)
     (said_once,) = said
     assert said_once.startswith(
-        "not drawn: pools: plot[6]: the run did not keep flows' shares of links; records."
+        "not drawn: pools: plot[6]: the run did not record flows' shares of links; records."
     )
 
 

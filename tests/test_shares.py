@@ -1,4 +1,4 @@
-"""What a run keeps of who has how much of a link."""
+"""What a run keeps of flows' shares of a link."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             "at = { load = 0.4 }\nvalue = -10",
             "value = -10",
-            "claim[mean].at: says no point of the axis load; allowed: 0.2, 0.4",
+            "claim[mean].at: names no point of the axis load; allowed: 0.2, 0.4",
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",
@@ -156,32 +156,32 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             "value = -10",
             'order = ["large", "little"]',
-            "claim[mean].against: is of a number, and this claim is an order; it can be one of the two",
+            "claim[mean].against: applies to a number, and this claim is an order; choose one of the two",
         ),
         (
             "value = -10",
             "between = [-10, -20]",
-            "claim[mean].between: [-10.0, -20.0] is no range: it takes two numbers, the lower first",
+            "claim[mean].between: [-10.0, -20.0] is not a range: it takes two numbers, the lower first",
         ),
         (
             "value = -10",
             "value = -10\nbetween = [-20, -10]",
-            "claim[mean].between: stands beside a value; it can be one of the two",
+            "claim[mean].between: is given with a value; choose one of the two",
         ),
         (
             "value = -10",
             'value = -10\ntake = "lowest"',
-            "claim[mean].take: says which of several numbers counts, and this claim is of one",
+            "claim[mean].take: selects one of several numbers, and this claim has only one",
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",
             'at = { load = "*" }\nvalue = -10\nagainst-at = { load = 0.2 }',
-            "claim[mean].against-at: is of one number, and this claim is over several",
+            "claim[mean].against-at: applies to one number, and this claim covers several",
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",
             'at = { load = "*" }\nvalue = -10\ncause = { variant = "little", says = "why" }',
-            "claim[mean].cause: is of one number, and this claim is over several",
+            "claim[mean].cause: applies to one number, and this claim covers several",
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",

@@ -167,7 +167,9 @@ def test_a_region_has_a_picture_with_the_variants_beside_one_another(tmp_path: P
     file = study_file(tmp_path, REGION, scenario=scenario.replace("signals = true, ", ""))
     conduct(plan_of([load_study(file)]), out=tmp_path / "without", jobs=2, on_message=said.append)
     (line,) = said
-    assert "plot[spread]: at 20 KB: the run did not keep signals; records.signals = true keeps them" in line
+    assert (
+        "plot[spread]: at 20 KB: the run did not record signals; records.signals = true records them" in line
+    )
 
 
 def test_long_labels_of_bars_have_lines_and_wide_numbers_stand_upright(

@@ -154,7 +154,7 @@ def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, flood
         out, err = running.communicate()
     assert (running.returncode, out) == (130, "")
     assert time.monotonic() - sent < 10, "a second, and what a busy machine takes to end processes"
-    last = "interrupted; 4 of 8 runs are kept in out/, and the same command goes on from there"
+    last = "interrupted; 4 of 8 runs are kept in out/, and the same command continues from there"
     assert err.splitlines()[-1] == last
     assert len(keys_of(tmp_path / "out")) == 4
     status = floodway("study", "pools.toml", "--out", "out", "--status")
@@ -277,7 +277,7 @@ def test_a_study_whose_disk_is_full_ends_at_once_and_goes_on_when_there_is_room(
     assert ": done in " not in done.err
     assert done.err.splitlines()[-1] == (
         "error: out: large, load=0.2, seed 1: cannot be written: File too large; the runs that had ended are "
-        "kept, and the same command goes on once that is mended"
+        "kept, and the same command continues once that is fixed"
     )
     assert not list((tmp_path / "out").rglob(".*"))
     assert floodway("study", "pools.toml", "--out", "out", "--quiet").code == 0
@@ -356,7 +356,7 @@ def test_pictures_that_cannot_be_written_are_a_failure_and_the_runs_are_kept(
     assert done.code == 1
     assert done.err == (
         "error: out/1.png: cannot be written: File too large; the runs that had ended are kept, and the same "
-        "command goes on once that is mended\n"
+        "command continues once that is fixed\n"
     )
     runs = keys_of(tmp_path / "out")
     assert len(runs) == 4

@@ -122,7 +122,7 @@ def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path, runner: list[float
     case_in(tmp_path / "cases", tag="tied", flows=FLOWS_TEXT.replace("2000002000", "2000000000"))
     cases = validate(tmp_path / "cases", quick=True, other_build=True).cases
     found = {case.case.tag: case for case in cases}
-    assert found["long"].not_run == "left out of a quick look: 2.0 GB of payload"
+    assert found["long"].not_run == "left out of the quick form: 2.0 GB of payload"
     assert found["long"].verdict == "not run"
     assert found["short"].seeds == (1, 2, 3, 4, 5)
     assert found["tied"].seeds == (1,)
@@ -134,7 +134,7 @@ def test_patterns_choose_cases(tmp_path: Path) -> None:
     case_in(tmp_path / "cases", tag="timely", mode=7)
     assert [case.case.tag for case in validate(tmp_path / "cases", only=["*/t*"]).cases] == ["timely"]
     with pytest.raises(
-        ValidationError, match=r"'cases/timley' is none of the cases.*did you mean cases/timely"
+        ValidationError, match=r"'cases/timley' matches none of the cases.*did you mean cases/timely"
     ):
         validate(tmp_path / "cases", only=["cases/timley"])
 
@@ -217,7 +217,7 @@ def test_a_folder_without_cases_is_bad_usage(floodway: Command, tmp_path: Path) 
     ("name", "text", "message"),
     [
         ("page.md", "mine", "page.md: has no lines <!-- begin: validation --> and"),
-        ("page", "", "page: is no page: its name does not end with .md"),
+        ("page", "", "page: is not a page: its name does not end with .md"),
     ],
 )
 def test_a_page_that_cannot_be_written_is_told_before_the_first_run(

@@ -113,13 +113,15 @@ def test_flows_are_chosen_by_id_and_by_rank(small: Result) -> None:
 
 
 def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
-    with pytest.raises(UnknownNameError, match=r"'rpc:h1:99999' is no flow of this run, which has .* flows"):
+    with pytest.raises(
+        UnknownNameError, match=r"'rpc:h1:99999' is not a flow of this run, which has .* flows"
+    ):
         chosen(small.flows, "rpc:h1:99999")
     with pytest.raises(
         UnknownNameError, match=r"'p100' is not a flow; allowed: a flow_id, worst, p0 to p99.9+;"
     ):
         chosen(small.flows, "p100")
-    with pytest.raises(InputError, match=r"5 names no flow: it takes text"):
+    with pytest.raises(InputError, match=r"5 is not a flow: expected text"):
         small.why(5)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match=r"did you mean 'worst'"):
         chosen(small.flows, "wurst")
@@ -214,7 +216,7 @@ def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Comma
     done = floodway("why", victim, "victim:a:7")
     assert done.code == 2
     assert done.err == (
-        "error: 'victim:a:7' is no flow of this run, which has 'victim:a:0' alone; "
+        "error: 'victim:a:7' is not a flow of this run, which has 'victim:a:0' alone; "
         "did you mean 'victim:a:0'?\n"
     )
 

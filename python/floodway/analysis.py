@@ -51,7 +51,7 @@ class Result(result.Result):
         scenario: Scenario | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Why:
-        """Take the completion time of one flow apart: what each part of it went to, and where.
+        """Break down the completion time of one flow by cause and port.
 
         The scenario runs again until the flow is complete, on one thread.
 
@@ -262,14 +262,14 @@ class Result(result.Result):
         to_us: float | None = None,
         bucket_us: float | None = None,
     ) -> Figure:
-        """Draw the throughput of flows over links in time: who has how much of a link.
+        """Draw the throughput of flows over links in time: flows' shares of a link.
 
         It takes `records.shares`. The eight flows with most bytes have lines of their own, all others one.
 
         Parameters
         ----------
         objects
-            As in `plot_series`, directions whose shares were kept; the one that carried most by default.
+            As in `plot_series`, directions whose shares were recorded; the one that carried most by default.
         flows
             Patterns of `flow_id` or of workloads: only these are shown; all flows by default.
         from_us, to_us

@@ -77,7 +77,7 @@ def _loaded(name: str) -> ModuleType:
     missing = [each for each in ("run", "parse_text", "__version__") if not hasattr(module, each)]
     if missing:
         raise InputError(
-            f"the extension {name} is none: it has no {missing[0]}; its module calls `extension`"
+            f"{name} is not an extension: it has no {missing[0]}; an extension's module calls `extension`"
         )
     if module.__version__ != VERSION:
         raise InputError(

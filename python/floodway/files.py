@@ -53,7 +53,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
     try:
         return json.loads(read_text(path))
     except RecursionError:
-        raise ValueError("it nests too deep") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 def is_pipe(path: Path) -> bool:

@@ -165,7 +165,7 @@ class RateControl:
         **rest: Any,  # noqa: ANN401 (of other bases)
     ) -> None:
         """Make the class known to scenarios."""
-        why = "a rate control says what it needs; a congestion point says by what it tells"
+        why = "`tells` is for congestion points; a rate control takes `needs`"
         refuse_keywords(cls, RateControl, rest, {"name": "", "needs": "", "tells": why})
         super().__init_subclass__(**rest)
         methods = ("start", "on_ack", "on_cnp", "on_loss", "on_sent", "on_timer")
@@ -236,7 +236,7 @@ class CongestionPoint:
         **rest: Any,  # noqa: ANN401 (of other bases)
     ) -> None:
         """Make the class known to scenarios."""
-        why = "a congestion point needs nothing of senders, and says by what it tells them"
+        why = "`needs` is for rate controls; a congestion point takes `tells`"
         refuse_keywords(cls, CongestionPoint, rest, {"name": "", "tells": "", "needs": why})
         super().__init_subclass__(**rest)
         methods = (
@@ -381,8 +381,8 @@ def _kind(of: str, annotation: object) -> type | None:
             return each
     given = spelled or getattr(annotation, "__name__", str(annotation))
     raise TypeError(
-        f"{of}: {given} is no type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names that "
-        "begin with _ are no parameters"
+        f"{of}: {given} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names "
+        "that begin with _ are not parameters"
     )
 
 

@@ -135,8 +135,8 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
             )
             if is_in_vain and _is_near(attribute, name):
                 return (
-                    f"class {cls.__name__} sets {attribute} ({place}) and never {name}, which alone is read "
-                    f"({MEANINGS[name]}): did you mean {name}? A name of your own may begin with _"
+                    f"class {cls.__name__} sets {attribute} ({place}) and never {name}, the only one that is "
+                    f"read ({MEANINGS[name]}): did you mean {name}? A name of your own may begin with _"
                 )
     if "on_timer" in called and "timer_ps" in unset:
         return f"class {cls.__name__} never sets timer_ps, so its on_timer is never called"

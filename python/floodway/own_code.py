@@ -31,7 +31,7 @@ def known_digests() -> dict[str, str]:
 
 
 def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:
-    """Warn of a scenario that has a class which was defined anew since.
+    """Warn of a scenario that has a class that was redefined since.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) ->
     for code in _python(resolved):
         if code["mechanism"] in older:
             warnings.warn(
-                f"{name}: class {code['class']} was defined anew after this scenario was loaded, which runs "
-                "the class of before: load the scenario again to run the new one",
+                f"{name}: class {code['class']} was redefined after this scenario was loaded, and the "
+                "scenario still runs the old class: load the scenario again to run the new one",
                 stacklevel=3,
             )
 
@@ -109,10 +109,10 @@ def changed(code: Mapping[str, Any]) -> str | None:
     digests = known_digests()
     for each in code.get("python", ()):
         if digests.get(each["mechanism"], "").partition("+")[0] != each["sha256"]:
-            return f"{_called(each)} is not as it was"
+            return f"{_called(each)} has changed"
     had, has = code.get("extension"), _extension()
     if had is not None and had.get("sha256") != has.get("sha256"):
-        return f"the extension {had['name']} is another build than it was"
+        return f"the extension {had['name']} is a different build"
     return None
 
 

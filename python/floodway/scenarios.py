@@ -307,7 +307,7 @@ def _json(keys: Mapping[str, object]) -> str:
     try:
         text = json.dumps(plain(keys), ensure_ascii=False)
     except RecursionError:
-        raise InputError("the scenario: tables or lists nest too deep") from None
+        raise InputError("the scenario: tables or lists are nested too deeply") from None
     _refuse_halves(text)
     return text
 

@@ -35,14 +35,14 @@ def check_threads(threads: int | None) -> None:
     Raises
     ------
     TypeError
-        If it is no whole number.
+        If it is not a whole number.
     ValueError
         If there are to be none, or more than 4096.
     """
     if threads is None:
         return
     if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"threads: {threads!r} is no whole number")
+        raise TypeError(f"threads: {threads!r} is not a whole number")
     if not 1 <= threads <= MOST_THREADS:
         raise ValueError(f"{threads} is not a number of threads, 1 to {MOST_THREADS}")
 
@@ -109,7 +109,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     if on_plan is not None:
         on_plan(plan)
     if plan.too_large and not force_memory:
-        hint = "--force-memory, in Python force_memory=True, tries it nevertheless"
+        hint = "--force-memory, in Python force_memory=True, runs it anyway"
         raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
     resolved = scenario.resolved()
     warn_of_older(scenario.digests, resolved, name=scenario.name)

@@ -110,7 +110,7 @@ def as_csv(path: Path) -> str:
     try:
         rows = pl.scan_parquet(path).select(pl.len()).collect().item()
         if rows > _MOST_ROWS:
-            raise ValueError(f"it has {rows:,} rows, and the most is {_MOST_ROWS:,}")
+            raise ValueError(f"it has {rows:,} rows, and the limit is {_MOST_ROWS:,}")
         return pl.read_parquet(path).write_csv(float_scientific=False)
     except FileNotFoundError as error:
         raise ValueError("no such file") from error
@@ -144,7 +144,7 @@ def _refuse_columns(columns: Sequence[str]) -> None:
             message = f"no column has the {key!r} of the flows; it is {' or '.join(map(repr, names))}"
             raise TableError(message, key=names[0], allowed=names)
         if len(found) > 1:
-            message = f"the columns {' and '.join(map(repr, found))} say the same; keep one of them"
+            message = f"the columns {' and '.join(map(repr, found))} have the same meaning; keep one of them"
             raise TableError(message, key=found[1], given=found[1])
 
 

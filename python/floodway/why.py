@@ -249,7 +249,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
         If none that is complete has that rank.
     """
     if not isinstance(flow, str):
-        raise InputError(f"{flow!r} names no flow: it takes text", key="flow", given=flow)
+        raise InputError(f"{flow!r} is not a flow: expected text", key="flow", given=flow)
     ids = flows["flow_id"].cast(pl.String)
     if flow in ids:
         return flow
@@ -315,7 +315,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     workload = flow.partition(":")[0]
     alike = [each for each in ids if each.startswith(f"{workload}:")] or ids
     if not alike:
-        return UnknownNameError(f"{flow!r} is no flow: the run has none", key="flow", given=flow)
+        return UnknownNameError(f"{flow!r} is not a flow: the run has no flows", key="flow", given=flow)
     if ":" not in flow:
         text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p0 to p99.999999"))
         return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
@@ -324,7 +324,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     span = f"{len(alike):,} flows from {alike[0]!r} to {alike[-1]!r}"
     span = f"{alike[0]!r} alone" if len(alike) == 1 else span
     return UnknownNameError(
-        f"{flow!r} is no flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
+        f"{flow!r} is not a flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
     )
 
 

@@ -62,7 +62,7 @@ def manifest(folder: Path) -> dict[str, Peer]:
     _refuse_unknown(file, document, allowed=("peer",), at="")
     tables = document.get("peer")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _fault(file, "peer", "a [[peer]] for each simulator is due", given=tables)
+        raise _fault(file, "peer", "needs a [[peer]] for each simulator", given=tables)
     found: dict[str, Peer] = {}
     for number, table in enumerate(tables, start=1):
         peer = _peer(file, table, at=f"peer[{number}]")
@@ -79,7 +79,7 @@ def _peer(file: Path, table: Mapping[str, Any], *, at: str) -> Peer:
             raise _fault(file, f"{at}.{key}", "is missing", given=None)
     for key, value in table.items():
         if not isinstance(value, str) or not value:
-            raise _fault(file, f"{at}.{key}", "a text is due", given=value)
+            raise _fault(file, f"{at}.{key}", "must be a text", given=value)
     if table["name"] not in PEERS:
         text, near = not_a_choice(table["name"], what="a simulator of the pairs", allowed=PEERS)
         raise _fault(file, f"{at}.name", text, given=table["name"], allowed=PEERS, nearest=near)
@@ -94,7 +94,7 @@ def _check_template(file: Path, peer: Peer, *, at: str) -> None:
     try:
         called(peer, [])
     except (KeyError, IndexError, ValueError) as error:
-        text = f"{peer.command!r} is no template of {_names(PLACES)}: {error}"
+        text = f"{peer.command!r} is not a template of {_names(PLACES)}: {error}"
         raise _fault(file, at, text, given=peer.command, allowed=PLACES) from error
 
 

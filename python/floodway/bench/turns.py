@@ -35,7 +35,7 @@ def missing(pair: Pair, peers: Mapping[str, Peer]) -> str | None:
     if pair.peer not in peers:
         return f"{MANIFEST} names no {pair.peer!r}"
     program = peers[pair.peer].program
-    return None if os.access(program, os.X_OK) and program.is_file() else f"{program} is no program"
+    return None if os.access(program, os.X_OK) and program.is_file() else f"{program} is not a program"
 
 
 class Turns:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Request", "compare"]
 
 #: What is said of a comparison that was cut short.
-GOES_ON = ", and the same command goes on from there"
+GOES_ON = ", and the same command continues from there"
 
 
 @dataclass(frozen=True, kw_only=True)

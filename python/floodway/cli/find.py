@@ -40,7 +40,7 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
     if what == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
-    echo("\nfloodway explain NAME tells more of one.")
+    echo("\nfloodway explain NAME shows the details.")
     return 0
 
 

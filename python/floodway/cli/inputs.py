@@ -52,7 +52,7 @@ def threads_asked(scenario: floodway.Scenario) -> int | None:
 def _fewer_threads(asked: int, plan: Plan) -> str:
     """Say why a run has fewer threads than were asked for."""
     have = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
-    why = plan.threads_why or "more would be of no use"
+    why = plan.threads_why or "more threads would not help"
     return f"{have} instead of {asked}: {why}"
 
 

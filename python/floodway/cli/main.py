@@ -107,7 +107,7 @@ def _unexpected(error: Exception) -> int:
         return INTERRUPTED
     frame_summary = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(frame_summary.filename).name}:{frame_summary.lineno}"
-    return _fail(f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED)
+    return _fail(f"a bug in floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

@@ -76,7 +76,7 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Fail where a lossless class lost packets, for want of buffer or by failures.",
+        help="Fail if a lossless class lost packets, by buffer overflow or by failures.",
         show_default=False,
     ),
 ]
@@ -84,7 +84,7 @@ ForceThreads = Annotated[
     bool,
     typer.Option(
         "--force-threads",
-        help="Use all threads also where they only wait for one another.",
+        help="Use all threads even if they mostly wait for one another.",
         show_default=False,
     ),
 ]
@@ -92,7 +92,7 @@ ForceMemory = Annotated[
     bool,
     typer.Option(
         "--force-memory",
-        help="Begin also where the estimate is more than the memory that is left.",
+        help="Start even if the estimate exceeds the available memory.",
         show_default=False,
     ),
 ]
@@ -100,7 +100,9 @@ Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a firs
 Seeds = Annotated[
     str | None,
     typer.Option(
-        metavar="N|A,B,...", help="So many seeds, or these, instead of the study's own.", show_default=False
+        metavar="N|A,B,...",
+        help="This many seeds, or these seeds, instead of the study's own.",
+        show_default=False,
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one a core")]
@@ -130,7 +132,7 @@ AlsoFormats = Annotated[
 ]
 Width = Annotated[
     float | None,
-    typer.Option("--width", metavar="INCHES", help="Width of pictures.", show_default="7, or as it needs"),
+    typer.Option("--width", metavar="INCHES", help="Width of pictures.", show_default="7, or as needed"),
 ]
 FontSize = Annotated[
     float | None,
@@ -141,7 +143,7 @@ Log = Annotated[
     typer.Option(
         metavar="x|y|x,y|none",
         help="Axes that are logarithmic, of pictures whose axes have numbers.",
-        show_default="as the picture has it",
+        show_default="the picture's own",
     ),
 ]
 Title = Annotated[
@@ -152,7 +154,7 @@ NoNote = Annotated[
     bool,
     typer.Option(
         "--no-note",
-        help="Leave out what explains widths, bars and marks below pictures.",
+        help="Leave out the notes on widths, bars and marks below pictures.",
         show_default=False,
     ),
 ]

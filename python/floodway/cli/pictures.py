@@ -111,7 +111,7 @@ def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
     for name in names:
         _refuse_unknown(name, what="an axis", allowed=("x", "y", "none"), option="--log")
     if "none" in names or (not names and text.strip() != "none"):
-        raise typer.BadParameter(f"{text!r} is neither axes, as in x,y, nor none", param_hint="--log")
+        raise typer.BadParameter(f"{text!r} is not a list of axes such as x,y, nor none", param_hint="--log")
     return cast("tuple[Literal['x', 'y'], ...]", tuple(dict.fromkeys(names)))
 
 

@@ -29,9 +29,9 @@ OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
 #: What ports in time are drawn from, and what a scenario has to say for it to be kept.
 KEPT = {
-    "pauses": "when pauses were is known to within a bucket; records.pauses = true keeps it",
-    "signals": "no marks, CNPs and states were kept; records.signals = true keeps them",
-    "allowances": "what senders might send was not kept; records.allowances = true keeps it",
+    "pauses": "pause times are known to within one bucket; records.pauses = true records them exactly",
+    "signals": "marks, CNPs and states were not recorded; records.signals = true records them",
+    "allowances": "allowances of senders were not recorded; records.allowances = true records them",
 }
 #: Options, by the kinds of pictures for which they mean something.
 OPTIONS: dict[str, tuple[Kind, ...]] = {
@@ -211,7 +211,7 @@ def _not_in_shares(source: Source) -> Iterator[str]:
 
     result = source.results[0]
     if result.shares is None:
-        yield f"{source.label}: flows' shares of links were not kept; {KEEPS_SHARES}"
+        yield f"{source.label}: flows' shares of links were not recorded; {KEEPS_SHARES}"
     if result.outcome.shares_beyond:
-        beyond = f"{result.outcome.shares_beyond:,} rows beyond the number that is kept"
+        beyond = f"{result.outcome.shares_beyond:,} rows beyond the recorded number"
         yield f"{source.label}: the last buckets lack {beyond}, and are shown as 0"

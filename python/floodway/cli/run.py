@@ -60,7 +60,7 @@ def run(request: Request) -> int:
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
     """Say what makes a run a failure; `strict` adds whatever lossless classes lost."""
     found = [
-        f"invariant {name} does not hold, a bug of floodway: {breach}" for name, breach in outcome.broken
+        f"invariant {name} does not hold, a bug in floodway: {breach}" for name, breach in outcome.broken
     ]
     if outcome.stopped == "deadlock":
         found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
@@ -70,7 +70,7 @@ def failures(outcome: Outcome, *, strict: bool) -> list[str]:
 def _losses(lossless: Lossless) -> Iterator[str]:
     loss, failed = lossless.loss, lossless.failed
     if loss is not None:
-        yield f"lossless classes lost {loss.bytes:,} bytes ({loss.packets:,} packets) for want of buffer"
+        yield f"lossless classes lost {loss.bytes:,} bytes ({loss.packets:,} packets) by buffer overflow"
     if failed is not None:
         yield f"lossless classes lost {failed.bytes:,} bytes ({failed.packets:,} packets) by failures"
 

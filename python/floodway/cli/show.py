@@ -258,7 +258,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     yield "fullest switches: " + (", ".join(f"{s.node} {s.peak_bytes:,} B" for s in fullest) or "none")
     for workload in outcome.workloads:
         if workload.never_started:
-            waited = "what they waited for was not complete in time"
+            waited = "the flows that they wait for did not complete in time"
             yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
     if summary.cnps.total:
         yield _cnps(summary.cnps)
@@ -281,8 +281,8 @@ def _blocked(outcome: Outcome) -> Iterable[str]:
     for each in outcome.blocked[:NAMED_BLOCKED]:
         yield (
             f"warning: {each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "
-            f"for {each.blocked_us:,.1f} us when the run ended, though it had something to send, and the "
-            "other end held nothing of it"
+            f"for {each.blocked_us:,.1f} us when the run ended, although it had packets to send and the "
+            "other end held none of them"
         )
     more = len(outcome.blocked) - NAMED_BLOCKED
     if more > 0:
@@ -303,7 +303,7 @@ def _perftest(result: Result) -> Iterable[str]:
 def _lossless(outcome: Outcome) -> str:
     chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
     beside = (
-        f"; beside that, {chosen:,} packets of congesting flows were dropped on purpose" if chosen else ""
+        f"; in addition, {chosen:,} packets of congesting flows were dropped deliberately" if chosen else ""
     )
     return sentence(outcome.lossless) + (beside if outcome.lossless.verdict != "not-asked" else "")
 

@@ -40,13 +40,15 @@ def findings(
         if _workloads(results[0]) == _workloads(results[number]):
             parts = [*pair.times(), *pair.goodput(), *pair.unfinished()]
         else:
-            parts = [f"{labels[number]} has other workloads than {labels[0]}: their flows are not compared"]
+            parts = [
+                f"{labels[number]} has different workloads from {labels[0]}: their flows are not compared"
+            ]
         if link is not None:
             parts += [*pair.throughput(link.title), *_buffer(pair, link, results)]
         parts += [*pair.drops(), *pair.verdict(verdicts)]
         lines.append("; ".join(parts) or f"{labels[number]} and {labels[0]} have no number in common")
     if results and len(results[0]) == 1:
-        lines.append("one seed: how much of this is chance is not known; --seeds 3 shows the spread")
+        lines.append("one seed gives no confidence interval; --seeds 3 shows the spread")
     return tuple(lines)
 
 

@@ -177,7 +177,7 @@ def _ends(outcome: Outcome) -> Iterator[str]:
     if outcome.deadlocks and outcome.stopped != "deadlock":
         yield "deadlock"
     if outcome.blocked:
-        yield "ports blocked without need at the end"
+        yield "ports blocked needlessly at the end"
     for name, _ in outcome.broken:
         yield f"invariant {name} broken"
 

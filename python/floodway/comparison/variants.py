@@ -188,7 +188,7 @@ def _escaped(text: str, at: int, quote: str) -> bool:
 def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[str]) -> None:
     twice = _twice([key for key, _ in axes])
     if twice:
-        raise ComparisonError(f"{twice}: varies twice; give all its values at once", place=twice)
+        raise ComparisonError(f"{twice}: is varied twice; give all its values at once", place=twice)
     for key, values in axes:
         if isinstance(values, str) or not all(isinstance(value, str) for value in values):
             message = f"{key}: its values are texts as TOML has them, as in ['1KB', '2KB']"
@@ -200,7 +200,7 @@ def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[s
             message = f"{key}: varies over one value; give at least two, as in {key}=A,B"
             raise ComparisonError(message, place=key)
         if key in set_keys:
-            raise ComparisonError(f"{key}: is set and varies; it can do one of the two", place=key)
+            raise ComparisonError(f"{key}: is both set and varied; choose one of the two", place=key)
 
 
 def _twice(values: Iterable[Any]) -> str | None:

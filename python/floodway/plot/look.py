@@ -33,7 +33,7 @@ TITLE_LETTERS = 10.5
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What is chosen of a picture's look; what is none is as the picture has it.
+    """What is chosen of a picture's look; what is none is the picture's own.
 
     Attributes
     ----------

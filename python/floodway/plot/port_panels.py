@@ -197,7 +197,7 @@ class _Layout:
         name = shown(port.name.partition(": ")[2] or port.name)
         above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         axes.annotate(name, (0, 1), (0, 2), ha="left", fontsize="small", **above)
-        unknown = "what waits is in queue pairs" if port.at_host else "queue not watched"
+        unknown = "packets wait in queue pairs" if port.at_host else "queue not watched"
         if port.at_host or port.queue.is_empty():
             axes.annotate(unknown, (1, 1), (0, 2), ha="right", fontsize="x-small", color="0.4", **above)
             return
@@ -271,7 +271,7 @@ class _Layout:
         for number, flow in enumerate(self.flows):
             named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
-            named.append(("thin: all that its last link carried", Line2D([], [], color="0.4", linewidth=0.6)))
+            named.append(("thin: total of its last link", Line2D([], [], color="0.4", linewidth=0.6)))
         return named
 
     def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:

@@ -168,7 +168,7 @@ def ports(
     names = _named_ports(first, objects)
     columns = [[_port(result, name, limits) for name in names] for result in first]
     if all(port.is_empty for column in columns for port in column):
-        raise PlotError(f"nothing was kept of these ports in this time; {KEEPS}", key="object")
+        raise PlotError(f"nothing was recorded for these ports in this time; {KEEPS}", key="object")
     with plain_style():
         heading = shown(title) if title else titled("Ports in time", sources)
         labels = [source.label for source in sources] if len(sources) > 1 else []
@@ -250,7 +250,7 @@ def _senders(
     known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in known):
-            text, near = not_a_choice(pattern, what="a flow whose allowance was kept", allowed=known)
+            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=known)
             raise PlotError(text, key="flow", given=pattern, allowed=tuple(known), nearest=near)
     chosen = [name for pattern in patterns for name in known if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else known[:USUAL_FLOWS]

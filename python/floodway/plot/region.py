@@ -162,7 +162,7 @@ def _nothing(order: _Order) -> str:
     """Say why there is no region."""
     if order.quiet or order.roles:
         quiet = " or ".join(order.quiet)
-        return f"no port was in another state than {quiet} in this time: there is no region to show"
+        return f"no port left the state {quiet} in this time: there is no region to show"
     return "these congestion points have no states; rcm, casl, mercury, tcd and pacc have some"
 
 

@@ -221,7 +221,7 @@ class _Layout:
 
 def _notes(roots: Mapping[str, str], left_out: int) -> list[str]:
     """Say how strips are ordered, and how many are left out."""
-    top = "each root" if any(roots.values()) else "what is farthest downstream"
+    top = "each root" if any(roots.values()) else "the port farthest downstream"
     ordered = (
         f"from the top: {top}, then the ports upstream of it by hops, and by when they joined the region"
     )

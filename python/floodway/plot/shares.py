@@ -40,7 +40,7 @@ DIGITS, NEARLY = 6, 1e-6
 #: Half a picosecond: times that are less apart are the same.
 HALF = 5e-7
 #: What stands instead of lines.
-NOT_KEPT = "shares not kept"
+NOT_KEPT = "shares not recorded"
 #: Of a run that did not keep shares.
 NOTHING: Mapping[str, type[pl.DataType]] = {
     "object": pl.String,
@@ -52,7 +52,7 @@ NOTHING: Mapping[str, type[pl.DataType]] = {
     "tx_bytes": pl.UInt64,
 }
 #: What the objects of these rows are.
-DIRECTION = "a direction of a link whose shares were kept"
+DIRECTION = "a direction of a link whose shares were recorded"
 #: Columns of a line.
 LINE: Mapping[str, type[pl.DataType]] = {
     "time_us": pl.Float64,
@@ -194,7 +194,9 @@ def _busiest(kept: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
     """Name the direction of which flows had most."""
     sent = _inside(pl.concat(kept), limits).group_by("object").agg(pl.col("tx_bytes").sum())
     if sent.is_empty():
-        raise PlotError("no flow sent anything in this time over links whose shares were kept", key="object")
+        raise PlotError(
+            "no flow sent anything in this time over links whose shares were recorded", key="object"
+        )
     name, _ = min(sent.iter_rows(), key=lambda row: (-row[1], natural(row[0])))
     return str(name)
 

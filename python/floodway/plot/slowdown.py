@@ -62,7 +62,9 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     curves = flow_curves(sources, workloads=workloads)
     buckets = [slowdown_by_size(curve.flows) for curve in curves]
     if not any(bucket.p50 is not None for own in buckets for bucket in own):
-        raise PlotError("of no size has half of the measured flows finished, so there is no slowdown to show")
+        raise PlotError(
+            "no flow size has half of its measured flows finished, so there is no slowdown to show"
+        )
     labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
     with plain_style():
         figure, panels = _panels(sources, many=len(curves) > TOGETHER)

@@ -21,7 +21,8 @@ __all__ = ["KEEPS", "QUEUE", "node_of", "usual_ports"]
 USUAL_PORTS = 4
 #: The keys of a scenario that record something to show.
 KEEPS = (
-    "records.watch keeps queues, records.pauses = true pauses, records.signals = true marks, CNPs and states"
+    "records.watch records queues, records.pauses = true pauses, records.signals = true marks, CNPs and "
+    "states"
 )
 QUEUE = next(metric for metric in METRICS if metric.name == "queue-max")
 
@@ -34,7 +35,7 @@ def usual_ports(results: Sequence[Result]) -> list[str]:
     Raises
     ------
     PlotError
-        If nothing was kept of any port.
+        If nothing was recorded for any port.
     """
     events, longest = _event_counts(results), _longest(results)
     switches = {device.node for result in results for device in result.outcome.switches}
@@ -46,7 +47,7 @@ def usual_ports(results: Sequence[Result]) -> list[str]:
     ]
     known = next((names for names in choices if names), None)
     if known is None:
-        raise PlotError(f"nothing was kept of any port; {KEEPS}")
+        raise PlotError(f"nothing was recorded for any port; {KEEPS}")
 
     def rank(name: str) -> tuple[float, float, tuple[tuple[str, int], ...]]:
         return -events.get(name, 0), -longest.get(name, 0.0), natural(name)

@@ -108,7 +108,7 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
     """
     try:
         if not stat.S_ISREG((folder / RUN_FILE).stat().st_mode):
-            raise OutputError(shown, f"holds no results that this version can read: {RUN_FILE} is no file")
+            raise OutputError(shown, f"holds no results that this version can read: {RUN_FILE} is not a file")
         document = read_json(folder / RUN_FILE)
         sealed_once = "sha256" in document or "files" in document
         changed = sealed_once and _own_digest(document) != document.get("sha256")
@@ -152,7 +152,7 @@ def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]
             if fault:
                 yield f"{name} {fault}"
         elif (folder / name).exists():
-            yield f"{name} is not of this run; remove it"
+            yield f"{name} does not belong to this run; remove it"
 
 
 def _fault_of(path: Path, record: Any) -> str | None:  # noqa: ANN401 (any JSON value)

@@ -57,7 +57,7 @@ def pause_spans(result: Result) -> pl.DataFrame:
         If the run did not keep pauses.
     """
     if result.pauses is None:
-        raise PlotError("the run did not keep pauses; records.pauses = true keeps them")
+        raise PlotError("the run did not record pauses; records.pauses = true records them")
     rows = _named(result, result.pauses).with_columns(paused=pl.col("event").cast(pl.String) == "pause")
     # A pause that is repeated changes nothing.
     changes = rows.filter(pl.col("paused") != pl.col("paused").shift(1, fill_value=False).over(QUEUE))
@@ -91,7 +91,7 @@ def signal_rows(result: Result) -> pl.DataFrame:
         If the run did not keep signals.
     """
     if result.signals is None:
-        raise PlotError("the run did not keep signals; records.signals = true keeps them")
+        raise PlotError("the run did not record signals; records.signals = true records them")
     return _named(result, result.signals).with_columns(pl.col("event", "state", "flow_id").cast(pl.String))
 
 
@@ -110,11 +110,11 @@ def allowed_spans(result: Result, *, workloads: Sequence[str] = ()) -> pl.DataFr
     Raises
     ------
     PlotError
-        If the run did not keep allowances.
+        If the run did not record allowances.
     """
     if result.allowances is None:
-        keys = "records.allowances = true, or a list of workloads, keeps them"
-        raise PlotError(f"the run did not keep allowances; {keys}")
+        keys = "records.allowances = true, or a list of workloads, records them"
+        raise PlotError(f"the run did not record allowances; {keys}")
     end = pl.coalesce("finish_sender_us", "finish_receiver_us", pl.lit(result.outcome.simulated_us))
     flows = (
         result.flows.filter(pl.col("workload").cast(pl.String).is_in(list(workloads)))

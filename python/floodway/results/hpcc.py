@@ -110,18 +110,18 @@ def write(result: Result, folder: Path, *, scenario: Scenario) -> HpccExport:
             f"fct.txt lacks {unacknowledged} flows that arrived but had no last ACK when the run ended"
         )
     if result.pauses is None:
-        notes.append("pfc.txt is not written: the run did not keep pauses (records.pauses = true)")
+        notes.append("pfc.txt is not written: the run did not record pauses (records.pauses = true)")
     else:
         texts["pfc.txt"] = _pfc(result.pauses, nodes, origin)
     if beyond := result.outcome.pauses_beyond:
         notes.append(f"pfc.txt lacks the last {beyond} pauses and resumes, for which the log had no room")
     samples = result.run.verdicts.get("queue_samples")
     if result.queue_histogram is None or samples is None:
-        notes.append("qlen.txt is not written: the run did not keep queues (records.queue-histogram)")
+        notes.append("qlen.txt is not written: the run did not record queues (records.queue-histogram)")
     elif BIN % samples["bin_bytes"]:
         width = samples["bin_bytes"]
         notes.append(
-            f"qlen.txt is not written: its bins of {BIN} B are no multiple of the run's of {width} B"
+            f"qlen.txt is not written: its bins of {BIN} B are not a multiple of the run's of {width} B"
         )
     else:
         texts["qlen.txt"] = _qlen(result.queue_histogram, samples["from_us"], nodes, origin)

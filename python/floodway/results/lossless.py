@@ -204,7 +204,7 @@ def _held(lossless: Lossless) -> str:
     if lossless.verdict == "held-by-sizing":
         react = " (react = 0us: where upstreams obey a pause at once)" if lossless.react_is_zero else ""
         sizes = "every lossless port has at least the buffer that its flow control needs"
-        beside = "nothing lost for want of buffer, " if lossless.failed else ""
+        beside = "no buffer overflowed, " if lossless.failed else ""
         return f"{beside}held by sizing: {sizes}{react}"
     if lossless.verdict == "held":
         return "held in this run; an older version wrote it, which did not compare sizes"

@@ -67,7 +67,7 @@ def _simulated(result: Result) -> str:
 def _verdict(outcome: Outcome) -> str:
     broken = [f"invariant {name} broken" for name, _ in outcome.broken]
     deadlocks = [f"{len(outcome.deadlocks)} deadlocks"] if outcome.deadlocks else []
-    blocked = [f"{len(outcome.blocked)} ports blocked without need at the end"] if outcome.blocked else []
+    blocked = [f"{len(outcome.blocked)} ports blocked needlessly at the end"] if outcome.blocked else []
     return "; ".join((f"lossless: {brief([outcome.lossless])}", *deadlocks, *blocked, *broken))
 
 

@@ -70,7 +70,7 @@ def refuse_unusable(result: Result, *, shown: str) -> None:
                 )
     run = result.run
     if not (isinstance(run.name, str) and isinstance(run.seed, int) and isinstance(run.scenario, dict)):
-        raise TypeError("its name, seed or scenario is not one")
+        raise TypeError("its name, seed or scenario is invalid")
     result.summary()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["KEEPS_SHARES", "share_rows"]
 
 #: What a scenario has to say for there to be any.
-KEEPS_SHARES = 'records.shares = { links = "h1-t1" } keeps them'
+KEEPS_SHARES = 'records.shares = { links = "h1-t1" } records them'
 
 
 def share_rows(result: Result) -> pl.DataFrame:
@@ -31,7 +31,7 @@ def share_rows(result: Result) -> pl.DataFrame:
         If the run did not keep shares.
     """
     if result.shares is None:
-        raise PlotError(f"the run did not keep flows' shares of links; {KEEPS_SHARES}")
+        raise PlotError(f"the run did not record flows' shares of links; {KEEPS_SHARES}")
     named = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
     return named.with_columns(
         direction=pl.col("object").str.replace(r"^.*: ", ""),

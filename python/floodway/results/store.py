@@ -63,7 +63,7 @@ READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CA
 #: Whatever a run may write; other files in its folder are somebody else's.
 FILES = (RUN_FILE, *READ_FILES, *EXPORTED)
 #: What is said where folders of runs were exchanged.
-ANOTHER_RUN = f"{RUN_FILE} is of another run than the one that belongs here"
+ANOTHER_RUN = f"{RUN_FILE} belongs to another run"
 #: Fewer free bytes than this do not hold the smallest results.
 LEAST_FREE_BYTES = 64 * 1024
 #: What reading raises of what is no result; damaged tables may make the tables' library panic.
@@ -184,9 +184,7 @@ class Reservation:
         if not self._folder.is_dir():
             raise OutputError(self._shown, "is not a folder")
         if self._folder.is_mount():
-            raise OutputError(
-                self._shown, "is where a file system begins, and cannot be replaced; name a folder in it"
-            )
+            raise OutputError(self._shown, "is a mount point and cannot be replaced; choose a folder in it")
         if not any(self._folder.iterdir()):
             return
         if not (self._folder / RUN_FILE).is_file():

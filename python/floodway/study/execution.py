@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["conduct"]
 
 #: What is said where runs can no longer be written.
-GOES_ON = "; the runs that had ended are kept, and the same command goes on once that is mended"
+GOES_ON = "; the runs that had ended are kept, and the same command continues once that is fixed"
 
 
 def conduct(  # noqa: PLR0913 (what a caller may choose)

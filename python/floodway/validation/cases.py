@@ -89,7 +89,7 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
     if not found:
         form = "config_TAG.txt beside fct_TAG.txt"
         raise ValidationError(
-            f"{root}: holds no case, neither itself nor in its folders: expected {form}",
+            f"{root}: contains no case, neither directly nor in its folders: expected {form}",
             place=os.fspath(root),
         )
     return found

@@ -31,9 +31,9 @@ __all__ = ["CAPTIONS", "pictures"]
 
 #: What each picture shows, by its name.
 CAPTIONS = {
-    "slowdown": "Share of flows whose slowdown is at most so much",
+    "slowdown": "Cumulative share of flows by slowdown",
     "fct": "Completion time of each flow, the reference's across and ours (first seed) upward",
-    "queues": "Share of the samples of a port with a queue in which it was at most so long",
+    "queues": "Cumulative share of each port's samples with a queue, by queue length",
 }
 REFERENCE, OURS = "HPCC simulator", "floodway"
 #: How the reference's curve looks, and ours, which is drawn on top of it.
@@ -127,7 +127,7 @@ def _drawing(
 ) -> Drawing:
     """Draw a panel for each configuration."""
     if not cases:
-        raise PlotError("nothing has run that could be shown")
+        raise PlotError("no case has run, so there is nothing to show")
     columns = min(COLUMNS, len(cases))
     rows = -(-len(cases) // columns)
     tables = []

@@ -69,7 +69,7 @@ def page_text(page: Path) -> str:
     """
     shown = os.fspath(page)
     if page.suffix != ".md":
-        raise OutputError(shown, "is no page: its name does not end with .md")
+        raise OutputError(shown, "is not a page: its name does not end with .md")
     try:
         text = page.read_text(encoding="utf-8") if page.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
     except (OSError, UnicodeDecodeError) as error:

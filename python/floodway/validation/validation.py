@@ -164,7 +164,7 @@ def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
         if not any(fnmatchcase(label, pattern) for label in labels):
             near = nearest(pattern, labels)
             hint = f"; did you mean {near}?" if near else ""
-            message = f"{pattern!r} is none of the cases: {', '.join(labels)}{hint}"
+            message = f"{pattern!r} matches none of the cases: {', '.join(labels)}{hint}"
             raise ValidationError(message, key="only", given=pattern, allowed=tuple(labels), nearest=near)
     return [case for case in cases if not only or any(fnmatchcase(case.label, pattern) for pattern in only)]
 
@@ -172,7 +172,7 @@ def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
 def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
     payload = int(reference.side.flows["size_bytes"].sum())
     if quick and payload > QUICK_BYTES:
-        reason = f"left out of a quick look: {payload / 1e9:,.1f} GB of payload"
+        reason = f"left out of the quick form: {payload / 1e9:,.1f} GB of payload"
         return _Plan(reference=reference, scenario=None, not_run=reason, seeds=())
     try:
         scenario = scenario_of(reference.case)
@@ -244,7 +244,7 @@ def _slots(plans: Sequence[_Plan], folders: Sequence[Path], *, first: bool) -> I
 
 def _broken(result: Result) -> Iterator[str]:
     for name, breach in result.outcome.broken:
-        yield f"invariant {name} does not hold, a bug of floodway: {breach}"
+        yield f"invariant {name} does not hold, a bug in floodway: {breach}"
     if result.outcome.stopped == "deadlock":
         yield f"a deadlock stopped the run at {result.outcome.simulated_us:,.1f} us"
 

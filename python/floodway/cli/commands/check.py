@@ -21,13 +21,13 @@ def command(
         bool,
         typer.Option(
             "--resolved",
-            help="Show what every object ended up with, and which line said so.",
+            help="Show what every object ended up with, and which line set it.",
             show_default=False,
         ),
     ] = False,
     json: Json = False,
 ) -> int:
-    """Build a scenario without running it, and print what it comes to.
+    """Build a scenario without running it, and print the network and its thresholds.
 
     \b
     Examples:

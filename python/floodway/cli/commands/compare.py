@@ -46,7 +46,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             min=1,
             max=MOST_THREADS,
-            help="Threads of each run, whatever its scenario says; results do not depend on them.",
+            help="Threads of each run, instead of the scenario's; results do not depend on them.",
         ),
     ] = 1,
     sets: Sets = None,
@@ -61,9 +61,9 @@ def command(  # noqa: PLR0913 (one argument an option)
     force_threads: ForceThreads = False,
     force_memory: ForceMemory = False,
 ) -> int:
-    """Simulate variants side by side, and say how they differ.
+    """Simulate variants side by side and report the differences.
 
-    A comparison that was cut short goes on: runs that are there are not run again.
+    An interrupted comparison continues: completed runs are not run again.
 
     \b
     Examples:

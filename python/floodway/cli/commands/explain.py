@@ -25,7 +25,7 @@ def command(
     python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
-    """Tell what something does: its parameters with units, defaults and sources, sizing, differences.
+    """Describe a mechanism, topology or workload: parameters, units, defaults, sources, sizing, differences.
 
     \b
     Examples:

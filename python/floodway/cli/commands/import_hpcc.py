@@ -30,7 +30,7 @@ def command(
         bool, typer.Option("--force", help="Replace a file that is there already.", show_default=False)
     ] = False,
 ) -> int:
-    """Write the scenario that a configuration of the HPCC simulator means.
+    """Write the scenario of a configuration of the HPCC simulator.
 
     What is not as it was in that simulator, or has no effect, is told on stderr. `run`, `check` and
     `compare` take a configuration as it is.

@@ -20,7 +20,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Argument(
             metavar="KIND",
             help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
-            "senders in time; the congestion region in time; who has how much of a link.",
+            "senders in time; the congestion region in time; flows' shares of a link.",
             show_default=False,
         ),
     ],
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="GLOB",
             help="Of series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be "
             "repeated.",
-            show_default="the busiest; all in a heatmap; the ports with most to tell",
+            show_default="the busiest; all in a heatmap; the ports with most events",
         ),
     ] = None,
     workloads: Annotated[
@@ -88,8 +88,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--class",
             metavar="N",
-            help="Of region: the class whose queues are meant.",
-            show_default="all: a port is in the gravest role of any",
+            help="Of region: the class of the queues.",
+            show_default="all: a port has its most severe role in any",
         ),
     ] = None,
     begin: Annotated[
@@ -114,7 +114,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Of shares: put buckets together until they are so wide.",
+            help="Of shares: merge buckets until they have this width.",
             show_default="until there are 250",
         ),
     ] = None,

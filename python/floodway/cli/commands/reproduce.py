@@ -34,8 +34,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str],
         typer.Argument(
             metavar="PAPER [FIGURE]...",
-            help="A paper, and those of its figures that are wanted: all where none are named. Several "
-            "papers follow one another.",
+            help="A paper, and the figures to reproduce, by default all. Several papers follow one another.",
             show_default=False,
         ),
     ],
@@ -58,7 +57,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Reproduce the figures of papers, and compare with the numbers that they give.
+    """Reproduce the figures of papers and compare them with the published numbers.
 
     The papers' studies are in studies/; `floodway list studies` shows them.
 

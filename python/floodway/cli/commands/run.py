@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force_threads: ForceThreads = False,
     force_memory: ForceMemory = False,
 ) -> int:
-    """Simulate a scenario, write its results and print what it came to.
+    """Simulate a scenario, write its results and print a summary.
 
     \b
     Examples:

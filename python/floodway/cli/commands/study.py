@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 ) -> int:
     """Run a study: variants, axes and seeds, with published numbers beside ours.
 
-    Runs that are there are not run again; what was cut short goes on.
+    Completed runs are not run again; an interrupted study continues.
 
     \b
     Examples:

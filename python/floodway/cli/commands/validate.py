@@ -19,7 +19,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Argument(
             metavar="DIR",
             help="A case of the HPCC simulator, or a folder of cases: config_TAG.txt with the files that it "
-            "names, and what that simulator made of it: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt.",
+            "names, and that simulator's results: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt.",
             show_default=False,
         ),
     ],
@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--quick",
-            help="Leave out cases of more than 1 GB of payload, and run once what only ties decide.",
+            help="Leave out cases of more than 1 GB of payload, and run cases once that only ties decide.",
             show_default=False,
         ),
     ] = False,
@@ -48,8 +48,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--other-build",
             help="The reference is of another build or fork of that simulator, whose ties, draws and paths "
-            "may be others: bounds decide. Else all has to be equal, unless a hash chooses paths that are "
-            "not listed and fewer than 200 flows end before the first difference.",
+            "may differ: bounds decide. Otherwise results must be equal, unless a hash chooses paths that are not "
+            "listed and fewer than 200 flows end before the first difference.",
             show_default=False,
         ),
     ] = False,
@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="CASE/TAG",
-            help="Only these, in which * and ? stand for letters; may be repeated.",
+            help="Only these, in which * and ? are wildcards; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--verbose",
-            help="Show every number of every configuration; else a line each, and what fails.",
+            help="Show every number of every configuration; by default one line each, and the failures.",
             show_default=False,
         ),
     ] = False,
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Run what the HPCC simulator ran, and compare flows, pauses and queues with what it found.
+    """Run cases of the HPCC simulator and compare flows, pauses and queues with its results.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print faults alone.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Say whether the results of runs are as the runs wrote them.
+    """Check whether results are unchanged since their runs wrote them.
 
     Every file of a run is compared byte for byte with its digest in run.json, and run.json with its own,
     which leaves out the timings. `plot` and `why` do so with what they read. Numbers, pictures and pages of

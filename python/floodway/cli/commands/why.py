@@ -21,8 +21,7 @@ def command(
         str,
         typer.Argument(
             metavar="[FLOW]",
-            help="Its flow_id; or worst, or a percentile such as p99: the measured flow whose slowdown that "
-            "is.",
+            help="Its flow_id; or worst, or a percentile such as p99: the measured flow with that slowdown.",
         ),
     ] = "p99",
     *,
@@ -30,7 +29,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Take the completion time of one flow apart: what each part of it went to, and where.
+    """Break down the completion time of one flow by cause and port.
 
     The scenario runs again until the flow is complete, with the seed of the results. The parts add up to the
     completion time exactly.

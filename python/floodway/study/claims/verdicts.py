@@ -267,7 +267,7 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
     if worst in ("differs", "same direction"):
         others = [_where(study, claim, part) for part in parts if part.verdict != "agrees"]
         shown = "; nor ".join(others[:MOST_NAMED]) + (" and others" if len(others) > MOST_NAMED else "")
-        claim = _remarked(claim, f"So at {len(parts) - len(others)} of {len(parts)}, but not {shown}")
+        claim = _remarked(claim, f"Holds for {len(parts) - len(others)} of {len(parts)}, but not {shown}")
     low, high = (choose((part.ours or 0.0 for part in known), default=None) for choose in (min, max))
     return replace(found, claim=claim, low=low, high=high, verdict=worst)
 

@@ -66,7 +66,7 @@ def full_coordinates(
             )
         if axis.name not in said and axis.name not in free:
             if len(axis.points) > 1:
-                text = f"says no point of the axis {axis.name}; allowed: {', '.join(axis.names)}"
+                text = f"names no point of the axis {axis.name}; allowed: {', '.join(axis.names)}"
                 raise table.fault(key, text, allowed=axis.names)
             said[axis.name] = axis.names[0]
     return tuple((axis.name, said[axis.name]) for axis in axes if axis.name in said)
@@ -140,7 +140,7 @@ def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], 
     names = [variant.name for variant in variants]
     table.choice("first", first, what="a variant of this study", allowed=names)
     if "order" in table:
-        raise table.fault("first", "stands beside an order, which has a first one; it can be one of the two")
+        raise table.fault("first", "is given with an order, which has a first variant; choose one of the two")
     among = table.texts("among") or tuple(names)
     for name in among:
         table.choice("among", name, what="a variant of this study", allowed=names)
@@ -166,7 +166,7 @@ def _claim_coordinates(table: Table, axes: Sequence[Axis]) -> tuple[Coordinates,
         if axis.name in said or axis.name in points:
             continue
         if len(axis.points) > 1:
-            text = f"says no point of the axis {axis.name}; allowed: {', '.join(axis.names)}, {EVERY}"
+            text = f"names no point of the axis {axis.name}; allowed: {', '.join(axis.names)}, {EVERY}"
             raise table.fault("at", text, allowed=(*axis.names, EVERY))
         said[axis.name] = axis.names[0]
     names = [axis.name for axis in axes]
@@ -191,7 +191,7 @@ def _between(table: Table) -> tuple[float, float] | None:
         return None
     if len(found) != len(("low", "high")) or found[0] > found[1]:
         raise table.fault(
-            "between", f"{list(found)} is no range: it takes two numbers, the lower first", given=found
+            "between", f"{list(found)} is not a range: it takes two numbers, the lower first", given=found
         )
     return found[0], found[1]
 
@@ -227,7 +227,9 @@ def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
             )
         for key in OF_NUMBERS:
             if key in table:
-                raise table.fault(key, "is of a number, and this claim is an order; it can be one of the two")
+                raise table.fault(
+                    key, "applies to a number, and this claim is an order; choose one of the two"
+                )
     elif claim.value is None and claim.between is None:
         raise table.fault("value", "is missing; a claim has a published value, or an order of variants")
     if claim.variant in claim.rivals and claim.against_at == claim.at:
@@ -237,15 +239,15 @@ def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
 
 def _hold_several_together(table: Table, claim: Claim) -> None:
     if claim.value is not None and claim.between is not None:
-        raise table.fault("between", "stands beside a value; it can be one of the two")
+        raise table.fault("between", "is given with a value; choose one of the two")
     if claim.between is not None and claim.bound != "about":
-        raise table.fault("is", "is of a value, and this claim is of a range, which has two bounds")
+        raise table.fault("is", "applies to a value, and this claim has a range, which has two bounds")
     of_one = ["against-at"] if claim.take != "each" else ["against-at", "cause"]
     for key in of_one:
         if claim.several and key in table:
-            raise table.fault(key, "is of one number, and this claim is over several")
+            raise table.fault(key, "applies to one number, and this claim covers several")
     if not claim.several and "take" in table:
-        raise table.fault("take", "says which of several numbers counts, and this claim is of one")
+        raise table.fault("take", "selects one of several numbers, and this claim has only one")
 
 
 def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> None:

@@ -92,7 +92,7 @@ def _plot(
     if group:
         table.choice("group", group, what="an axis of this study, or variant", allowed=across)
     if group == along:
-        raise table.fault("group", f"{group!r} goes across already", given=group)
+        raise table.fault("group", f"{group!r} is already the axis across", given=group)
     free = [each for each in (along, group) if each and each != VARIANT]
     shown_metrics = _metrics(table, kind, metrics)
     plot = Plot(
@@ -122,7 +122,7 @@ def _refuse_meaningless(table: Table, kind: str) -> None:
     """Refuse keys that pictures of this kind would not heed."""
     for key, kinds in OF_KINDS.items():
         if key in table and kind not in kinds:
-            text = f"has no meaning in a picture of the kind {kind}; it is of {', '.join(kinds)}"
+            text = f"does not apply to a picture of the kind {kind}; it applies to {', '.join(kinds)}"
             raise table.fault(key, text, allowed=kinds)
 
 
@@ -172,7 +172,7 @@ def _of(table: Table, kind: str) -> str:
     """Read what a distribution, or a picture in time, is of."""
     of_time = kind == "series"
     allowed = IN_TIME if of_time else DISTRIBUTIONS
-    what = "what a picture in time is of" if of_time else "what a distribution is of"
+    what = "the subject of a picture in time" if of_time else "the subject of a distribution"
     return table.choice("of", table.text("of", allowed[0]), what=what, allowed=allowed)
 
 

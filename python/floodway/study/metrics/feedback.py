@@ -45,7 +45,7 @@ def allowed(result: Result, options: Options, *, statistic: str) -> float | None
     every = allowed_spans(result, workloads=options.workload)
     if every.is_empty() and options.workload:
         names = ", ".join(options.workload)
-        raise PlotError(f"the run kept no allowance of {names}; records.allowances names workloads")
+        raise PlotError(f"the run recorded no allowance of {names}; records.allowances names workloads")
     spans = _inside(every, options)
     if spans.is_empty():
         return None

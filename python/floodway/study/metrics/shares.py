@@ -1,4 +1,4 @@
-"""Numbers of who has how much of a link, from the table `shares`."""
+"""Numbers of flows' shares of a link, from the table `shares`."""
 
 from __future__ import annotations
 

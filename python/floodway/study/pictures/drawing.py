@@ -241,7 +241,9 @@ def _numbers_along(study: Study, plot: Plot) -> dict[str, float]:
     points = study.axis(plot.along).points
     missing = next((point.name for point in points if point.number is None), None)
     if missing is not None:
-        raise PlotError(f"axis.{plot.along}: {missing!r} is no number; give the axis `numbers`, or draw bars")
+        raise PlotError(
+            f"axis.{plot.along}: {missing!r} is not a number; give the axis `numbers`, or draw bars"
+        )
     return {point.name: point.number for point in points if point.number is not None}
 
 

@@ -86,7 +86,7 @@ def _published(part: Part, found: Judged) -> str:
 def _ours(part: Part, found: Judged) -> str:
     if found.claim.order and found.parts:
         first = sum(part.verdict == "agrees" for part in found.parts)
-        return f"so at {first} of {len(found.parts)}"
+        return f"holds for {first} of {len(found.parts)}"
     if found.claim.order:
         return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in found.found)
     if found.ours is None and found.low is not None and found.high is not None:

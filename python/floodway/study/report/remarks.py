@@ -42,7 +42,7 @@ def troubles(result: Result) -> Iterator[str]:
         first = outcome.blocked[0]
         yield (
             f"flow control {first.flow_control!r} blocked {first.port} for {first.blocked_us:,.1f} us until "
-            "the end, though the other end held nothing of it"
+            "the end, although the other end held none of its packets"
         )
     unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
     if unfinished:

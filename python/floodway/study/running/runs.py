@@ -146,7 +146,7 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
         raise ScenarioError(tuple(_named(study, called, fault) for called, fault in faults.values()))
     if not runs:
         raise StudyError(
-            f"{study.file}: has no runs: every variant is left out everywhere", place=str(study.file)
+            f"{study.file}: has no runs: every variant is left out at every point", place=str(study.file)
         )
     return tuple(runs)
 

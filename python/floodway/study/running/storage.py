@@ -133,7 +133,7 @@ class Runs:
             return found.faults[0]
         if found.key is None:
             return f"{RUN_FILE} has no key"
-        return None if found.key == key else f"{RUN_FILE} is of another run, {found.key[:12]}"
+        return None if found.key == key else f"{RUN_FILE} belongs to another run, {found.key[:12]}"
 
     def has(self, key: str) -> bool:
         """Whether a run is there, and whole."""
@@ -159,7 +159,7 @@ class Runs:
         folder = self.folder_of(key)
         if not (folder / RUN_FILE).is_file():
             raise OutputError(
-                os.fspath(folder), "is in the place of a run and holds something else; move it away"
+                os.fspath(folder), "is the folder of a run but holds something else; move it away"
             )
         shutil.rmtree(folder)
 

@@ -63,7 +63,7 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
             result = run(scenario, threads=1, on_progress=poll)
         broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
         if broken:
-            return {"error": f"{broken}; this is a bug of the simulator"}
+            return {"error": f"{broken}; this is a bug in the simulator"}
         try:
             publish(result, folder)
         except OutputError as error:

@@ -295,7 +295,7 @@ def test_a_process_has_one_extension_that_fits(installed: Path, tmp_path: Path) 
         True,
     )
     for text, message in [
-        ("", "the extension another is none: it has no run"),
+        ("", "another is not an extension: it has no run"),
         ("import nothing_like_this", "the extension another cannot be loaded: No module named"),
         (
             "run = parse_text = None\n__version__ = '0.0.1'",

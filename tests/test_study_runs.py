@@ -276,7 +276,7 @@ def test_a_study_whose_disk_is_full_ends_at_once_and_goes_on_when_there_is_room(
     assert done.code == 1
     assert ": done in " not in done.err
     assert done.err.splitlines()[-1] == (
-        "error: out: large, load=0.2, seed 1: cannot be written: File too large; the runs that had ended are "
+        "error: out: large, load=0.2, seed 1: cannot be written: File too large; completed runs are "
         "kept, and the same command continues once that is fixed"
     )
     assert not list((tmp_path / "out").rglob(".*"))
@@ -355,7 +355,7 @@ def test_pictures_that_cannot_be_written_are_a_failure_and_the_runs_are_kept(
         done = floodway("study", "pools.toml", "--out", "out", "--quiet")
     assert done.code == 1
     assert done.err == (
-        "error: out/1.png: cannot be written: File too large; the runs that had ended are kept, and the same "
+        "error: out/1.png: cannot be written: File too large; completed runs are kept, and the same "
         "command continues once that is fixed\n"
     )
     runs = keys_of(tmp_path / "out")

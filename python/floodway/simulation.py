@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     threads
         On how many threads, 1 or more: at most one for each node, and
         fewer where links are so short that they would only wait for one another, which
-        `result.run.timings.threads_why` says. By default what the scenario says, else one a core where that
+        `result.run.timings.threads_why` says. By default what the scenario says, else one per core where that
         pays. What is kept does not depend on it.
     force_threads
         Have so many threads wherever nodes can be simulated one by one: it may take several times as long.

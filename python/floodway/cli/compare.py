@@ -73,7 +73,7 @@ def compare(request: Request) -> int:
             )
     except KeyboardInterrupt:
         # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        echo(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
+        echo(f"interrupted; completed runs are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
         echo(f"error: {comparison.trouble}", err=True)

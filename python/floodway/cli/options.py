@@ -105,7 +105,7 @@ Seeds = Annotated[
         show_default=False,
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one a core")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one per core")]
 Status = Annotated[
     bool,
     typer.Option(
@@ -114,11 +114,14 @@ Status = Annotated[
         show_default=False,
     ),
 ]
-Anew = Annotated[bool, typer.Option("--force", help="Run everything anew.", show_default=False)]
+Anew = Annotated[bool, typer.Option("--force", help="Run everything again.", show_default=False)]
 Formats = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="FORMAT[,...]", help="Of pictures: png, pdf, svg, or several.", show_default="png"
+        "--format",
+        metavar="FORMAT[,...]",
+        help="Format of pictures: png, pdf, svg, or several.",
+        show_default="png",
     ),
 ]
 AlsoFormats = Annotated[
@@ -136,13 +139,13 @@ Width = Annotated[
 ]
 FontSize = Annotated[
     float | None,
-    typer.Option(metavar="POINTS", help="Size of the letters of pictures.", show_default="10"),
+    typer.Option(metavar="POINTS", help="Font size of pictures.", show_default="10"),
 ]
 Log = Annotated[
     str | None,
     typer.Option(
         metavar="x|y|x,y|none",
-        help="Axes that are logarithmic, of pictures whose axes have numbers.",
+        help="Logarithmic axes, in pictures whose axes have numbers.",
         show_default="the picture's own",
     ),
 ]

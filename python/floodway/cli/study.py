@@ -160,7 +160,7 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
             )
     except KeyboardInterrupt:
         # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        echo(f"interrupted; completed runs are kept in {out}/", err=True)
         return INTERRUPTED
     if not conducted.complete:
         kept = len(conducted.done)

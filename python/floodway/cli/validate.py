@@ -65,7 +65,7 @@ def run(request: Request) -> int:
         echo("interrupted", err=True)
         return INTERRUPTED
     if not validation.complete:
-        echo(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
+        echo(f"interrupted; completed runs are kept in {request.out}/", err=True)
         return INTERRUPTED
     _print(request, validation)
     _draw(request, validation)

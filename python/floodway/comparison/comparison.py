@@ -158,7 +158,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     seeds
         So many runs of each variant, with its scenario's own seed and those that follow it.
     jobs
-        So many runs at a time; by default one a core.
+        So many runs at a time; by default one per core.
     threads
         On so many threads each; what is kept does not depend on it.
     force_threads

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["conduct"]
 
 #: What is said where runs can no longer be written.
-GOES_ON = "; the runs that had ended are kept, and the same command continues once that is fixed"
+GOES_ON = "; completed runs are kept, and the same command continues once that is fixed"
 
 
 def conduct(  # noqa: PLR0913 (what a caller may choose)
@@ -52,7 +52,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     out
         Folder of the runs and the report.
     jobs
-        So many processes; by default one a core.
+        So many processes; by default one per core.
     force
         Whether all runs shall be run anew.
     title

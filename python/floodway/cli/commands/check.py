@@ -21,7 +21,7 @@ def command(
         bool,
         typer.Option(
             "--resolved",
-            help="Show what every object ended up with, and which line set it.",
+            help="Show the final settings of every object, and the line that set each.",
             show_default=False,
         ),
     ] = False,

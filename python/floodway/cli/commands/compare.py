@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     ] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+        typer.Option(min=1, help="Runs at a time.", show_default="one per core"),
     ] = None,
     threads: Annotated[
         int,
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
            results could not be written to their place
       2    bad usage or scenario; nothing has run
-      130  interrupted; the runs that had ended are written
+      130  interrupted; completed runs are written
       143  the same by SIGTERM
     """
     with loading():

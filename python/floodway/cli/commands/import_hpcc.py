@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Write the scenario of a configuration of the HPCC simulator.
 
-    What is not as it was in that simulator, or has no effect, is told on stderr. `run`, `check` and
+    Differences from that simulator, and keys without effect, are printed to stderr. `run`, `check` and
     `compare` take a configuration as it is.
 
     \b

@@ -22,7 +22,7 @@ def command(
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
-            help="Of scenarios and studies: where they are, by default in scenarios/ and studies/.",
+            help="Folder of the scenarios or studies, by default scenarios/ or studies/.",
             show_default=False,
         ),
     ] = None,

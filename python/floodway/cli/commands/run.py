@@ -47,9 +47,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     strict: Strict = False,
     on_deadlock: Annotated[
         Literal["stop", "continue"] | None,
-        typer.Option(
-            help="What to do when a deadlock is found, instead of what the scenario says.", show_default=False
-        ),
+        typer.Option(help="Action when a deadlock is found, instead of the scenario's.", show_default=False),
     ] = None,
     export: Annotated[
         Literal["hpcc"] | None,
@@ -62,7 +60,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="link=NAME[,NAME...]",
-            help="Keep the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
+            help="Record the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
             "repeated.",
             show_default=False,
         ),
@@ -73,7 +71,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             min=1,
             max=MOST_THREADS,
             help="Threads; results do not depend on them.",
-            show_default="one a core where that pays",
+            show_default="one per core where useful",
         ),
     ] = None,
     force_threads: ForceThreads = False,
@@ -93,10 +91,10 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, memory is too little, --strict and
+      1    the run failed: an invariant broke, a deadlock stopped it, memory was too small, --strict and
            packets were lost, or the results could not be written to their place
       2    bad usage or scenario
-      130  interrupted; what was complete is written
+      130  interrupted; complete results are written
       143  the same by SIGTERM
     """
     with loading():

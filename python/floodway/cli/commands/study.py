@@ -70,10 +70,10 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed; the others and the report are there. Or results could not be written; what had ended
-           is kept
+      1    a run failed; the others and the report are written. Or results could not be written;
+           completed runs are kept
       2    bad usage, study or scenario; nothing has run
-      130  interrupted; the runs that had ended are kept
+      130  interrupted; completed runs are kept
       143  the same by SIGTERM
     """
     with loading():

@@ -28,12 +28,12 @@ def command(  # noqa: PLR0913 (one argument an option)
         int,
         typer.Option(
             min=1,
-            help="Runs of a case that is held to bounds, if chance or ties decide it.",
+            help="Runs of a case that has bounds, if random draws or ties decide it.",
         ),
     ] = 5,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+        typer.Option(min=1, help="Runs at a time.", show_default="one per core"),
     ] = None,
     quick: Annotated[
         bool,
@@ -48,8 +48,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--other-build",
             help="The reference is of another build or fork of that simulator, whose ties, draws and paths "
-            "may differ: bounds decide. Otherwise results must be equal, unless a hash chooses paths that are not "
-            "listed and fewer than 200 flows end before the first difference.",
+            "may differ: bounds decide. Otherwise results must be equal, unless a hash chooses paths that are "
+            "not listed and fewer than 200 flows end before the first difference.",
             show_default=False,
         ),
     ] = False,
@@ -104,8 +104,8 @@ def command(  # noqa: PLR0913 (one argument an option)
       0    each configuration equals the reference to the nanosecond, or, where equality is not expected,
            every number that has a bound keeps within it; what cannot run is named
       1    one does not, and its first difference is shown; or a run failed
-      2    bad usage, or a file is missing or not of its form; nothing has run
-      130  interrupted; the runs that had ended are kept
+      2    bad usage, or a file is missing or malformed; nothing has run
+      130  interrupted; completed runs are kept
       143  the same by SIGTERM
     """
     with loading():

@@ -23,7 +23,7 @@ def command(
         ),
     ],
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print faults alone.", show_default=False)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print faults only.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
     """Check whether results are unchanged since their runs wrote them.
@@ -39,7 +39,7 @@ def command(
 
     \b
     Exit codes:
-      0    every run is as it was written
+      0    no run has changed
       1    something is missing or has changed, or an earlier version wrote it, without digests
       2    bad usage, or no such folder
     """

@@ -43,7 +43,7 @@ def command(
     \b
     Exit codes:
       0    done
-      1    the run is another one when it is done again
+      1    the run differs when it is repeated
       2    bad usage, no such folder or flow, or a flow that was not complete
       130  interrupted
       143  the same by SIGTERM

@@ -1,4 +1,4 @@
-"""What the builders of `floodway.builders` have in common: a table of a scenario as an object.
+"""The base of the builders of `floodway.builders`: a table of a scenario as an object.
 
 A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` where Python has the
 word for itself (`class_`, `from_`). What is `None` is left to the default.

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions with one base and the place of the fault as attributes."""
+"""Exceptions with one base class; the location of the fault is in their attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read whole: such as end, and are not too large."""
+"""Regular files of limited size, read as a whole."""
 
 from __future__ import annotations
 

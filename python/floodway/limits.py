@@ -1,4 +1,4 @@
-"""Bounds of arguments that the command line and the package have in common."""
+"""Bounds of arguments that the command line and the package share."""
 
 __all__ = ["LARGEST_SEED", "MOST_THREADS"]
 

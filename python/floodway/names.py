@@ -1,4 +1,4 @@
-"""Names that were mistyped, and what somebody else's names are shown as."""
+"""Mistyped names, with the nearest allowed ones."""
 
 from __future__ import annotations
 

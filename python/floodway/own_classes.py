@@ -1,4 +1,4 @@
-"""What a user's class does, from its code: attributes that nothing reads, methods that nobody calls."""
+"""Checks of a user's class by its code: attributes that nothing reads, methods that nothing calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that is not floodway's: which of it a run has, and whether a scenario knows the newest.
+"""Code that is not floodway's: the code that a run used, and checks that it is unchanged.
 
 Nearly every run has none, so that nothing is imported for it here.
 """

@@ -1,4 +1,4 @@
-"""From a scenario to its results."""
+"""The simulation of a scenario, with its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and scenarios: lists of flows from frames, and files that are not text for the native half."""
+"""Tables in scenarios: lists of flows from frames, and files that the native half cannot read as text."""
 
 from __future__ import annotations
 

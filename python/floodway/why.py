@@ -1,4 +1,4 @@
-"""Why a flow took as long as it did: its completion time taken apart, to the picosecond.
+"""The breakdown of a flow's completion time by cause and port, to the picosecond.
 
 A run is deterministic, and its results hold its scenario. So nothing has to be written down beforehand: the
 scenario runs again until the flow is complete, and this time the simulator follows that flow.

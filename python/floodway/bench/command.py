@@ -1,4 +1,4 @@
-"""The command's own time: calls of the command line that simulate next to nothing."""
+"""Time of the command line itself, in calls that simulate next to nothing."""
 
 from __future__ import annotations
 

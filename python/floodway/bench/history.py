@@ -1,4 +1,4 @@
-"""What was measured before: `benchmarks/history.json`, an entry a line."""
+"""The history of measurements: `benchmarks/history.json`, one entry per line."""
 
 from __future__ import annotations
 

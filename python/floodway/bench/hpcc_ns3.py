@@ -1,4 +1,4 @@
-"""The same configuration for HPCC's ns-3: its folder as it is, or one that is written from a scenario."""
+"""Work for HPCC's ns-3: the same configuration, as its own folder or written from a scenario."""
 
 from __future__ import annotations
 

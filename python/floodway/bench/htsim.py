@@ -1,4 +1,4 @@
-"""The same flows for htsim: a connection matrix on its fat tree, RoCE and PFC at line rate."""
+"""Work for htsim: the same flows as a connection matrix on its fat tree, with RoCE and PFC at line rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of what is run: `benchmarks/set.toml`."""
+"""The list of benchmarks: `benchmarks/set.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the set: several runs of each case, by turns."""
+"""Measurement of the set: several runs of each case, in turns."""
 
 from __future__ import annotations
 

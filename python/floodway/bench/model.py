@@ -1,4 +1,4 @@
-"""What is measured, and what comes of it."""
+"""Cases, counts and pairs of the benchmarks, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/performance.md shows of measurements, between its marks."""
+"""Measurements on docs/performance.md, between its marks."""
 
 from __future__ import annotations
 

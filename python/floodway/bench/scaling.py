@@ -1,4 +1,4 @@
-"""Networks of growing size, the same load for each host: what a packet-hop and a host cost."""
+"""Networks of growing size with the same load per host: the cost of a packet-hop and of a host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs with other simulators: theirs and ours by turns, one process at a time."""
+"""Pairs with other simulators: theirs and ours in turns, one process at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program uses: CPU seconds, wall time and peak memory of its whole process."""
+"""Resource usage of a program: CPU seconds, wall time and peak memory of its whole process."""
 
 from __future__ import annotations
 

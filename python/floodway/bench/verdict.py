@@ -1,4 +1,4 @@
-"""Two entries of the history against each other: what has become slower."""
+"""Comparison of two entries of the history: the cases that have become slower."""
 
 from __future__ import annotations
 

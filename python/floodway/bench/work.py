@@ -1,4 +1,4 @@
-"""The work of a pair: what another simulator is given to do, and whether it did it."""
+"""The work of a pair: the input for another simulator, and the check that it was done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario can name, with what each thing does: mechanisms, topologies, workloads, ready scenarios."""
+"""The catalog of mechanisms, topologies, workloads and ready scenarios, with their documentation."""
 
 from floodway.catalog.entries import entries, find, left_out
 from floodway.catalog.model import Entry, Parameter, Section, TableOf

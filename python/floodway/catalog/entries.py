@@ -1,4 +1,4 @@
-"""Everything that a scenario can name."""
+"""Entries of the catalog: everything that a scenario can name."""
 
 from __future__ import annotations
 

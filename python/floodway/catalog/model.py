@@ -1,4 +1,4 @@
-"""What is known about one thing that a scenario can name."""
+"""The model of an entry of the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about one thing, as a page in Markdown."""
+"""An entry of the catalog as a page in Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of tables, their forms and defaults in words, from the grammar."""
+"""Keys of tables with their types and defaults, from the grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios that are there to be run."""
+"""Ready scenarios of the repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the command line as values, without what typer imports for that.
+"""Conversion of the command line's texts to values, without the imports that typer needs for it.
 
 Typer has pydantic turn texts into the types of arguments, and importing that takes longer than all else that
 `floodway check` does with a small scenario. Text, paths, whole numbers and choices do not need it: they are

@@ -1,4 +1,4 @@
-"""The bar that shows on a terminal how far runs are."""
+"""The progress bar of runs on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`floodway list`, `floodway explain` and `floodway schema`: what a scenario may say."""
+"""`floodway list`, `floodway explain` and `floodway schema`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verbs have in common: a scenario's file with the values that replace its own."""
+"""Inputs that commands share: a scenario's file with the values that replace its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed: every text goes through here, so that no name moves the terminal that shows it."""
+"""Output of the command line: every printed text passes through here, so that none controls the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of every verb as a page of the documentation."""
+"""The help of every command as a page of the documentation."""
 
 from __future__ import annotations
 

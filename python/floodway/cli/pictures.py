@@ -1,4 +1,4 @@
-"""Options of pictures, the same for `plot`, `study` and `reproduce`: formats, and how they look."""
+"""Options of pictures, the same for `plot`, `study` and `reproduce`: formats and appearance."""
 
 from __future__ import annotations
 

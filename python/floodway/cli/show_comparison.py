@@ -1,4 +1,4 @@
-"""A comparison on the terminal: the numbers, a column a variant, and what was found."""
+"""A comparison on the terminal: a table with one column per variant, and the findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that nobody reads any more, or a full disk takes nothing of: no reason to stop."""
+"""Standard streams whose reader has gone or whose disk is full; neither stops the program."""
 
 from __future__ import annotations
 

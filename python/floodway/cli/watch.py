@@ -1,4 +1,4 @@
-"""Progress of runs on stderr: a bar where somebody looks on, a line a minute elsewhere."""
+"""Progress of runs on stderr: a bar on a terminal, otherwise one line per minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variants run side by side, and what came of it."""
+"""Variants run side by side, and their comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison found, in words that are computed: no claim where the numbers make none."""
+"""Findings of a comparison as sentences, computed from its numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a comparison: a folder a run, the numbers, the pictures and the page.
+"""The folder of a comparison: one folder per run, the numbers, the pictures and the page.
 
 `compare.json` is there from the start and lists which runs are planned, each with the key of what decides it,
 and which have ended. So a comparison that was cut short, killed too, is known as one, and goes on.

@@ -1,4 +1,4 @@
-"""Numbers of a comparison as people read them, the same on the terminal and on the page."""
+"""Numbers of a comparison as text, the same on the terminal and on the page."""
 
 from __future__ import annotations
 

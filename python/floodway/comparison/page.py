@@ -1,4 +1,4 @@
-"""The page of a comparison: one file that needs nothing else."""
+"""The page of a comparison: one self-contained file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` warns of, once each, with the variants that it concerns."""
+"""Warnings of `check`, once each, with the variants that they concern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared: a scenario with values that vary, or scenarios side by side."""
+"""Variants of a comparison: a scenario with varied values, or several scenarios."""
 
 from __future__ import annotations
 

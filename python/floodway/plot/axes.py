@@ -1,4 +1,4 @@
-"""What all pictures have in common: figures that notebooks show, axes, and bytes that do not change."""
+"""Figures and axes that all pictures share, with reproducible bytes."""
 
 from __future__ import annotations
 

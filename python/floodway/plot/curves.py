@@ -1,4 +1,4 @@
-"""What is drawn and how it looks: results under a label, each with the same colour in every picture."""
+"""Drawings and curves: results under a label, each with the same colour in every picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watched objects against time, with a metric as the colour: where congestion begins, and how it spreads."""
+"""Watched objects against time, with a metric as the colour."""
 
 from __future__ import annotations
 

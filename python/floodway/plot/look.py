@@ -1,4 +1,4 @@
-"""How pictures look where somebody chooses: width, size of letters, title, logarithmic axes, note.
+"""The chosen look of pictures: width, font size, title, logarithmic axes, note.
 
 Pictures are laid out for letters of 10 points. Other sizes scale the whole layout, so that a narrow picture
 with small letters has as much room as a wide one with large letters.

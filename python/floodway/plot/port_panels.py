@@ -1,4 +1,4 @@
-"""How ports and senders in time look: queues over pauses, and below each a strip of ticks and states."""
+"""Panels of ports and senders in time: queues over pauses, and strips of ticks and states below."""
 
 from __future__ import annotations
 

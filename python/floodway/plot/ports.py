@@ -1,4 +1,4 @@
-"""Ports in time: queues with pauses, marks, CNPs and states beside them, and below what senders might send.
+"""Ports in time: queues with pauses, marks, CNPs and states, and below them allowances of senders.
 
 All panels lie over one time axis. Each shows what the run kept of it: `records.watch` (queues),
 `records.pauses`, `records.signals`, `records.allowances`.

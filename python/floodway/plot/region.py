@@ -1,4 +1,4 @@
-"""The congestion region in time: which ports are in it, in which role, and how it spreads upstream.
+"""The congestion region in time: its ports with their roles, and its spread upstream.
 
 A congestion point that gives its queues states tells of it, where the run kept them
 (`records.signals`): a port is in the region while it is in another state than the quiet one.

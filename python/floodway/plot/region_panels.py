@@ -1,4 +1,4 @@
-"""How a congestion region in time looks: a strip for each port, and below how many ports have each role."""
+"""Panels of a congestion region in time: a strip for each port, and counts of ports by role below."""
 
 from __future__ import annotations
 

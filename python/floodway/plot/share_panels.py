@@ -1,4 +1,4 @@
-"""How shares of a link look: a step line for each flow, all panels with the same ranges and colours."""
+"""Panels of shares of a link: a step line for each flow, with the same ranges and colours in all panels."""
 
 from __future__ import annotations
 

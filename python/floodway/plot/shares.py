@@ -1,4 +1,4 @@
-"""Who has how much of a link in time: the throughput of each flow, a panel for each direction and source."""
+"""Shares of links in time: the throughput of each flow, a panel for each direction and source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What folders hold: results of runs, and variants of comparisons with all their seeds."""
+"""Sources of pictures: results of runs, and variants of comparisons with all their seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of axes: numbers of a handful of digits whatever the size of a run."""
+"""Units of axes, chosen so that numbers have few digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pictures of ports in time share: how many results stand beside one another, and from when to when."""
+"""Windows of time, and results side by side, for pictures of ports in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells whether results are as a run wrote them: `run.json` has size, rows and digest of each file.
+"""Digests of results: `run.json` has size, rows and digest of each file.
 
 `run.json` has a digest of its own content as well, without the timings: two runs of one scenario and seed
 have the same.

@@ -1,4 +1,4 @@
-"""What ports and senders did in time, from the rows of a run's tables: pauses, states, marks, allowances.
+"""Congestion feedback in time, from the tables of a run: pauses, states, marks, allowances.
 
 Tables of changes become spans: from one row to the next of the same queue or flow, or to its end.
 """

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, on the disk before they take the place of others."""
+"""Files that are written completely or not at all, and synchronised before they are renamed."""
 
 from __future__ import annotations
 

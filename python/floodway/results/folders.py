@@ -1,4 +1,4 @@
-"""Which folders hold results: of a run, or of a comparison and its runs."""
+"""Folders with results: of a run, or of a comparison and its runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns as the run hands them over, made into polars frames."""
+"""Columns of a run as polars frames."""
 
 from __future__ import annotations
 

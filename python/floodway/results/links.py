@@ -1,4 +1,4 @@
-"""What watched links carried, and how long they could not although something waited for them.
+"""Summaries of watched links: what they carried, and for how long they were blocked while packets waited.
 
 A link is loaded while a full packet or more waits for it, on average over a bucket of its series: a
 bucket with less may be idle for want of traffic, which says nothing about flow control.

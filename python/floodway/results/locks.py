@@ -1,4 +1,4 @@
-"""Locks on places for results: who writes there, until it ends, however it ends.
+"""Locks on folders of results, held by the writing process until it ends.
 
 A lock is a file in a hidden folder beside the place, locked with `flock`. The system gives it back when
 its process ends, killed or not; so nothing has to be tidied up before the next one. What is in the making

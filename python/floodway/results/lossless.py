@@ -1,4 +1,4 @@
-"""Whether lossless classes lost anything, what the sizes of buffers promise, and both in words."""
+"""The lossless verdict: losses of lossless classes, guarantees by buffer sizes, and both as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What watched objects did in time: a metric of each over equal parts of a run.
+"""Metrics of watched objects in time, over equal parts of a run.
 
 A metric is computed from the series that a run keeps: a rate or a share from what a bucket summed up, a
 length as the mean or the most of its buckets.

@@ -1,4 +1,4 @@
-"""A result as notebooks show it: a line, what was simulated, and a row a workload."""
+"""A result as HTML for notebooks: a summary line, the simulated network, and one row per workload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results without digests, of earlier versions: what they must have so that they can be used at all."""
+"""Results of earlier versions, without digests: the parts that they must have to be usable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a port was paused, from the pauses that it heard and from the time for which it was held up.
+"""Times in which a port was paused, from received pauses and from the blocked time of each bucket.
 
 The table `pauses` has frames alone, as they arrived, and no row where a pause runs out or ends with its link.
 The series `paused_us` of a watched link has the time alone, bucket by bucket. Together they tell

@@ -1,4 +1,4 @@
-"""Percentiles of few flows: what is said where hardly any flow lies beyond one."""
+"""Percentiles of few flows: the notes for percentiles that hardly any flow exceeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What perftest would have reported of closed loops of messages, by its own definitions."""
+"""Reports of closed loops of messages in perftest's columns, by its definitions."""
 
 from __future__ import annotations
 

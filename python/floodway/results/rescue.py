@@ -1,4 +1,4 @@
-"""Results that cannot be written to their place, written elsewhere: a full disk costs nobody a run."""
+"""Results written to another folder when their own cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's tables with what is known about it."""
+"""The tables of a run, and the facts about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the directions of links ended up with, as the record of a scenario keeps it."""
+"""Settings of the directions of links, from the recorded scenario."""
 
 from __future__ import annotations
 

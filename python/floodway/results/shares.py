@@ -1,4 +1,4 @@
-"""Who has how much of a link, from the rows of the table `shares`."""
+"""Flows' shares of links, from the rows of the table `shares`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was simulated, in the few lines that stand before every number: topology, rates, load, thresholds."""
+"""The simulated network in a few lines: topology, rates, load, thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results in a folder: `run.json`, a Parquet file a table and perhaps a capture, all of them or none.
+"""Results in a folder: `run.json`, one Parquet file per table and perhaps a capture, all or none.
 
 Everything is written to a hidden folder beside the final one, and is on the disk before it takes its place
 by renaming. So whoever reads never meets half a result, a process that is killed or a machine that stops

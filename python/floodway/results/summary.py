@@ -1,4 +1,4 @@
-"""What a run came to, in the few numbers that people compare.
+"""The summary of a run: the few numbers that people compare.
 
 Only measured flows count: those that started inside the measuring window. A flow that did not
 finish ranks above every finished one, so that leaving it out never makes a scheme look better.

@@ -1,4 +1,4 @@
-"""Studies: what to run, what was published, and how the two compare; papers' figures are studies."""
+"""Studies: runs, published numbers and their comparison; figures of papers are studies."""
 
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.claims.verdicts import Judged

@@ -1,4 +1,4 @@
-"""The program of a process that brings runs to their end; `pool` starts it."""
+"""The program of a worker process, which `pool` starts."""
 
 from floodway.study.running.worker import main
 

@@ -1,4 +1,4 @@
-"""Studies run to their end: what is there already is not run again, and what fails stops nothing else."""
+"""The execution of studies: missing runs are run, and a failed run does not stop the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the HPCC simulator run here and compared with what it made of them."""
+"""Cases of the HPCC simulator, run here and compared with its results."""
 
 from floodway.validation.case_results import CaseResult, Reference, Side, compare_sides, side_of
 from floodway.validation.cases import Case, cases_of

@@ -1,4 +1,4 @@
-"""A case after its runs: every number with its verdict, from files of the simulator's formats alone."""
+"""The result of a case: every number with its verdict, from files in the simulator's formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of a folder: configurations of the HPCC simulator or of ConWeave's, and what it made of each."""
+"""Cases of a folder: configurations of the HPCC simulator or of ConWeave's, with their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Totals of a run: packets that were dropped, that hosts sent and that switches marked.
+"""Totals of a run: packets dropped, sent by hosts and marked by switches.
 
 The HPCC simulator writes none. Of ConWeave's, the counts of CNPs tell the marks; drops and packets sent come
 from the table of a case's README.md, where whoever recorded the case has noted what the simulator printed.

@@ -1,4 +1,4 @@
-"""Whether a run equals the reference to the nanosecond, in all that both have."""
+"""Equality of a run and the reference to the nanosecond."""
 
 from __future__ import annotations
 

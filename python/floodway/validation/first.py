@@ -1,4 +1,4 @@
-"""The first thing in which a run differs from the reference, by the clock of the network."""
+"""The first difference between a run and the reference, by the clock of the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and verdicts of a validation as people read them."""
+"""Numbers and verdicts of a validation as text."""
 
 from __future__ import annotations
 

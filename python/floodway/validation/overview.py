@@ -1,4 +1,4 @@
-"""A configuration in one line: what tables show first, on terminals and pages alike."""
+"""A configuration as one row of a table, for terminals and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of a validation, three a case with a panel for each configuration: the reference, and ours on top.
+"""Pictures of a validation, three per case with a panel for each configuration.
 
 Flows of all seeds together make our distribution of slowdown and queues; single flows are those of the
 first seed.

@@ -1,4 +1,4 @@
-"""What a comparison comes to: numbers of the reference and ours side by side, each with its verdict."""
+"""Rows of a validation: numbers of the reference and ours side by side, each with its verdict."""
 
 from __future__ import annotations
 

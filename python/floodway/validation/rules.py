@@ -1,4 +1,4 @@
-"""What may differ, by how much, and why: every bound that a verdict rests on."""
+"""Bounds of a validation: what may differ, by how much, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our side of a case: the configuration imported, run, and exported in the formats it came in."""
+"""Our run of a case: the configuration is imported, run and exported in its own formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every case of a folder run and compared."""
+"""The validation of every case of a folder."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Definitions of commands, one a file; what a command does is imported when it is called."""
+"""Definitions of commands, one per file; what a command does is imported when it is called."""

@@ -48,8 +48,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--other-build",
             help="The reference is of another build or fork of that simulator, whose ties, draws and paths "
-            "may differ: bounds decide. Otherwise results must be equal, unless a hash chooses paths that are "
-            "not listed and fewer than 200 flows end before the first difference.",
+            "may differ: bounds decide. Otherwise results must be equal, unless a hash chooses paths that "
+            "are not listed and fewer than 200 flows end before the first difference.",
             show_default=False,
         ),
     ] = False,

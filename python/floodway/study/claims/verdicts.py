@@ -1,4 +1,4 @@
-"""What became of published numbers: ours beside them, and a verdict."""
+"""Verdicts on claims: our numbers beside the published ones."""
 
 from __future__ import annotations
 

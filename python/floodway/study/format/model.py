@@ -1,4 +1,4 @@
-"""What a study says: a base, axes, variants, seeds, metrics, published numbers, pictures."""
+"""The model of a study: base, axes, variants, seeds, metrics, published numbers, pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers whose figures are there to be run: a folder each, a study's file each figure."""
+"""Papers with studies of their figures: one folder per paper, one file per figure."""
 
 from __future__ import annotations
 

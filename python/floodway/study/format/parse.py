@@ -1,4 +1,4 @@
-"""A study's file made into a study: every fault is told with its file and key path."""
+"""The parser of a study's file; every error names the file and the key path."""
 
 from __future__ import annotations
 

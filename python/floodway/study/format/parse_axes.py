@@ -1,4 +1,4 @@
-"""Axes of a study, and places along them."""
+"""Axes of a study, and coordinates along them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of a study: the ready ones, and those that it names with what they are of."""
+"""Metrics of a study: predefined ones, and those that it defines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study's file as tables that know their place, so that every fault names file and key path."""
+"""Tables of a study's file with their key paths, so that every error names file and key path."""
 
 from __future__ import annotations
 

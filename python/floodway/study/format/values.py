@@ -1,4 +1,4 @@
-"""Values as the text of TOML, as `--set` takes them."""
+"""Values as TOML text, as `--set` takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link carried in buckets of a chosen width, from the series that a run keeps."""
+"""Throughput and queues of a link in buckets of a chosen width, from the series of a run."""
 
 from __future__ import annotations
 

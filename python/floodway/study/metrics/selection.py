@@ -1,4 +1,4 @@
-"""Which flows, ports and links a number is of."""
+"""Selections of flows, ports and links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that a picture of bars or lines shows: what stands where."""
+"""The numbers of a picture of bars or lines, with their positions."""
 
 from __future__ import annotations
 

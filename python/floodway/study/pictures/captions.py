@@ -1,4 +1,4 @@
-"""What stands below pictures of studies: of how many seeds and flows they are, what bars and marks mean."""
+"""Captions of pictures of studies: numbers of seeds and flows, the meaning of bars and marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what single runs did: throughput, queues, ports, regions, shares in time; distributions."""
+"""Pictures of single runs: throughput, queues, ports, regions, shares in time; distributions."""
 
 from __future__ import annotations
 

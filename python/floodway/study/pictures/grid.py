@@ -1,4 +1,4 @@
-"""Numbers of a study as a heat map: what goes across against what goes down, a panel for each metric."""
+"""Numbers of a study as a heat map: one axis against another, a panel for each metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims as people read them, the same on the terminal and in the report."""
+"""Claims as rows of text, the same on the terminal and in the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be known of a study's runs beside their numbers: verdicts on losses, troubles, warnings."""
+"""Remarks on a study's runs: lossless verdicts, faults and warnings."""
 
 from __future__ import annotations
 

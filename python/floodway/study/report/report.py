@@ -1,4 +1,4 @@
-"""The report of studies: tables, pictures, notes, as Markdown and as a page that needs nothing else."""
+"""The report of studies: tables, pictures and notes, as Markdown and as a self-contained page."""
 
 from __future__ import annotations
 

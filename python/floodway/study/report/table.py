@@ -1,4 +1,4 @@
-"""All numbers of a study as tables: a row a number for programs, a row a variant and point for people."""
+"""Numbers of a study as tables: one row per number for programs, one row per variant and point for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: one that is killed takes no other with it."""
+"""A pool of processes for runs: a process that is killed does not affect the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a study: every variant at every place with every seed, each with its key."""
+"""The runs of a study: every variant at all coordinates with every seed, each with its key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that brings runs to their end: tasks on stdin, answers on stdout, a line each."""
+"""A worker process: tasks on stdin, answers on stdout, one line each."""
 
 from __future__ import annotations
 

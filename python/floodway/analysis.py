@@ -77,7 +77,7 @@ class Result(result.Result):
         InputError
             If it is not complete.
         RunError
-            If the run is another one when it is done again: other versions, other files.
+            If the run differs when it is repeated: other versions, other files.
         ScenarioError
             If the scenario cannot be read again.
         KeyboardInterrupt
@@ -141,7 +141,7 @@ class Result(result.Result):
         Parameters
         ----------
         objects
-            Patterns of names, in which `*` and `?` stand for letters: `x1-x2: x1>x2`, its direction
+            Patterns of names, in which `*` and `?` are wildcards: `x1-x2: x1>x2`, its direction
             `x1>x2`, or its link `x1-x2`. The four busiest links by default.
         metric
             `throughput` (Gbit/s), `utilisation` (percent of the rate), `paused` (percent of the time),
@@ -202,7 +202,7 @@ class Result(result.Result):
         Parameters
         ----------
         objects
-            As in `plot_series`, panels in this order; the four ports with most to tell by default.
+            As in `plot_series`, panels in this order; the four ports with most events by default.
         flows
             Patterns of `flow_id` or of workloads; the first six flows by default.
         from_us, to_us
@@ -235,7 +235,7 @@ class Result(result.Result):
         Parameters
         ----------
         class_
-            The class whose queues are meant; by default all, and a port is in the gravest role of any.
+            The class of the queues; by default all, and a port has its most severe role in any.
         from_us, to_us
             From when to when, in microseconds; the whole run by default.
 

@@ -20,7 +20,7 @@ __all__ = ["Table", "attribute", "plain"]
 
 
 def attribute(key: str) -> str:
-    """Return the attribute of a builder that stands for a key.
+    """Return the attribute of a builder for a key.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def plain(value: object, *, key_path: str = "") -> object:
     Raises
     ------
     InputError
-        If something in it is none that a scenario can have; `key` is its path.
+        If a scenario cannot have something in it; `key` is its path.
     """
     if isinstance(value, Table):
         value = value.to_dict()

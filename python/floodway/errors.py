@@ -38,7 +38,7 @@ class Fault:
     text
         The whole fault in one line, as the command line prints it: the parts below and what is wrong.
     file
-        The scenario's file, its name where it came as text, or the `--set` that said it.
+        The scenario's file, its name where it came as text, or the `--set` that set it.
     line
         Line in that file, from 1; none where the fault is of the whole.
     key
@@ -192,7 +192,7 @@ class ValidationError(InputError):
 
 
 class RunError(FloodwayError):
-    """A run that could not be brought to its end.
+    """A run that failed.
 
     Parameters
     ----------

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["installed", "native"]
 
-#: Extensions are modules of this package, which nobody owns.
+#: Extensions are modules of this package, which has no owner.
 FOLDER = "floodway_extensions"
-#: What the native half is called, whoever built it.
+#: The name of the native half, in floodway and in extensions.
 NATIVE = "floodway._floodway"
 #: The version of this half: the other must be of the same.
 VERSION = "0.1.0"
@@ -56,7 +56,7 @@ def installed() -> str | None:
         return None
     names = sorted({module.name for module in iter_modules(package.submodule_search_locations)})
     if len(names) > 1:
-        from floodway.errors import InputError  # noqa: PLC0415 (seldom needed)
+        from floodway.errors import InputError  # noqa: PLC0415 (rarely needed)
 
         raise InputError(
             f"two extensions of floodway are installed, {' and '.join(names)}, and a process can have one: "
@@ -66,7 +66,7 @@ def installed() -> str | None:
 
 
 def _loaded(name: str) -> ModuleType:
-    from floodway.errors import InputError  # noqa: PLC0415 (seldom needed)
+    from floodway.errors import InputError  # noqa: PLC0415 (rarely needed)
 
     try:
         module = import_module(f"{FOLDER}.{name}")

@@ -65,12 +65,12 @@ def is_pipe(path: Path) -> bool:
 
 
 def read_pipe(path: Path) -> str:
-    """Return what somebody writes into a pipe, up to its end; Ctrl-C and SIGTERM are heard meanwhile.
+    """Read a pipe to its end; Ctrl-C and SIGTERM still work meanwhile.
 
     Raises
     ------
     OSError
-        If it cannot be read, or goes on and on.
+        If it cannot be read, or does not end.
     UnicodeDecodeError
         If it is not text in UTF-8.
     """

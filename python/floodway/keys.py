@@ -61,7 +61,7 @@ def key_of(scenario: Scenario, folder: Path) -> str:
 
 @cache
 def engine() -> str:
-    """Return what tells engines apart: the package's version, and a hash of the native half as built."""
+    """Return the engine's identity: the package's version, and a hash of the native half as built."""
     # An environment without the file, such as a frozen one, has its version alone.
     with contextlib.suppress(OSError, TypeError):
         return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"
@@ -69,7 +69,7 @@ def engine() -> str:
 
 
 def _without_paths(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Leave out which file and line said something."""
+    """Leave out files and lines of settings."""
     if isinstance(value, dict):
         return {
             key: _without_paths(inner)

@@ -32,7 +32,7 @@ def loading() -> Iterator[None]:
     traceback through the imports. Afterwards the earlier handlers are in force again.
     """
     before, collects = _ended_by_signals(), gc.isenabled()
-    # What is imported stays: to look for garbage among it is in vain.
+    # Imported objects stay, so searching them for garbage is useless.
     gc.disable()
     try:
         yield
@@ -72,7 +72,7 @@ def _ended_by_signals() -> dict[int, Callable[[int, FrameType | None], object] |
     # Ctrl-C stays ignored where it is, as in the background of a shell; other handlers stay, too.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         codes[signal.SIGINT] = INTERRUPTED
-    # None stands for a handler that is not Python's, and cannot be put back.
+    # None is a handler that is not Python's and cannot be restored.
     return {number: signal.signal(number, _ending(code)) or signal.SIG_DFL for number, code in codes.items()}
 
 

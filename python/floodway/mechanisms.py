@@ -82,7 +82,7 @@ class _Unit(int):
         Raises
         ------
         ValueError
-            If it is none, such as without a unit.
+            If it is invalid, such as without a unit.
         """
         value = super().__new__(cls, _floodway.parse_unit(cls.__name__, text))
         value.text = text
@@ -106,10 +106,10 @@ TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
 SLOTS = ("rate-control", "congestion-point")
 #: What a rate control can ask for.
 NEEDS = ("acks", "int", "marks", "timestamps")
-#: By what a congestion point can tell senders.
+#: Ways in which a congestion point can notify senders.
 TELLS = ("marks", "cnps")
 
-#: Of each class that was registered, by name: what tells its code apart.
+#: Digests of the code of each registered class, by name.
 _DIGESTS: dict[str, str] = {}
 #: The class itself, by slot and name.
 _CLASSES: dict[str, type] = {}
@@ -212,7 +212,7 @@ class CongestionPoint:
     name
         What scenarios call it; by default the class's name in kebab-case.
     tells
-        By what it tells senders: `marks`, `cnps` or both.
+        How it notifies senders: `marks`, `cnps` or both.
 
     Attributes
     ----------
@@ -438,12 +438,12 @@ def _plain(code: CodeType) -> bytes:
 
 
 def digests() -> dict[str, str]:
-    """Return, of each class that was registered, what tells its code apart, by slot and name."""
+    """Return digests of the code of each registered class, by slot and name."""
     return dict(_DIGESTS)
 
 
 def digests_of(resolved: object) -> dict[str, str]:
-    """Return, of each class that a scenario chooses, what tells its code apart, by slot and name.
+    """Return digests of the code of each class that a scenario chooses, by slot and name.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def not_a_choice(given: str, *, what: str, allowed: Iterable[str]) -> tuple[str, str | None]:
-    """Say that a name is none of those allowed, and return the nearest of them beside it.
+    """Return a message that a name is not allowed, and the nearest allowed name.
 
     Examples
     --------

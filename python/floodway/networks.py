@@ -198,7 +198,7 @@ def _refuse_name(name: str, subject: str) -> None:
 
 
 def _refuse_nearly(given: Attributes, known: Sequence[str], subject: str) -> None:
-    """Refuse attributes that were meant to be ours; graphs carry many that mean nothing here."""
+    """Refuse misspelt attributes of ours; graphs have many other attributes, which are ignored."""
     for attribute in given:
         near = None if attribute in known else nearest(str(attribute), known)
         if near is not None and near not in given:

@@ -102,9 +102,9 @@ def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed:
 
 
 def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> str | None:
-    """Say why a class cannot be meant as it is; none where nothing speaks against it.
+    """Return why a class must contain a mistake; None if there is no sign of one.
 
-    A scenario that chooses it is told: a class that others are made from need not be whole.
+    A scenario that chooses it gets the message: a base class of others need not be complete.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _functions(cls: type) -> Iterator[tuple[type, str, FunctionType]]:
 
 
 def _function(value: object) -> FunctionType | None:
-    """Return the function behind its decorators; none where a value is none."""
+    """Return the function behind its decorators; None for values that are not functions."""
     function = inspect.unwrap(value) if callable(value) else None
     return function if isinstance(function, FunctionType) else None
 

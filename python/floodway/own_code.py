@@ -25,7 +25,7 @@ MECHANISMS = "floodway.mechanisms"
 
 
 def known_digests() -> dict[str, str]:
-    """Return, of each class in Python that is known now, what tells its code apart, by slot and name."""
+    """Return digests of the code of each class in Python that is known now, by slot and name."""
     module = sys.modules.get(MECHANISMS)
     return {} if module is None else module.digests()
 
@@ -99,7 +99,7 @@ def missing(code: Mapping[str, Any]) -> str | None:
 
 
 def changed(code: Mapping[str, Any]) -> str | None:
-    """Say which code of a run is not as it was; none where all is.
+    """Name the code of a run that has changed; None if all is unchanged.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _extension() -> dict[str, str]:
 
 @cache
 def _record_of(name: str, file: str) -> tuple[tuple[str, str], ...]:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (seldom needed)
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (rarely needed)
 
     parts = [("name", name)]
     with contextlib.suppress(PackageNotFoundError):

@@ -93,7 +93,7 @@ class Scenario(Keys):
         ScenarioError
             As in `load`; its faults have keys and no lines.
         InputError
-            If a value is none that a scenario can have, such as an object.
+            If a scenario cannot have a value, such as an object.
         """
         return cls._of(_parsed(name, keys))
 
@@ -119,7 +119,7 @@ class Scenario(Keys):
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """Of each class in Python that was known when it was read, what tells its code apart, by its name."""
+        """Digests of the code of each class in Python that was known when it was read, by its name."""
         return self._digests
 
     @property
@@ -139,17 +139,17 @@ class Scenario(Keys):
 
     @property
     def arrivals_end_us(self) -> float:
-        """When the last measured flow may start, in microseconds; the limit where the run goes on to it."""
+        """When the last measured flow may start, in microseconds; the limit where the run continues to it."""
         return self._native.arrivals_end_us
 
     @property
     def origin_ns(self) -> int:
-        """What time 0 is on the clock of the simulator whose files it reads, in nanoseconds."""
+        """Time 0 on the clock of the simulator whose files it reads, in nanoseconds."""
         return self._native.origin_ns
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is allowed but seldom meant, a line each."""
+        """Settings that are allowed but rarely intended, one per line."""
         return tuple(self._native.warnings)
 
     def with_seed(self, seed: int) -> Self:
@@ -163,7 +163,7 @@ class Scenario(Keys):
         Raises
         ------
         ScenarioError
-            If it is none of these.
+            If it is something else.
         """
         if 0 <= seed <= LARGEST_SEED:
             same = self._of(self._native.with_seed(seed))
@@ -255,7 +255,7 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
 
 
 def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
-    """Read a scenario from a pipe: Python waits for it, since the native half hears no Ctrl-C."""
+    """Read a scenario from a pipe: Python waits for it, since the native half does not receive Ctrl-C."""
     try:
         text = read_pipe(path)
     except UnicodeDecodeError:

@@ -61,7 +61,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     The interpreter lock is released meanwhile. Ctrl-C, and a notebook's interrupt, end the run within a
     fraction of a second when it was called in the main thread, as cells of a notebook are: nothing is
     raised, the result holds what is complete, and `result.outcome.stopped` is `"interrupted"`. A loop over
-    runs looks at that before it begins the next. Python tells other threads nothing of Ctrl-C; a run
+    runs looks at that before it begins the next. Python does not report Ctrl-C to other threads; a run
     there goes on to its end, unless `on_progress` calls `stop` of what it is given.
 
     Parameters
@@ -74,7 +74,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         `result.run.timings.threads_why` says. By default what the scenario says, else one per core where that
         pays. What is kept does not depend on it.
     force_threads
-        Have so many threads wherever nodes can be simulated one by one: it may take several times as long.
+        Use this many threads wherever nodes can be simulated one by one; it may take several times as long.
     force_memory
         Begin a run also where its estimate is more than the memory that is left. Where memory runs out
         later, the run ends with an `OutOfMemoryError` all the same.
@@ -100,7 +100,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     OutOfMemoryError
         If it needs more memory than there is.
     RunError
-        If the run could not be brought to its end.
+        If the run failed.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")

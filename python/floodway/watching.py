@@ -20,14 +20,14 @@ __all__ = ["POLL_S", "stopped_by_interrupt", "watched"]
 #: What work returns.
 Kept = TypeVar("Kept")
 
-#: Seconds between two looks at the progress.
+#: Seconds between two reads of the progress.
 POLL_S = 0.1
 #: Seconds that a run is given to stop before code of users in it is interrupted.
 PATIENCE_S = 1.0
 
 
 def _interrupt_own_code(thread: int) -> None:
-    """Raise `KeyboardInterrupt` in code of users' mechanisms that does not come to its end.
+    """Raise `KeyboardInterrupt` in code of users' mechanisms that does not return.
 
     Nothing happens while the simulator itself is at work there: it looks whether to stop.
     """
@@ -47,25 +47,25 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        # None stands for a handler that is not Python's, and cannot be put back.
+        # None is a handler that is not Python's and cannot be restored.
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def watched(
     work: Callable[[], Kept], progress: Progress, on_progress: Callable[[Progress], None] | None
 ) -> Kept:
-    """Do work in a thread of its own, and tell how far it is about ten times a second.
+    """Do work in its own thread, and report progress about ten times a second.
 
     Where hardly any memory is left the work is stopped, before the system ends the whole process.
 
     Parameters
     ----------
     work
-        What runs a scenario and tells its progress.
+        The function that runs a scenario and updates the progress.
     progress
-        What it tells; whatever is raised here stops it.
+        The progress; an exception in the calling thread stops the work.
     on_progress
-        Who wants to know, in the calling thread.
+        Called with the progress, in the calling thread.
     """
     worker: list[int] = []
 

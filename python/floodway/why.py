@@ -80,7 +80,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Why:
-    """A flow's completion time, taken apart.
+    """The breakdown of a flow's completion time.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def take_apart(
     scenario: Scenario | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Why:
-    """Take the completion time of a flow apart: what `Result.why` does.
+    """Break down the completion time of a flow by cause and port; `Result.why` calls it.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def take_apart(
     InputError
         If it is not complete.
     RunError
-        If the run is another one when it is done again.
+        If the run differs when it is repeated.
     ScenarioError
         If the scenario cannot be read again.
     KeyboardInterrupt
@@ -231,7 +231,7 @@ def take_apart(
 
 
 def chosen(flows: pl.DataFrame, flow: str) -> str:
-    """Return the id of the flow that is meant.
+    """Return the id of the selected flow.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 Typer has pydantic turn texts into the types of arguments, and importing that takes longer than all else that
 `floodway check` does with a small scenario. Text, paths, whole numbers and choices do not need it: they are
-made here. Whatever is not as simple as that, or wrong, is left to typer, whose messages are shown.
+made here. Everything else, and wrong values, are left to typer, whose messages are shown.
 """
 
 from __future__ import annotations

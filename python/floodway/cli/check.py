@@ -17,7 +17,7 @@ __all__ = ["check"]
 
 
 def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int:
-    """Print what a scenario comes to when it is built; returns the exit code."""
+    """Print the network of a scenario; returns the exit code."""
     scenario = parsed(path, sets=sets)
     report = _floodway.check(scenario.native, resolved=resolved)
     echo(report.json if json else report.text.rstrip("\n"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "compare"]
 
-#: What is said of a comparison that was cut short.
+#: The end of the message after an interruption.
 GOES_ON = ", and the same command continues from there"
 
 
@@ -91,7 +91,7 @@ def _print_message(text: str, *, quiet: bool) -> None:
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
-    """Read every variant; whatever is wrong with any is told before the first run."""
+    """Read every variant; all faults are raised before the first run."""
     sets = [pair(given) for given in request.sets]
     paths = request.scenarios
     if not request.vary:

@@ -91,7 +91,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return INTERRUPTED
     except MemoryError:
         return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
-    except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
+    except Exception as error:  # noqa: BLE001 (bugs are reported in one line as well)
         return _unexpected(error)
 
 

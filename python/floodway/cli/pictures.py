@@ -31,7 +31,7 @@ class PictureOptions:
     Attributes
     ----------
     formats
-        Formats of their files; none where nothing was said.
+        Formats of their files; empty if not chosen.
     width_in, font_pt, title, log, note
         As `floodway.plot.look` has them.
     """

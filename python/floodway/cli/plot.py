@@ -22,7 +22,7 @@ __all__ = ["Request", "plot"]
 
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
-#: Endings of files that are none of ours; other names with a point in them may be folders.
+#: Endings of files that floodway does not write; other names with a point in them may be folders.
 OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff", ".bmp", ".csv", ".html"}
 #: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
 OF_FLOWS = ("fct", "slowdown")

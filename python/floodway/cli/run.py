@@ -122,7 +122,7 @@ class _Published:
 def _published(
     reservation: Reservation, result: Result, out: Path, *, exported: floodway.Scenario | None
 ) -> _Published:
-    """Put a result in its place, or else elsewhere, with its export where one is asked for."""
+    """Write a result to its folder, or to another one if that fails, with the requested export."""
     notes: list[str] = []
 
     def export(folder: Path) -> None:

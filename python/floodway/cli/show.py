@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["WIDTH", "document", "show", "table_of"]
 
-#: Columns where nobody looks on; a terminal's own width else.
+#: Width of tables when the output is not a terminal.
 WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
-#: And so many blocked ports.
+#: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
@@ -90,7 +90,7 @@ def show(result: Result, stream: TextIO) -> None:
 
 
 def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = TEXT_COLUMNS) -> Table:
-    """Make an empty table whose columns hold numbers, but for those of words."""
+    """Make an empty table; columns hold numbers, except text columns."""
     table = Table(
         title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
     )
@@ -233,7 +233,7 @@ def _paused(summary: Summary) -> Table:
 
 
 def _feedback(summary: Summary) -> Table:
-    # Few congestion points tell neighbours.
+    # Few congestion points notify neighbours.
     cns = ("CNs sent",) if summary.cns_made else ()
     columns = ("port", "link", "class", "CNPs made", *cns, "CE marks", "UE marks")
     table = table_of("Most feedback by ports", columns)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["show"]
 
-#: Columns where nobody looks on; a terminal's own width else.
+#: Width of tables when the output is not a terminal.
 WIDTH = 140
-#: From so many columns on, names of cases stand in one line.
+#: From this many columns on, names of cases are in one line.
 WIDTH_OF_NAMES = 100
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
 TEXT_COLUMNS = ("case/configuration", "configuration", "what", "allowed", "verdict")

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "reproduce", "seeds_of", "study"]
 
-#: What is said of a scenario whose files lie where a variable of the environment says, and it says nothing.
+#: The error of a scenario whose files are in a folder of an environment variable that is not set.
 WAITS_FOR_FILES = "needs the environment variable"
-#: Columns that the table takes where nobody looks on.
+#: Width of the table when the output is not a terminal.
 TABLE_WIDTH = 160
 #: States of runs, in the order of their columns.
 STATES: tuple[State, ...] = ("done", "failed", "to do")
-#: Rows of numbers that are shown, and metrics beside one another.
+#: Rows of numbers that are shown, and metrics side by side.
 MOST_ROWS, METRICS_BESIDE = 40, 4
 
 
@@ -118,7 +118,7 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
 
 
 def _plan(studies: Sequence[Study], request: Request) -> Plan:
-    """Build all that can be built: a figure that waits for files from elsewhere does not stop the others."""
+    """Build all studies that can be built: one with missing files does not stop the others."""
     if request.quick and len(studies) > 1:
         skipped = [each.name for each in studies if each.quick.skip]
         if skipped:
@@ -188,7 +188,7 @@ def _announced(title: str, plan: Plan, out: Path, *, jobs: int, force: bool) -> 
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
-    """Tell what is allowed but seldom meant once, with the first run that has it."""
+    """Print each warning once, with the first run that has it."""
     printed: set[str] = set()
     for run in plan.runs:
         for warning in run.scenario.warnings:
@@ -273,7 +273,7 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
 
 
 def _show_numbers(part: Part, console: Terminal) -> None:
-    """Print the means of a study without claims, so many metrics beside one another as can be read."""
+    """Print the means of a study without claims, a few metrics side by side."""
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
         found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])

@@ -45,7 +45,7 @@ class Request:
 def run(request: Request) -> int:
     """Run the cases, compare, print, draw; returns the exit code."""
     if request.report is not None:
-        # Whether it can be written is told before the first run.
+        # An error before the first run if it cannot be written.
         page_text(request.report)
     try:
         with WatchAll(quiet=request.quiet) as watch:

@@ -51,7 +51,7 @@ def _show(found: Sequence[Verified], *, quiet: bool) -> None:
 
 
 def _again(folder: Path) -> str:
-    """Say how what has no digests is made anew."""
+    """Return how files without digests are made again."""
     if (folder / STUDY_FILE).is_file():
         return "the same study makes them again from the runs"
     return "the same comparison with --force makes them again, with the runs"

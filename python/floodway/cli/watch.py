@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Watch", "WatchAll"]
 
-#: Rates are those of the last so many seconds.
+#: Rates are averages over this many last seconds.
 WINDOW_S = 10.0
 #: Without a terminal there is a line at the first look, and then this often, in seconds.
 LINE_EVERY_S = 60.0
@@ -29,20 +29,20 @@ LINE_EVERY_S = 60.0
 MOST_SHOWN_ENDED = 12
 #: So many runs that are under way have their share in a line.
 MOST_IN_LINE = 4
-#: No estimate is made before a run has gone on for so many seconds.
+#: There is no estimate in the first seconds of a run.
 LEAST_OBSERVED_S = 2.0
-#: An estimate of more than so many times what has passed is none.
+#: Estimates of more than this many times the elapsed time are not shown.
 FARTHEST = 100.0
 #: A run is not shown as done before it is.
 ALMOST = 0.99
-#: What is said until there is an estimate.
+#: The text until there is an estimate.
 UNKNOWN = "no estimate yet"
 #: By these the library that draws the bar takes what is no terminal for one.
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class Running(Protocol):
-    """How far a run is; the native half tells it, or another process."""
+    """The progress of a run, reported by the native half or another process."""
 
     @property
     def time_us(self) -> float:
@@ -86,12 +86,12 @@ class Watched(Protocol):
 
     @property
     def failed(self) -> bool:
-        """Whether it came to a bad end."""
+        """Whether it failed."""
 
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """What one look at the progress saw."""
+    """The progress at one time."""
 
     clock: float
     time_us: float
@@ -243,14 +243,14 @@ class WatchAll:
 
 
 class _Lines:
-    """When the next line is due where there is no bar."""
+    """The time of the next line where there is no bar."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._next = 0.0
 
     def due(self) -> bool:
-        """Whether a line is due by now; whoever asks writes it."""
+        """Whether the next line should be written now; the caller then writes it."""
         clock = time.monotonic()
         if self._quiet or clock < self._next:
             return False
@@ -350,7 +350,7 @@ def _time_left_text(left_s: float | None, *, elapsed_s: float) -> str:
 
 
 def _bar(*, quiet: bool) -> Progress | None:
-    """Make the display; none where nobody looks on."""
+    """Make the display; None if the output is not a terminal."""
     if quiet or not _may_be_terminal():
         return None
     from floodway.cli.bar import bar  # noqa: PLC0415 (few look on, and it takes a while)

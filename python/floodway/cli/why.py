@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "why"]
 
-#: Several parts of a cause that are less than one of so many parts of the whole have a row in common.
+#: Parts of a cause that are smaller than 1/LEAST of the whole share a row.
 LEAST = 1000
 #: Columns that hold words.
 TEXT_COLUMNS = ("cause", "where", "began at")
@@ -63,7 +63,7 @@ def why(request: Request) -> int:
 
 
 def _feedback_text(result: Result, flow: str) -> str:
-    """Say what its sender heard of congestion and losses, as the results count it."""
+    """Return the congestion feedback and losses of its sender, as the results count them."""
     row = result.flows.filter(result.flows["flow_id"].cast(pl.String) == flow).row(0, named=True)
     counts = [
         (row["cnps"], "CNPs"),

@@ -160,7 +160,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     jobs
         So many runs at a time; by default one per core.
     threads
-        On so many threads each; what is kept does not depend on it.
+        Threads of each run; results do not depend on it.
     force_threads
         Whether runs use them also where they only wait for one another.
     force_memory
@@ -174,7 +174,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     on_progress
         Called about ten times a second in the calling thread, with the runs that are not there already.
     on_message
-        Called with what is to be said: how many runs are there already.
+        Called with messages, such as the number of completed runs.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     OutOfMemoryError
         If a run needs more memory than there is.
     RunError
-        If a run could not be brought to its end.
+        If a run failed.
 
     Examples
     --------

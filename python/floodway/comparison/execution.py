@@ -68,7 +68,7 @@ class Task:
 
     @property
     def failed(self) -> bool:
-        """Whether it came to a bad end: never, since that ends all runs."""
+        """Whether it failed: never, since that ends all runs."""
         return False
 
 
@@ -106,7 +106,7 @@ def run_all(
     Raises
     ------
     RunError
-        If a run could not be brought to its end; the others are stopped then.
+        If a run failed; the others are then stopped.
     """
     stop = threading.Event()
     start = partial(_run, resources=resources)

@@ -131,7 +131,7 @@ class _Pair:
         return max(len(cell.values) for cell in cells) if cells else 0
 
     def _counted(self, what: str, values: tuple[float, float], *, seeds: int) -> str:
-        """Set numbers beside one another; over several seeds they are means, which need not be whole."""
+        """Format two numbers side by side; over several seeds they are means, which need not be whole."""
         each, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
         return f"{what}{each}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
 
@@ -163,7 +163,7 @@ def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | Non
 
 
 def _sooner(change: float) -> str:
-    """Say a change of time in words; what rounds to nothing is none."""
+    """Return a change of time as text; a change that rounds to 0 % is no change."""
     size = f"{abs(change):.0f}" if abs(change) >= 10 else f"{abs(change):.1f}"  # noqa: PLR2004 (two digits)
     if float(size) == 0:
         return "neither sooner nor later"

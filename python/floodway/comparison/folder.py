@@ -1,7 +1,7 @@
 """The folder of a comparison: one folder per run, the numbers, the pictures and the page.
 
 `compare.json` is there from the start and lists which runs are planned, each with the key of what decides it,
-and which have ended. So a comparison that was cut short, killed too, is known as one, and goes on.
+and which have ended. So an interrupted comparison, even one that was killed, is recognised and continued.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ComparisonFolder:
         What runs there will be, in order.
     force
         Whether a comparison, or the results of a run, that are there may be replaced; other files are
-        kept. Without it a comparison of the same runs that was cut short goes on.
+        kept. Without it an interrupted comparison of the same runs continues.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ComparisonFolder:
 
     @property
     def ended(self) -> dict[int, Result]:
-        """The runs that have ended, by their numbers; at first those of a comparison that goes on."""
+        """The runs that have ended, by their numbers; at first those of a comparison that continues."""
         return dict(self._ended)
 
     def publish(self, number: int, result: Result) -> None:
@@ -152,7 +152,7 @@ class ComparisonFolder:
             _write_report(self.folder, contents, whole)
 
     def _begin(self, folder: Path, *, force: bool) -> None:
-        """Take the lock, clean up after whoever was killed, find what goes on, and leave a mark."""
+        """Take the lock, clean up after killed processes, find completed runs, and write the marker."""
         self._made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         self._held.enter_context(Lock(folder.resolve(), shown=os.fspath(folder), inside=True))
@@ -324,7 +324,7 @@ def _earlier_runs(folder: Path) -> list[str]:
 
 
 def _earlier(file: Path) -> dict[str, Any] | None:
-    """Read what is known of the comparison in a folder; none where there is none of ours."""
+    """Read the record of the comparison in a folder; None if there is no comparison."""
     try:
         known = read_json(file)
     except (OSError, ValueError):

@@ -25,7 +25,7 @@ class Cell:
     Attributes
     ----------
     values
-        One a seed; none where there is none, such as a percentile that an unfinished flow has.
+        One per seed; None where there is no number, such as a percentile at an unfinished flow.
     finished_only
         Whether unfinished flows are missing from it, in any seed.
     change

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d[\d.,]*")
 
 @dataclass(frozen=True, kw_only=True)
 class VariantWarning:
-    """A warning, and whom it concerns.
+    """A warning, and the variants that it concerns.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def merged_warnings(
     found
         Variants with their warnings; one variant may come several times.
     by_number
-        Whether warnings that differ in numbers alone are told apart; else the first of them stands for all.
+        Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Variant:
     scenario
         What is simulated.
     differs
-        The keys that tell it from the others, with their values, as they are written.
+        The keys that differ from the others, with their values as written.
     """
 
     label: str
@@ -236,7 +236,7 @@ def _plain_name(value: str) -> str | None:
 
 
 def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Shorten a key path to as few of its last parts as tell it from the others."""
+    """Shorten a key path to its last parts, as few as are unique."""
     parts = key.split(".")
     others = [other for other, _ in axes if other != key]
     ends = (".".join(parts[begin:]) for begin in range(len(parts) - 1, 0, -1))
@@ -257,7 +257,7 @@ def _file_labels(paths: Sequence[Path]) -> list[str]:
 def _built(
     build: Callable[[int], Variant], labels: Sequence[str], *, varied: tuple[str, ...]
 ) -> tuple[Variant, ...]:
-    """Parse and build every variant; the faults of all of them are told at once."""
+    """Parse and build every variant; the faults of all of them are raised together."""
     variants: list[Variant] = []
     faults: dict[str, list[tuple[str, Fault]]] = {}
     for index, label in enumerate(labels):

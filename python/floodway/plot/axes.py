@@ -51,7 +51,7 @@ SIZE = (7.0, 4.2)
 DOTS_PER_INCH, LEAST_PIXELS = 150, 1050
 #: Of panels below one another.
 PANEL_HEIGHT = 1.6
-#: Of panels beside one another.
+#: Of panels side by side.
 PANEL_WIDTH = 4.4
 #: An axis across has labels between powers of ten where its end is at most so many times its begin. Over
 #: more, and from so much on, it has powers. Numbers from the last on have commas.

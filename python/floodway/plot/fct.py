@@ -24,7 +24,7 @@ __all__ = ["FLOWS", "TIME", "fct"]
 
 #: What goes across, and what goes up.
 TIME, FLOWS = "flow completion time in µs", "share of measured flows"
-#: A curve of more flows is drawn through so many of them, evenly spread, and through more towards its end.
+#: A curve of more flows is drawn through this many, evenly spread, and through more towards its end.
 MOST_POINTS, MOST_OF_TAIL = 3000, 1000
 
 

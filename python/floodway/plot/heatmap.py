@@ -30,7 +30,7 @@ __all__ = ["heatmap"]
 
 #: Parts of the run, each a column.
 POINTS = 200
-#: More rows than this cannot be told apart; those with the largest values are kept.
+#: More rows than this cannot be distinguished; those with the largest values are kept.
 MOST_ROWS = 64
 #: Inches of a row, and what else each panel and the figure take.
 ROW, PANEL, AROUND = 0.19, 0.35, 1.2

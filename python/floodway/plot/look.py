@@ -33,7 +33,7 @@ TITLE_LETTERS = 10.5
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What is chosen of a picture's look; what is none is the picture's own.
+    """The chosen look of a picture; None is the picture's own.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def look(
     Parameters
     ----------
     width_in
-        Width in inches, 2 to 40; by default 7, and more where results stand beside one another.
+        Width in inches, 2 to 40; by default 7, and more where results are side by side.
     font_pt
         Size of letters in points, 4 to 40; by default 10.
     title
@@ -139,7 +139,7 @@ def look(
 
 
 def panel_width(wide: float, *, around: float, panels: int) -> float:
-    """Return how wide each of some panels beside one another is, in a layout that is so wide.
+    """Return how wide each of some panels side by side is, in a layout that is so wide.
 
     Raises
     ------

@@ -54,7 +54,7 @@ STATE_COLOURS: Mapping[str, str] = {
     "isolating": "#4d8b31",
 }
 OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
-#: None of the colours that tell flows apart.
+#: Different from the colours of flows.
 QUEUE_COLOUR = "0.2"
 
 
@@ -66,7 +66,7 @@ def draw(
     title: str,
     labels: Sequence[str],
 ) -> Figure:
-    """Draw results beside one another, their ports below one another, their senders at the bottom.
+    """Draw results side by side, their ports below one another, their senders at the bottom.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class _Layout:
         boxes: Sequence[tuple[float, float, float, float]],
         grid: Sequence[Sequence[Axes]],
     ) -> list[Axes]:
-        """Make panels beside one another with the same range upward, and that of all others across."""
+        """Make panels side by side with the same range upward, and that of all others across."""
         made: list[Axes] = []
         for box in boxes:
             across = grid[0][0] if grid else made[0] if made else None

@@ -62,7 +62,7 @@ TABLE: Mapping[str, type[pl.DataType]] = {
     "allowed_gbps": pl.Float64,
     "throughput_gbps": pl.Float64,
 }
-#: What is known of a sender of whom nothing was kept.
+#: The state of a sender of which nothing was recorded.
 ALLOWED: Mapping[str, type[pl.DataType]] = {
     "flow_id": pl.String,
     "from_us": pl.Float64,
@@ -80,7 +80,7 @@ class PortInTime:
     at_host
         Whether it is a host's, whose data waits in queue pairs.
     heard
-        Whether its pauses are known as it heard of them, not by buckets of time.
+        Whether its pauses were recorded one by one, not by buckets of time.
     queue
         `time_us`, `span_us`, `value` in bytes: the most of each part; empty where it was not watched.
     pauses
@@ -133,7 +133,7 @@ def ports(
     window: tuple[float | None, float | None] = (None, None),
     title: str | None = None,
 ) -> Drawing:
-    """Draw ports and senders in time, results beside one another.
+    """Draw ports and senders in time, results side by side.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def ports(
         The results, four at most; of several seeds the first is shown.
     objects
         Patterns of egress ports, as in `chosen_objects`; panels are in their order. By default the four ports
-        of which most was told (pauses, marks, CNPs, changes of state); ties go by the longest queue.
+        with most events (pauses, marks, CNPs, changes of state); ties are broken by the longest queue.
     flows
         Patterns of `flow_id` or of workloads. By default the first six flows whose allowances were kept.
     window
@@ -227,7 +227,7 @@ def _cut(
 
 
 def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float, float]) -> pl.DataFrame:
-    """Count events in parts of the window that are too narrow to be told apart."""
+    """Count events in parts of the window that are too narrow to distinguish."""
     width = (limits[1] - limits[0]) / TICK_PLACES
     times = np.empty(0)
     if rows is not None:

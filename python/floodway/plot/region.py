@@ -1,6 +1,6 @@
 """The congestion region in time: its ports with their roles, and its spread upstream.
 
-A congestion point that gives its queues states tells of it, where the run kept them
+A congestion point whose queues have states reports them, where the run recorded them
 (`records.signals`): a port is in the region while it is in another state than the quiet one.
 """
 
@@ -64,7 +64,7 @@ def region(
     window: tuple[float | None, float | None] = (None, None),
     title: str | None = None,
 ) -> Drawing:
-    """Draw a strip for each port of the congestion region over time, results beside one another.
+    """Draw a strip for each port of the congestion region over time, results side by side.
 
     From the top down: each root of the region, and below it the ports upstream, by hops, and by when they
     joined. At most 40 ports have a strip, those that were in the region longest. Below, how many of all ports
@@ -75,7 +75,7 @@ def region(
     sources
         The results, four at most; of several seeds the first is shown.
     class_
-        The class whose queues are meant. By default all; a port is then in the gravest state of any.
+        The class of the queues. By default all; a port then has the most severe state of any.
     window
         From when to when, in microseconds. Default: the whole run.
     title
@@ -123,7 +123,7 @@ def region(
 
 
 def _states(source: Source, *, named: bool) -> pl.DataFrame:
-    """Return the states of a result's queues, or say whose were not kept."""
+    """Return the states of a result's queues, or raise an error that names what was not recorded."""
     try:
         return state_spans(source.results[0])
     except PlotError as error:

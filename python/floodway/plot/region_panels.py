@@ -54,7 +54,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     title: str,
     labels: Sequence[str],
 ) -> Figure:
-    """Draw results beside one another, with the same ports from the top down.
+    """Draw results side by side, with the same ports from the top down.
 
     Parameters
     ----------

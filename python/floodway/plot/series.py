@@ -31,7 +31,7 @@ __all__ = ["series", "series_table"]
 POINTS = 250
 #: Objects that are shown where none are named: of one source, and of each of several.
 OF_ONE, OF_EACH = 4, 2
-#: More panels than this are hard to read; beside one another, fewer still.
+#: More panels than this are hard to read; side by side, fewer still.
 MOST_PANELS, MOST_COLUMNS = 32, 4
 
 

@@ -30,9 +30,9 @@ __all__ = ["draw"]
 ALONE, PANEL, AROUND = 3.0, 2.1, 1.2
 #: Shades of the flows of one workload, from that mixed with black (below 0) to that mixed with white.
 DARKEST, LIGHTEST = -0.45, 0.55
-#: So many shades of a colour can be told apart, and the shades of so many colours.
+#: The number of distinguishable shades of a colour, and of colours with shades.
 MOST_SHADES, MOST_SHADED = 4, 3
-#: Where shades or colours are used up, they begin anew with this line.
+#: Where shades or colours are used up, they repeat with this line.
 DASHED: Any = (0, (3, 1))
 #: Points of the last line, of the first below it at most, and of the only flow of its workload beside others.
 WIDTH, WIDEST, ALONE_WIDTH = 1.1, 3.0, 2.0

@@ -31,9 +31,9 @@ __all__ = ["SharedLink", "shares"]
 POINTS = 250
 #: Of a width that is asked for; more would be neither seen nor drawn in reasonable time.
 MOST_POINTS = 5000
-#: Flows that have lines of their own; more cannot be told apart.
+#: Flows that have lines of their own; more cannot be distinguished.
 MOST_FLOWS = 8
-#: More panels than this are hard to read; beside one another, fewer still.
+#: More panels than this are hard to read; side by side, fewer still.
 MOST_PANELS, MOST_COLUMNS = 12, 4
 #: Times in microseconds go down to the picosecond; how far off a number of buckets may be by its arithmetic.
 DIGITS, NEARLY = 6, 1e-6

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["inside", "limits_of", "refuse_many"]
 
-#: More results than these beside one another are hard to read.
+#: More results than these side by side are hard to read.
 MOST_RESULTS = 4
 
 
 def refuse_many(sources: Sequence[Source]) -> None:
-    """Refuse more results than can be read beside one another.
+    """Refuse more results than can be read side by side.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def refuse_many(sources: Sequence[Source]) -> None:
         If there are more than four.
     """
     if len(sources) > MOST_RESULTS:
-        text = f"{len(sources)} results are too many beside one another; choose at most {MOST_RESULTS}"
+        text = f"{len(sources)} results are too many side by side; choose at most {MOST_RESULTS}"
         raise PlotError(text, key="result")
 
 
@@ -40,7 +40,7 @@ def limits_of(results: Sequence[Result], window: tuple[float | None, float | Non
     Parameters
     ----------
     results
-        All that stand beside one another.
+        All that are side by side.
     window
         In microseconds; none is the begin, and the end, of the runs.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RUN_FILE", "DigestedFile", "document_of", "faults_of", "file_record", "sealed"]
 
-#: What tells folders of results from any other, and has the digests of the files beside it.
+#: The file that identifies folders of results, with digests of the other files.
 RUN_FILE = "run.json"
 #: Parts of `run.json` that its own digest leaves out: itself, and what differs between two runs of a seed.
 _LEFT_OUT = ("sha256", "timings")
@@ -97,7 +97,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
-    """Read `run.json`, and see to it that it is as it was written.
+    """Read `run.json`, and check that it has not changed.
 
     One without a digest, of an earlier version, is taken as it is.
 

@@ -48,7 +48,7 @@ def chosen_ports_of(result: Result, patterns: Sequence[str]) -> list[str]:
 def pause_spans(result: Result) -> pl.DataFrame:
     """Return when classes of ports were paused: `object`, `class`, `from_us`, `to_us`.
 
-    From the first pause to the resume, or to the end of the run. An end that no frame tells (a pause runs
+    From the first pause to the resume, or to the end of the run. An end without a frame (a pause runs
     out, a link goes down) has no row; `paused_spans` knows of it where the link was watched.
 
     Raises
@@ -105,7 +105,7 @@ def allowed_spans(result: Result, *, workloads: Sequence[str] = ()) -> pl.DataFr
     result
         What the run kept.
     workloads
-        Names of the workloads whose flows are meant; all by default.
+        Names of the selected workloads; all by default.
 
     Raises
     ------

@@ -13,9 +13,9 @@ from floodway.results.digests import RUN_FILE
 
 __all__ = ["COMPARISON_FILE", "STUDY_FILE", "ListedRun", "refuse_others", "run_folder", "runs_of"]
 
-#: What tells the folder of a comparison from any other.
+#: The file that identifies the folder of a comparison.
 COMPARISON_FILE = "compare.json"
-#: What tells the folder of a study from any other.
+#: The file that identifies the folder of a study.
 STUDY_FILE = "study.json"
 
 
@@ -25,7 +25,7 @@ def run_folder(folder: str | os.PathLike[str]) -> Path:
     Raises
     ------
     OutputError
-        If it is none: a comparison, whose runs are named, or something else.
+        If it is a comparison, whose runs are named, or something else.
     """
     path = Path(folder)
     refuse_others(path)

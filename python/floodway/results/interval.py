@@ -65,7 +65,7 @@ def ratio_half_width(values: Sequence[float], bases: Sequence[float]) -> float |
 
 
 def interval_note(fewest: int, most: int) -> str:
-    """Say what error bars over so many seeds are, or why there are none.
+    """Return what error bars over these seeds are, or why there are none.
 
     Examples
     --------

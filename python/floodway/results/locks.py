@@ -2,7 +2,7 @@
 
 A lock is a file in a hidden folder beside the place, locked with `flock`. The system gives it back when
 its process ends, killed or not; so nothing has to be tidied up before the next one. What is in the making
-lies in the same folder, and whoever gets the lock knows that what it finds there is of a process that is
+lies in the same folder, and a process that gets the lock knows that files there are of a process that is
 gone.
 
 On file systems without locks the file itself is the lock, with the process that made it written in it. The
@@ -37,11 +37,11 @@ _LOCK_FILE = "lock"
 _SUFFIX = ".floodway"
 #: What `flock` answers on file systems that have no locks.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-#: Whoever loses the race for the file to a process that is just leaving tries again, so many times.
+#: Attempts to open the file when a process that is just leaving removes it.
 _TRIES = 100
 #: More of a record than this is not ours.
 _LONGEST_RECORD = 1000
-#: What is said of a place at which another process is at work, with what is known of that.
+#: The error for a folder that another process uses, with what is known of that process.
 _IN_USE = "is in use: {}; wait for its end, or choose another folder"
 
 
@@ -86,7 +86,7 @@ class Lock:
     Raises
     ------
     OutputError
-        If somebody else has the lock; the text says who.
+        If another process has the lock; the text names it.
     OSError
         If the hidden folder cannot be made.
     """
@@ -167,7 +167,7 @@ class Lock:
 
 
 def left_behind(folder: Path) -> Iterator[Path]:
-    """Return the places in a folder at which somebody is at work, or was when it was killed."""
+    """Return the paths in a folder that a process writes, or wrote when it was killed."""
     name = re.compile(rf"\.(.+){re.escape(_SUFFIX)}")
     for entry in sorted(folder.iterdir()):
         found = name.fullmatch(entry.name)
@@ -184,7 +184,7 @@ def refuse_in_use(folder: Path, *, shown: str) -> None:
     Raises
     ------
     OutputError
-        If somebody has the lock; the text says who.
+        If a process has the lock; the text names it.
     """
     for work in (_work_folder(folder, inside=False), folder / _SUFFIX):
         if not (work / _LOCK_FILE).is_file():
@@ -195,7 +195,7 @@ def refuse_in_use(folder: Path, *, shown: str) -> None:
 
 
 def _is_held(file: Path, holder: _Holder) -> bool:
-    """Whether somebody has the lock that a file is."""
+    """Whether a process has the lock of this file."""
     try:
         descriptor = os.open(file, os.O_RDWR)
     except OSError:

@@ -184,7 +184,7 @@ def brief(several: Sequence[Lossless]) -> str:
 
 def _parts(lossless: Lossless) -> Iterator[str]:
     if lossless.failed is not None:
-        # First, so that nobody who reads on about buffers misses it.
+        # First, so that readers do not miss it.
         reasons = ", ".join(f"{reason} {packets:,}" for reason, packets in lossless.failed.drops)
         lost = f"{lossless.failed.packets:,} packets ({lossless.failed.bytes:,} bytes)"
         yield f"failures lost {lost} of lossless classes: {reasons}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bandwidth_of", "latency_of"]
 
-#: perftest leaves out the longest times between posts, so many of them; `t_max` is the shortest of these.
+#: Number of longest times between posts that perftest leaves out; `t_max` is the shortest of these.
 TAIL = 2
 
 

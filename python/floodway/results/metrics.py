@@ -121,7 +121,7 @@ def chosen_objects(
     Parameters
     ----------
     patterns
-        Names in which `*` and `?` stand for letters: of an object (`x1-x2: x1>x2`), of its direction
+        Names in which `*` and `?` are wildcards: of an object (`x1-x2: x1>x2`), of its direction
         (`x1>x2`), or of its link (`x1-x2`).
     series
         Tables of series, or others with an `object`.
@@ -152,7 +152,7 @@ def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: i
     objects
         Names of objects; those that the run did not watch are left out.
     points
-        At most so many parts.
+        The largest number of parts.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def over_parts(
     metric
         Which.
     points
-        At most so many parts; wider ones hold more packets, so that one more or less does not show.
+        The largest number of parts; wider ones hold more packets, so that one more or less does not show.
     capacity_gbps
         The rate of objects, for the utilisation.
 

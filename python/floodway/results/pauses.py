@@ -62,7 +62,7 @@ def _received(result: Result, name: str) -> list[list[Span]]:
 
 
 def _agreed(received: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Span]:
-    """Take what was heard in buckets that were paused for as long, and the time itself in the others."""
+    """Take received pauses in buckets with the same paused time, and the paused time itself in the others."""
     begins, widths, values = (paused[column].to_numpy() for column in ("time_us", "bucket_us", "value"))
     ends = begins + widths
     received_us = sum((_before(own, ends) - _before(own, begins) for own in received), np.zeros_like(begins))
@@ -82,7 +82,7 @@ def _agreed(received: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Sp
 
 
 def _begin(bucket: Span, span: float, starts: Times, *, before: bool, after: bool) -> float:
-    """Place paused time in its bucket: beside a neighbour that is paused, else where it was heard of."""
+    """Place paused time in its bucket: next to a paused neighbour, otherwise where a pause was received."""
     if before:
         return bucket[0]
     if after:

@@ -87,7 +87,7 @@ class RunInfo:
     loads
         What workloads at a stated load were asked for; the summary has what came out.
     built
-        What the scenario came to when it was built, as `floodway check --json` has it: nodes, links, paths,
+        The built network, as `floodway check --json` has it: nodes, links, paths,
         ports with their thresholds, pools, workloads. Results of older versions lack it.
     code
         Code that is not floodway's: classes in Python (`python`) that the scenario chose, each with its file
@@ -164,7 +164,7 @@ class Result:
         return html_of(self)
 
     def summary(self) -> Summary:
-        """Compute what the run came to, in the few numbers that people compare; the second call is free."""
+        """Compute the summary of the run; the second call is free."""
         return self._summary
 
     def perftest(self) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -31,7 +31,7 @@ class Fact:
 def facts(result: Result) -> tuple[Fact, ...]:
     """Return what was simulated, as far as the scenario decides it; results of older versions know less.
 
-    What came of it, such as how many flows there were, `realised` says.
+    `realised` has its outcome, such as the number of flows.
     """
     run = result.run
     asked = run.scenario.get("scenario", {})
@@ -53,7 +53,7 @@ def facts(result: Result) -> tuple[Fact, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Realised:
-    """What came of a scenario in one run: its seed, simulated time, measured flows and their sizes."""
+    """The outcome of a scenario in one run: its seed, simulated time, measured flows and their sizes."""
 
     seed: int
     simulated_ms: float
@@ -80,7 +80,7 @@ class Realised:
 
 
 def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
-    """Return what came of some runs: measured flows and their sizes, seeds, simulated time."""
+    """Return the outcome of some runs: measured flows and their sizes, seeds, simulated time."""
     each = " a run" if len(runs) > 1 else ""
     flows = f"{_range([run.flows for run in runs], '{:,}')} measured{each}"
     smallest = [run.smallest_bytes for run in runs if run.smallest_bytes is not None]
@@ -100,7 +100,7 @@ def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
 def common_facts(
     labels: Sequence[str], groups: Sequence[Sequence[Fact]]
 ) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
-    """Put the facts of several variants together: each by name, with whom it holds of.
+    """Put the facts of several variants together: each by name, with the variants that it holds for.
 
     Yields
     ------

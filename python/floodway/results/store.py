@@ -60,9 +60,9 @@ OPTIONAL_TABLES = ("pauses", "signals", "allowances", "shares", "queue_histogram
 CAPTURE_FILE = "capture.pcapng"
 #: What is read of a result beside `run.json`.
 READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CAPTURE_FILE)
-#: Whatever a run may write; other files in its folder are somebody else's.
+#: All files that a run may write; other files in its folder are not floodway's.
 FILES = (RUN_FILE, *READ_FILES, *EXPORTED)
-#: What is said where folders of runs were exchanged.
+#: The error where folders of runs were exchanged.
 ANOTHER_RUN = f"{RUN_FILE} belongs to another run"
 #: Fewer free bytes than this do not hold the smallest results.
 LEAST_FREE_BYTES = 64 * 1024
@@ -171,7 +171,7 @@ class Reservation:
         self._reserved = _identity(self._folder)
 
     def _refuse_begun(self, *, force: bool) -> None:
-        """Refuse a place that is taken; where somebody is still at work there, say who."""
+        """Refuse a folder that is taken; if a process is writing there, name it."""
         try:
             self._refuse_taken(force=force)
         except OutputError:
@@ -257,7 +257,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
 def remove_left_behind(folder: Path) -> None:
     """Finish or remove what processes left in a folder when they were killed: files, and places of runs.
 
-    Places at which somebody is at work are left alone.
+    Folders that a process is writing are left alone.
 
     Raises
     ------
@@ -286,7 +286,7 @@ def _finish_interrupted(folder: Path, work: Path) -> None:
 
 
 def _identity(folder: Path) -> tuple[int, ...] | None:
-    """Return what tells results from others in the same place; none where there is nothing."""
+    """Return the identity of results in a folder; None if there are no results."""
     if not folder.exists() or not any(folder.iterdir()):
         return None
     try:
@@ -333,7 +333,7 @@ def _flushed(path: Path) -> dict[str, Any]:
 
 
 def _refuse_changed(path: Path, document: Mapping[str, Any], *, shown: str) -> None:
-    """Refuse results of which a file is missing, has changed, or came from elsewhere.
+    """Refuse results of which a file is missing, has changed, or belongs to another run.
 
     Raises
     ------

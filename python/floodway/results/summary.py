@@ -103,7 +103,7 @@ class WorkloadSummary:
         When the last byte of the last measured flow arrived; none where one is unfinished, or none is there.
     goodput_gbps
         Payload of measured flows that arrived, from their first start to their last arrival, or to the end of
-        the run where one is unfinished, in Gbit/s; none where there is none.
+        the run where one is unfinished, in Gbit/s; None where there is none.
     fct
         Flow completion times.
     slowdown_p50, slowdown_p99
@@ -154,7 +154,7 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """What congestion points of a port and class told: senders by CNPs and marks, neighbours by CNs."""
+    """Feedback from congestion points of a port and class: CNPs and marks to senders, CNs to neighbours."""
 
     node: str
     link: str
@@ -189,7 +189,7 @@ class OrderSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a run came to.
+    """The summary of a run.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class Summary:
     cns_made
         CNs that congestion points of ports sent to neighbours.
     most_feedback
-        The ports that told most: those that made most CNPs, then most CNs, then those that marked most.
+        The ports with most feedback: those that made most CNPs, then most CNs, then those that marked most.
     order
         Data packets of all flows, and how many of them arrived out of order.
     outcome
@@ -442,7 +442,7 @@ def _order(flows: pl.DataFrame) -> OrderSummary:
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
-    """Name the ports that told of something; results of older versions do not know of all."""
+    """Name the ports with feedback; results of older versions lack some columns."""
     by = ("cnps", "cns", "ue_marks", "ecn_marks")
     unknown = [name for name in by if name not in counters.columns]
     counted = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(

@@ -36,7 +36,7 @@ class Verified:
     folder
         The results.
     faults
-        What is wrong, a line each; empty where every byte is as it was written.
+        The faults, one per line; empty if no byte has changed.
     files, bytes
         How many files it has beside `run.json`, and how large they are together.
     key
@@ -81,7 +81,7 @@ def verified_all(folder: Path) -> Iterator[Verified]:
     Raises
     ------
     OutputError
-        If it is none of these.
+        If it is something else.
     """
     if (folder / STUDY_FILE).is_file() and (folder / "runs").is_dir():
         for run in sorted((folder / "runs").iterdir()):

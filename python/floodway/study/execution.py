@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["conduct"]
 
-#: What is said where runs can no longer be written.
+#: The end of the error when runs can no longer be written.
 GOES_ON = "; completed runs are kept, and the same command continues once that is fixed"
 
 
@@ -42,7 +42,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
 ) -> Conducted:
     """Run what is missing of some studies, and write numbers, pictures and a report.
 
-    Each run is a process's work and is stored as soon as it has ended; so a study that was cut short goes on
+    Each run is a process's work and is stored as soon as it has ended; so an interrupted study continues
     where it was. A run that fails is noted and leaves the others alone.
 
     Parameters
@@ -54,7 +54,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     jobs
         So many processes; by default one per core.
     force
-        Whether all runs shall be run anew.
+        Whether all runs are run again.
     title
         Of the report; by default that of the first study.
     formats
@@ -63,7 +63,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     on_progress
         Called about ten times a second.
     on_message
-        Called with what is to be said: a run that failed, or that was not whole and is run again; a picture
+        Called with messages: a run that failed, or that was incomplete and is run again; a picture
         that cannot be drawn.
 
     Raises
@@ -86,7 +86,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
 
         def end(task: Task) -> None:
             if task.unwritable:
-                # Nor could the others be: none is run in vain.
+                # The others could not be written either, so they are not run.
                 raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
             study_folder.runs.note_failure(task.run.key, task.error or None)
             if task.error:

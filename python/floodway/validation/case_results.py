@@ -140,7 +140,7 @@ class CaseResult:
     wall_s
         Seconds that each took.
     warnings
-        What the configuration says that is allowed but seldom meant, or has no effect.
+        Settings of the configuration that are allowed but rarely intended, or have no effect.
     """
 
     reference: Reference
@@ -177,7 +177,7 @@ class CaseResult:
 
     @property
     def verdict(self) -> Verdict:
-        """A pass if ours is equal; else a failure where that is due, or the verdict of all numbers."""
+        """A pass if ours is equal; else a failure if equality is expected, or the verdict of all numbers."""
         if self.not_run:
             return "not run"
         if self.equal or self.kind == "equal":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Case", "cases_of"]
 
 CONFIGS = "config*.txt"
-#: Modes of the simulator whose senders hear marks: DCQCN and DCTCP.
+#: Modes of the simulator whose senders react to marks: DCQCN and DCTCP.
 MARKED_MODES = (1, 8)
 #: What every value begins with that is no file's name: numbers, rates and durations.
 NUMERIC = "0123456789.+-"
@@ -38,11 +38,11 @@ class Case:
     name
         The folder's name.
     tag
-        What tells its configurations apart: the part of the file's name after `config_`.
+        The tag of the configuration: the part of the file's name after `config_`.
     config
         The configuration.
     marks
-        Whether switches draw at random which packets they mark, and senders heed that.
+        Whether switches draw at random which packets they mark, and senders react to marks.
     pinned
         Whether every flow's path is known: there is one way only between any two nodes, or the paths are
         listed beside the configuration or its flows.
@@ -76,7 +76,7 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
     Raises
     ------
     ValidationError
-        If there are none, a configuration is none, or one lacks the reference's completion times.
+        If there are none, a configuration is invalid, or one lacks the reference's completion times.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -158,7 +158,7 @@ def _file(folder: Path, named: Sequence[str], else_called: str) -> Path | None:
 
 
 def _pinned(folder: Path, keys: Mapping[str, Sequence[str]]) -> bool:
-    """Tell whether no hash decides on paths; what is wrong with the topology is told when it is imported."""
+    """Return whether no hash chooses paths; faults of the topology are reported by the import."""
     flows = folder / Path(*keys.get("FLOW_FILE", ("flow.txt",))[:1])
     if any((near / PATHS_FILE).is_file() for near in (folder, flows.parent)):
         return True

@@ -1,7 +1,7 @@
 """Totals of a run: packets dropped, sent by hosts and marked by switches.
 
 The HPCC simulator writes none. Of ConWeave's, the counts of CNPs tell the marks; drops and packets sent come
-from the table of a case's README.md, where whoever recorded the case has noted what the simulator printed.
+from the table of a case's README.md, which has the simulator's printed totals.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = [
 
 #: What ours are called: lines of a name and a number.
 COUNTS_FILE = "counts.txt"
-#: Where those of a reference are noted, in a table whose first column is `config`.
+#: The file with those of a reference, in a table whose first column is `config`.
 README = "README.md"
 #: What the other columns' heads begin with.
 HEADS = {"drops": "drops", "data packets sent": "packets"}
-#: A line of a file of CNPs: time, node, and how many told of a mark, of disorder, and of either.
+#: A line of a file of CNPs: time, node, and counts of CNPs for marks, for reordering, and for either.
 CNP_COLUMNS = 5
 #: The class of what is no data.
 CONTROL = 6
@@ -78,7 +78,7 @@ class Counts:
 def reference_counts(case: Case) -> Counts | None:
     """Read what is known of a case's totals; none where nothing is.
 
-    CNPs tell all marks only where nothing was dropped: else some packets are never answered.
+    CNPs count all marks only if nothing was dropped: otherwise some packets are never answered.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _leading(cell: str) -> int | None:
 
 
 def _marks(file: Path) -> Iterator[int]:
-    """Yield how many CNPs told of a mark, line by line."""
+    """Yield the number of CNPs for marks, line by line."""
     for line, fields in fields_of(file):
         if len(fields) != CNP_COLUMNS or not all(field.isascii() and field.isdigit() for field in fields):
             at = f"{file}:{line}"

@@ -18,7 +18,7 @@ MOST_NAMED = 20
 
 
 def document(validation: Validation) -> dict[str, Any]:
-    """Return every number and verdict; numbers that are none (a percentile of nothing) are null."""
+    """Return every number and verdict; missing numbers (a percentile of no values) are null."""
     return {
         "complete": validation.complete,
         "verdict": validation.verdict,

@@ -33,12 +33,12 @@ FLOWS = (
 )
 #: Columns of a file of PFC frames, each as received: ports count from 1; 1 is a switch, 1 is a pause.
 PAUSES = ("time_ns", "node", "is_switch", "port", "is_pause")
-#: Columns of a histogram of queues: how many samples found so many whole kilobytes waiting.
+#: Columns of a histogram of queues: how many samples found this many whole kilobytes queued.
 QUEUES = ("switch", "port", "kb", "samples")
 #: The simulator's addresses: 11.0.0.1 and up, 256 to a node.
 ADDRESS = "0b"
 ADDRESS_DIGITS = 8
-#: Larger numbers are none that a simulator wrote.
+#: No simulator writes larger numbers.
 LARGEST = 2**63 - 1
 
 
@@ -169,7 +169,7 @@ def _row(
 
 
 def _node(file: Path, line: int, field: str) -> int:
-    """Read a node's number, or the address that tells it."""
+    """Read a node's number, or the address that identifies it."""
     if len(field) != ADDRESS_DIGITS or not field.startswith(ADDRESS):
         return _number(file, line, field)
     try:

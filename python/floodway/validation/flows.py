@@ -34,7 +34,7 @@ Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 #: A flow's name on both sides.
 KEYS = ("source", "destination", "source_port", "destination_port")
-#: What tells a flow where the two sides number ports differently.
+#: The columns that identify a flow where the two sides number ports differently.
 WITHOUT_PORTS = ("source", "destination", "size_bytes", "start_ns")
 #: Flows alike: which of them a tie favours is not theirs.
 ALIKE = ("start_ns", "size_bytes", "destination")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DOCUMENT_FILE", "PICTURES", "open_folder"]
 
-#: What tells the folder of a validation from any other.
+#: The file that identifies the folder of a validation.
 DOCUMENT_FILE = "validate.json"
 #: What pictures of a case are called.
 PICTURES = ("slowdown", "fct", "queues")

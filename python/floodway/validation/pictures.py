@@ -41,9 +41,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     REFERENCE: {"linewidth": 3.0, "alpha": 0.45},
     OURS: {"linewidth": 1.1, "alpha": 1.0},
 }
-#: Panels beside one another.
+#: Panels side by side.
 COLUMNS = 3
-#: A curve of more points is drawn through so many of them, evenly spread.
+#: A curve of more points is drawn through this many, evenly spread.
 MOST_POINTS = 2000
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Port", "bins_equal", "busiest", "queue_rows", "samples_apart", "samples_of"]
 
-#: Samples tell whole kilobytes: a mean or a percentile is known to one.
+#: Samples are whole kilobytes: a mean or a percentile is exact to one.
 BIN_KB = 1.0
 
 

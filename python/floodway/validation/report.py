@@ -220,7 +220,7 @@ def _overview(cases: Sequence[CaseResult]) -> str:
 
 
 def _reason(result: CaseResult) -> str:
-    """Say why a configuration has not run, with its file's name alone: a page is read elsewhere."""
+    """Say why a configuration has not run, with its file's name only: the page has no local paths."""
     return result.not_run.replace(f"{result.case.config.parent}{os.sep}", "")
 
 

@@ -30,7 +30,7 @@ Verdict = Literal["pass", "fail", "shown", "not run"]
 #: or a hash chooses among paths, in an order that the simulator takes from addresses in memory.
 Kind = Literal["equal", "exact", "tied", "random", "hashed"]
 
-#: Where a hash chooses paths that nobody has listed: when so many flows have ended before anything differs,
+#: Where a hash chooses paths that are not listed: when this many flows have ended before anything differs,
 #: the paths are those of the reference. Flows that went otherwise would have met others from the beginning.
 SHOWN_FLOWS = 200
 

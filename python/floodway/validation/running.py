@@ -43,7 +43,7 @@ def scenario_of(case: Case) -> Scenario:
 def refusal_of(case: Case, error: ScenarioError) -> str | None:
     """Tell why a configuration asks for what is not there; none if the fault is of the files it names.
 
-    What is wrong with its form has been told when the case was found.
+    Its form has been checked when the case was found.
     """
     asked = all(
         Path(fault.file).name == case.config.name and fault.key not in FILES for fault in error.faults

@@ -121,7 +121,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
         others: bounds decide then. By default its flows, frames, samples and totals have to be equal, unless
         a hash chooses paths that are not listed and fewer than 200 flows ended before the first difference.
     only
-        Patterns of `case/tag`, in which `*` and `?` stand for letters; all by default.
+        Patterns of `case/tag`, in which `*` and `?` are wildcards; all by default.
     out
         Where the runs and `validate.json` are kept; by default nowhere.
     force
@@ -138,7 +138,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     OutputError
         If the place is taken or cannot be written.
     RunError
-        If a run could not be brought to its end.
+        If a run failed.
     """
     if seeds < 1:
         raise ValidationError(f"{seeds} seeds: at least one is needed", key="seeds", given=str(seeds))

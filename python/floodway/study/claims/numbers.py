@@ -27,7 +27,7 @@ USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput"
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A metric of a variant at a place, over its seeds.
+    """A metric of a variant at some coordinates, over its seeds.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Metrics by variant, place and seed.
+    """Metrics by variant, coordinates and seed.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Numbers:
     metrics: tuple[Metric, ...] = ()
 
     def cell(self, metric: Metric, variant: str, at: Coordinates) -> Cell:
-        """Return a metric of a variant at a place; of runs that are not of the study, nothing."""
+        """Return a metric of a variant at some coordinates; empty for runs that are not of the study."""
         own = [run for run in self.runs if run.variant == variant and run.at == at]
         values = self.values[metric.name]
         return Cell(
@@ -103,7 +103,7 @@ class Numbers:
         )
 
     def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
-        """Return the runs of a variant at a place whose results are there, one a seed."""
+        """Return the completed runs of a variant at some coordinates, one per seed."""
         return tuple(
             run for run in self.runs if run.variant == variant and run.at == at and run.key in self.done
         )
@@ -119,7 +119,7 @@ def evaluated(
 ) -> Numbers:
     """Compute every metric that the study names, or else the usual ones, of every run that is there.
 
-    `on_message` hears of a metric that nothing needs and that cannot be computed: it then has no value.
+    `on_message` is called for a metric that nothing needs and that cannot be computed: it has no value.
 
     Raises
     ------

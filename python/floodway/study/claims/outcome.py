@@ -41,7 +41,7 @@ class Conducted:
     done, failures
         Keys of the runs that are there, and why the others failed.
     complete
-        Whether every run came to an end, good or bad; not so after Ctrl-C.
+        Whether every run has completed or failed; false after Ctrl-C.
     files
         What was written: the report first.
     """

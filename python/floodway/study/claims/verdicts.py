@@ -33,7 +33,7 @@ class Judged:
     claim
         What was published; the remark of an order names those that we found equal.
     ours
-        Our number: in percent where the claim is relative; none where there is none.
+        Our number: in percent where the claim is relative; None where there is none.
     low, high
         Its range over the seeds.
     seeds
@@ -43,11 +43,11 @@ class Judged:
     found
         For an order: the variants as we found them, best first, with their numbers.
     cause
-        The number that the experiment of its cause gives in its place; none where there is none.
+        The number that the experiment of its cause gives in its place; None where there is none.
     few
         Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
     verdict
-        What is to be said.
+        The verdict.
     parts
         Of a claim over several numbers or orders: each of those that are run.
     """
@@ -242,7 +242,7 @@ def _parts(claim: Claim) -> Iterable[Claim]:
 
 
 def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
-    """Judge a claim over several numbers by what became of each."""
+    """Return the verdict on a claim over several numbers from the verdicts on each."""
     left_out = len(claim.coordinates) * max(1, len(claim.rivals)) - len(parts)
     if left_out and parts:
         claim = _remarked(
@@ -273,7 +273,7 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
 
 
 def _remarked(claim: Claim, text: str) -> Claim:
-    """Return a claim of which something more is said."""
+    """Return a claim with a longer remark."""
     first = [claim.remark if claim.remark.endswith((".", "!", "?")) else f"{claim.remark}."]
     return replace(claim, remark=" ".join([*(first if claim.remark else []), f"{text}."]))
 

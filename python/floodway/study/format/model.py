@@ -114,7 +114,7 @@ class Variant:
     seeds: int | None = None
 
     def runs_at(self, at: Coordinates) -> bool:
-        """Whether it is run at a place."""
+        """Whether it is run at these coordinates."""
         return all(
             (axis not in self.only or point in self.only[axis]) and point not in self.without.get(axis, ())
             for axis, point in at
@@ -144,14 +144,14 @@ class Claim:
     Attributes
     ----------
     name, figure, says, source, remark
-        What it is, where it stands, and what is to be said about it.
+        Its name, its figure, and its text.
     metric, variant, at
-        What is computed: the metric of a variant at a place.
+        What is computed: the metric of a variant at some coordinates.
     against, against_at
-        What it is measured against: another variant, the same one at another place, or both; the number is
-        then a difference in percent.
-    places, rivals, take
-        Of a claim over several numbers: all its places, of which `at` is the first; all that it is measured
+        What it is measured against: another variant, the same one at other coordinates, or both; the number
+        is then a difference in percent.
+    coordinates, rivals, take
+        Of a claim over several numbers: all coordinates, of which `at` is the first; all that it is measured
         against, of which `against` is the first; and whether the `lowest`, the `highest` or `each` of these
         numbers is to be as published.
     value, between, unit, tolerance, bound
@@ -196,7 +196,7 @@ class Claim:
 
     @property
     def is_ours(self) -> bool:
-        """Whether nobody published it: its source says "none", and why it is there."""
+        """Whether it is unpublished: its source is "none", and a reason."""
         return self.source.startswith("none")
 
     @property
@@ -206,7 +206,7 @@ class Claim:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants whose runs it needs at its place."""
+        """The variants whose runs it needs at its coordinates."""
         return self.order or (self.variant,)
 
 
@@ -236,7 +236,7 @@ class Theory:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A published point of a picture: of a metric, at a variant or a place along the axis."""
+    """A published point of a picture: of a metric, at a variant or a point of the axis."""
 
     metric: str
     at: str
@@ -333,7 +333,7 @@ class Study:
     name, title, paper, shows, notes, source
         What it is; notes are Markdown.
     minutes
-        How long the full size takes on two cores; none where nobody has said so.
+        How long the full size takes on two cores; None if not given.
     sets
         Values that hold for all runs.
     axes, variants

@@ -94,7 +94,7 @@ def _figures(paper: Paper, wanted: Sequence[str]) -> tuple[Study, ...]:
     studies = {file.stem: load_study(file) for file in paper.files}
     if not wanted:
         return tuple(studies.values())
-    # A file's own name is meant before a picture's in another file.
+    # A file's own name takes precedence over a picture's in another file.
     names = {stem: stem for stem in studies}
     for stem, study in studies.items():
         for name in _names(study):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["claims_of", "full_coordinates"]
 
-#: Where nothing is said, so much in points of a percentage, or in percent of another number.
+#: By default, in points of a percentage, or in percent of another number.
 TOLERANCE = 5.0
 BOUNDS = ("about", "at-least", "at-most")
 TAKES = ("each", "lowest", "highest")
@@ -49,7 +49,7 @@ def claims_of(
 def full_coordinates(
     table: Table, key: str, axes: Sequence[Axis], *, free: Sequence[str] = ()
 ) -> Coordinates:
-    """Read a point for every axis; where one has a single point, it need not be said.
+    """Read a point for every axis; an axis with a single point may be left out.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _unit(table: Table, own: str) -> str:
 
 
 def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Variant]) -> str:
-    """Read the name of a variant; where there is one only, it need not be said."""
+    """Read the name of a variant; a single variant may be left out."""
     given = table.text(key, names[0] if len(variants) == 1 else "", due=True)
     return table.choice(key, given, what="a variant of this study", allowed=names)
 

@@ -101,7 +101,7 @@ def _options(table: Table) -> Options:
 
 
 def window_of(table: Table) -> tuple[float, float] | None:
-    """Read `window`, in microseconds; none where there is none.
+    """Read `window`, in microseconds; None where there is none.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def window_of(table: Table) -> tuple[float, float] | None:
 
 
 def bucket_of(table: Table) -> float | None:
-    """Read `bucket`, in microseconds; none where there is none.
+    """Read `bucket`, in microseconds; None where there is none.
 
     Raises
     ------

@@ -27,7 +27,7 @@ IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
 #: What the table of all numbers is called, beside the pictures.
 NUMBERS = "numbers"
-#: Pictures that have variants beside one another, and no more of these than can be read.
+#: Pictures that have variants side by side, and no more of these than can be read.
 BESIDE, MOST_RESULTS = ("ports", "region"), 4
 #: Keys that mean something in pictures of some kinds only.
 OF_KINDS: dict[str, tuple[str, ...]] = {
@@ -119,7 +119,7 @@ def _plot(
 
 
 def _refuse_meaningless(table: Table, kind: str) -> None:
-    """Refuse keys that pictures of this kind would not heed."""
+    """Refuse keys that do not apply to pictures of this kind."""
     for key, kinds in OF_KINDS.items():
         if key in table and kind not in kinds:
             text = f"does not apply to a picture of the kind {kind}; it applies to {', '.join(kinds)}"
@@ -257,7 +257,7 @@ def _marks(table: Table, metrics: Mapping[str, Metric]) -> tuple[Mark, ...]:
 def _refuse_nothing(table: Table, plot: Plot, variants: Sequence[Variant]) -> None:
     shown = [variant for variant in variants if variant.name in plot.variants]
     if plot.kind in BESIDE and len(shown) > MOST_RESULTS:
-        text = f"{len(shown)} variants are too many beside one another; choose at most {MOST_RESULTS}"
+        text = f"{len(shown)} variants are too many side by side; choose at most {MOST_RESULTS}"
         raise table.fault("variants", text, given=plot.variants)
     if not any(variant.runs_at(plot.at) for variant in shown):
         where = ", ".join(f"{axis} = {point}" for axis, point in plot.at)

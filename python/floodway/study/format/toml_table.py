@@ -96,7 +96,7 @@ class Table:
         return cast("str", found)
 
     def number(self, key: str) -> float | None:
-        """Return a number, none where there is none."""
+        """Return a number, None where there is none."""
         found = self._typed(key, (int, float), "a number", None)
         if found is not None and not math.isfinite(found):
             raise self.fault(key, f"{found} is not a finite number", given=found)
@@ -148,7 +148,7 @@ class Table:
         return tuple(self._content)
 
     def finish(self) -> None:
-        """Refuse keys that nobody has read."""
+        """Refuse keys that were not read."""
         for key in self._content:
             if key not in self._known:
                 self.choice("", key, what="a key here", allowed=dict.fromkeys(self._known))

@@ -47,7 +47,7 @@ class Value:
     Attributes
     ----------
     value
-        The number; none where there is none, such as a percentile that an unfinished flow has.
+        The number; None where there is no number, such as a percentile at an unfinished flow.
     unfinished
         Flows that did not finish among those that it is of.
     flows

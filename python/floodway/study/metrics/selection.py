@@ -146,7 +146,7 @@ def _no_port(result: Result, patterns: Sequence[str]) -> PlotError:
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether patterns name a name: `*` and `?` stand for letters, `h1..h16` for a range.
+    """Whether patterns name a name: `*` and `?` are wildcards, `h1..h16` is a range.
 
     Examples
     --------

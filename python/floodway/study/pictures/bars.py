@@ -23,7 +23,7 @@ VARIANT = "variant"
 
 
 class NothingRanError(PlotError):
-    """A picture of which no run is there: left out of the quick form, or failed, which is told anyhow."""
+    """A picture without any run: left out of the quick form, or failed, which is reported anyway."""
 
     def __init__(self) -> None:
         super().__init__("none of its runs is there")
@@ -38,7 +38,7 @@ class Bar:
     metric, at, group
         Where it stands.
     mean
-        Mean over the seeds; none where there is none.
+        Mean over the seeds; None where there is none.
     low, high
         Its smallest and its largest value.
     reach
@@ -50,7 +50,7 @@ class Bar:
     few
         Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
     published
-        What somebody published.
+        The published number.
     """
 
     metric: str

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 
-#: A curve of more points is drawn through so many of them.
+#: A curve of more points is drawn through this many.
 MOST_POINTS = 2000
 _ACROSS = {
     "fct": TIME,
@@ -79,7 +79,7 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
 
 
 def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw ports and senders in time, the variants beside one another, of the first seed of each.
+    """Draw ports and senders in time, the variants side by side, of the first seed of each.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
 
 
 def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw the congestion region in time, the variants beside one another, of the first seed of each.
+    """Draw the congestion region in time, the variants side by side, of the first seed of each.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
 
 
 def _noted(drawing: Drawing, note: str) -> Drawing:
-    """Return a picture with what is to be said of its seeds as well."""
+    """Return a picture whose note also names its seeds."""
     return replace(drawing, note=" ".join(filter(None, (drawing.note, note))))
 
 

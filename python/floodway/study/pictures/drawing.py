@@ -54,7 +54,7 @@ ACROSS, LETTERS, DIGIT = 6.0, 13.5, 0.058
 WHOLE = 1000
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
-#: Lines of closed forms, so that one is told from the next.
+#: Lines of closed forms, so that they can be distinguished.
 DASHES = ((0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 HOLLOW: dict[str, Any] = {
     "marker": "D",
@@ -179,7 +179,7 @@ def number_in(bar: Bar) -> str:
 
 
 def _label_value(axes: Axes, x: float, bar: Bar, *, upright: bool) -> None:
-    """Write a bar's number above it, upright where it is wider than the bar, or, where there is none, why."""
+    """Write a bar's number above it, upright if wider than the bar; the reason if there is no number."""
     look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "x-small"}
     if bar.mean is None:
         why = "not reached" if bar.unfinished else "not run"

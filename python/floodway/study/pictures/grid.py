@@ -30,15 +30,15 @@ __all__ = ["grid"]
 #: Inches of a cell, of a letter of a row's name or a panel's title, of a panel's title, of a line below a
 #: column, of the figure's title, and between panels.
 WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
-#: Inches of a further line of the figure's title, and of what is said of colours.
+#: Inches of a further line of the figure's title, and of the note on colours.
 TITLE_LINE, BOTTOM = 0.2, 0.25
-#: Letters of a line below a column, and panels beside one another.
+#: Letters of a line below a column, and panels side by side.
 LETTERS, COLUMNS = 10, 2
 #: Light is little: what is printed in grey keeps its order.
 COLOURS = "magma_r"
 #: Of the colours' range: beyond it letters are white.
 DARK = 0.42
-#: Where the most is so many times the least, colours go by the logarithm.
+#: From this ratio of largest to smallest on, colours are logarithmic.
 WIDE_RANGE = 4.0
 
 

@@ -46,7 +46,7 @@ class Shown:
 
 
 def shown(part: Part, found: Judged) -> Shown:
-    """Write a claim and what became of it."""
+    """Return a claim with its verdict as text."""
     claim = found.claim
     source = f" ({claim.source})" if claim.source else ""
     return Shown(

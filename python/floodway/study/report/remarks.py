@@ -20,7 +20,7 @@ __all__ = ["lossless_of", "troubles", "warnings_of"]
 def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
     """Say of how many runs that ended each verdict on lossless classes is, and of which variants.
 
-    `losses` has what became of lossless classes, by the runs' keys.
+    `losses` has the lossless verdicts, by the runs' keys.
     """
     found: dict[str, list[tuple[Run, Lossless]]] = {}
     for run in {run.key: run for run in part.numbers.runs if run.key in losses}.values():

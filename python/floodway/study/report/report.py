@@ -88,8 +88,8 @@ def write_report(
 ) -> tuple[Path, ...]:
     """Write numbers, pictures and the report into the folder of the studies, and return the files.
 
-    Pictures are PNG, and of these formats as well. `on_message` hears of each that cannot be drawn though
-    some of its runs are there.
+    Pictures are PNG, and of these formats as well. `on_message` is called for each that cannot be drawn
+    although some of its runs are there.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
 
 
 def _origin(study: Study, claim: Claim) -> str:
-    """Say whose a claim is: published where a paper, a source or a figure of one is named."""
+    """Return the origin of a claim: published if a paper, a source or a figure of one is named."""
     if claim.is_ours:
         return "claim of our own"
     named = study.paper or study.source or claim.source or claim.figure
@@ -232,7 +232,7 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """What the report says of a run beside its numbers: what was simulated, what came of it, its troubles."""
+    """Facts of a run in the report beside its numbers: what was simulated, its outcome, its faults."""
 
     facts: tuple[Fact, ...]
     realised: Realised

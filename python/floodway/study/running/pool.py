@@ -30,7 +30,7 @@ __all__ = ["Task", "TaskProgress", "work_off"]
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a run is, as its process said last."""
+    """The progress of a run, as its process reported it last."""
 
     time_us: float
     flows_done: int
@@ -78,12 +78,12 @@ class Task:
 
     @property
     def failed(self) -> bool:
-        """Whether it came to a bad end."""
+        """Whether it failed."""
         return bool(self.error)
 
     @property
     def ended(self) -> bool:
-        """Whether it came to an end, good or bad."""
+        """Whether it completed or failed."""
         return self.wall_s is not None or self.failed
 
 
@@ -109,7 +109,7 @@ def work_off(
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_end: Callable[[Task], None] | None = None,
 ) -> bool:
-    """Bring every task to an end, and return whether all came to one: not so after Ctrl-C.
+    """Run every task, and return whether all have ended: false after Ctrl-C.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class _Pool:
 
     def _begin(self) -> None:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
-        # A group of its own: Ctrl-C is for this process alone, which tells the others.
+        # A group of its own: Ctrl-C reaches this process only, which stops the others.
         process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
             [sys.executable, "-P", "-m", "floodway.study", *_named_files()],
             stdin=subprocess.PIPE,

@@ -69,7 +69,7 @@ class StudyFolder:
         self._leave()
 
     def _refuse_begun(self) -> None:
-        """Refuse a folder of something else; where somebody is still at work there, say who."""
+        """Refuse a folder of something else; if a process is writing there, name it."""
         try:
             self._refuse_foreign()
         except OutputError:
@@ -224,7 +224,7 @@ def publish(result: Result, folder: Path) -> None:
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether a file is the one that tells the folder of a study: it has what every one of ours has."""
+    """Whether a file is the record of a study's folder: it has the keys that all of ours have."""
     try:
         document = read_json(file)
     except ValueError:

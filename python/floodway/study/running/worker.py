@@ -30,7 +30,7 @@ def task_of(recipe: Recipe, *, seed: int, folder: Path) -> str:
 
 
 def main() -> None:
-    """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work.
+    """Work until stdin ends: without the parent process, nothing needs the current task.
 
     Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
     """
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
-    """Run a task, and return what is to be said of it; how far it is goes out meanwhile."""
+    """Run a task, and return its answer; progress is printed meanwhile."""
     recipe = Recipe(
         **{**task["recipe"], "sets": tuple((key, value) for key, value in task["recipe"]["sets"])}
     )

@@ -197,7 +197,7 @@ def test_strict_fails_on_whatever_lossless_classes_lost() -> None:
     assert not any(failures(outcome, strict=False) for outcome in (*of.values(), failed))
     assert failures(of["held"], strict=True) == []
     assert failures(of["lost"], strict=True) == [
-        "lossless classes lost 22,315,986 bytes (5,367 packets) for want of buffer"
+        "lossless classes lost 22,315,986 bytes (5,367 packets) by buffer overflow"
     ]
     assert failures(failed, strict=True) == ["lossless classes lost 7,546 bytes (7 packets) by failures"]
 

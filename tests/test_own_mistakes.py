@@ -149,8 +149,8 @@ def test_an_attribute_that_is_nearly_one_of_ours_is_refused_where_it_has_no_effe
     told = refused()
     line = inspect.getsourcelines(Window)[1] + 2
     assert (
-        f"class Window sets window (test_own_mistakes.py:{line}) and never window_bytes, which alone is read "
-        "(payload that may be in flight, in bytes): did you mean window_bytes?"
+        f"class Window sets window (test_own_mistakes.py:{line}) and never window_bytes, the only one that "
+        "is read (payload that may be in flight, in bytes): did you mean window_bytes?"
     ) in told
 
     class Pace(floodway.RateControl, name="odd"):
@@ -245,7 +245,9 @@ def test_a_callback_that_would_not_run_is_refused_where_the_class_is_defined() -
         class Swapped(floodway.RateControl):
             def strat(self, flow: Flow) -> None: ...
 
-    with pytest.raises(TypeError, match="there is no needs here; allowed: name, tells; a congestion point"):
+    with pytest.raises(
+        TypeError, match="there is no needs here; allowed: name, tells; `needs` is for rate controls"
+    ):
 
         class Needs(floodway.CongestionPoint, needs=("int",)): ...
 

@@ -258,8 +258,12 @@ def test_a_port_of_which_only_the_queue_is_known_has_no_strip(tmp_path: Path) ->
     [
         (made_up_feedback(), {"objects": ["s1>h9"]}, r"'s1>h9' is not the name .*did you mean"),
         (made_up_feedback(), {"flows": ["laod"]}, r"'laod' is not a flow whose allowance was recorded"),
-        (made_up_result(), {"flows": ["load"]}, r"did not keep allowances; records\.allowances = true"),
-        (made_up_feedback(), {"objects": ["h1>s1"]}, r"nothing was kept of these ports .*records\.watch"),
+        (made_up_result(), {"flows": ["load"]}, r"did not record allowances; records\.allowances = true"),
+        (
+            made_up_feedback(),
+            {"objects": ["h1>s1"]},
+            r"nothing was recorded for these ports .*records\.watch",
+        ),
         (made_up_result(), {}, r"nothing was recorded for any port; records\.watch"),
     ],
 )
@@ -272,7 +276,7 @@ def test_what_is_lacking_is_told_with_the_key_that_keeps_it(
 
 def test_too_much_is_refused() -> None:
     many = [source(made_up_feedback(), str(n)) for n in range(5)]
-    with pytest.raises(package.PlotError, match="5 results are too many beside one another"):
+    with pytest.raises(package.PlotError, match="5 results are too many side by side"):
         plot.ports(many)
 
 
@@ -297,5 +301,5 @@ def test_the_verb_draws_ports(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", plain, "--out", "plain").code == 0
     lacking = floodway("plot", "ports", "plain", "--out", "r").err
     for key in ("pauses", "signals", "allowances"):
-        assert f"records.{key} = true keeps" in lacking
+        assert f"records.{key} = true records" in lacking
     assert "does not apply to fct; only to ports" in floodway("plot", "fct", "told", "--flow", "x").err

@@ -307,7 +307,7 @@ def test_results_stand_beside_one_another_with_the_same_strips() -> None:
 @pytest.mark.parametrize(
     ("result", "given", "message"),
     [
-        (made_up_result(), {}, r"^the run did not keep signals; records\.signals = true keeps them$"),
+        (made_up_result(), {}, r"^the run did not record signals; records\.signals = true records them$"),
         (
             replace(made_up_region(TREE, SPREAD), signals=made_up_region(TREE, SPREAD).signals.clear()),  # type: ignore[union-attr]
             {},
@@ -316,7 +316,7 @@ def test_results_stand_beside_one_another_with_the_same_strips() -> None:
         (
             made_up_region(TREE, SPREAD),
             {"window": (0.0, 50.0)},
-            r"^no port was in another state than outside in this time: there is no region to show$",
+            r"^no port left the state outside in this time: there is no region to show$",
         ),
         (made_up_region(TREE, SPREAD), {"window": (2000.0, None)}, r"^nothing lies from 2000 us on: the run"),
     ],
@@ -328,9 +328,9 @@ def test_what_is_lacking_is_told(result: Result, given: dict[str, Any], message:
 
 def test_whose_signals_were_not_kept_is_told_and_too_much_is_refused() -> None:
     one = made_up_region(TREE, SPREAD)
-    with pytest.raises(package.PlotError, match=r"^without: the run did not keep signals"):
+    with pytest.raises(package.PlotError, match=r"^without: the run did not record signals"):
         plot.region([source(one, "with"), source(made_up_result(), "without")])
-    with pytest.raises(package.PlotError, match="5 results are too many beside one another"):
+    with pytest.raises(package.PlotError, match="5 results are too many side by side"):
         plot.region([source(one, str(n)) for n in range(5)])
 
 

@@ -260,7 +260,7 @@ def test_flows_of_a_workload_have_shades_and_the_only_one_of_another_stands_out(
         (
             made_up_result(),
             {},
-            r'did not keep flows\' shares of links; records\.shares = { links = "h1-t1" }',
+            r'did not record flows\' shares of links; records\.shares = { links = "h1-t1" }',
         ),
         (made_up_result(), {"objects": ["s1>h9"]}, r"records\.shares = "),
         (

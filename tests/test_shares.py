@@ -69,7 +69,7 @@ def test_shares_are_saved_and_read_again_and_left_out_where_they_are_not_kept(
     small.save(tmp_path / "shared", force=True)
     assert not (tmp_path / "shared" / "shares.parquet").exists()
     assert package.read(tmp_path / "shared").shares is None
-    with pytest.raises(package.PlotError, match=r"did not keep flows' shares of links; records\.shares = "):
+    with pytest.raises(package.PlotError, match=r"did not record flows' shares of links; records\.shares = "):
         share_rows(small)
 
 

@@ -178,7 +178,7 @@ AGAINST_BOTH = 'variant = "a"\nagainst = ["b", "c"]\n'
             'value = -55\nis = "at-most"\ntolerance = 0',
             "same direction",
             "-55.0 to -50.0 %",
-            "So at 1 of 2, but not against B.",
+            "Holds for 1 of 2, but not against B.",
         ),
         ('take = "lowest"\nvalue = -55\ntolerance = 0.1', "agrees", "-55.0 %", "Ours is against C."),
         ('take = "highest"\nvalue = -50\ntolerance = 0.1', "agrees", "-50.0 %", "Ours is against B."),
@@ -250,8 +250,8 @@ def test_a_first_one_over_all_points_says_where_it_is_not(tmp_path: Path) -> Non
     numbers = Numbers(runs=runs, done=frozenset(values), values=by_metric)
     found = claim_verdicts(study, numbers)[0]
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.published, row.ours, row.verdict) == ("10 MB lowest", "so at 1 of 2", "differs")
-    assert row.remark == "So at 1 of 2, but not at load = 0.4, where 1 MB is."
+    assert (row.published, row.ours, row.verdict) == ("10 MB lowest", "holds for 1 of 2", "differs")
+    assert row.remark == "Holds for 1 of 2, but not at load = 0.4, where 1 MB is."
 
 
 def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:

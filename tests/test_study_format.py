@@ -220,7 +220,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'kind = "lines"',
             'kind = "grid"\nlog = "y"',
-            "plot[1].log: has no meaning in a picture of the kind grid; it is of bars, lines, series, cdf",
+            "plot[1].log: does not apply to a picture of the kind grid; it applies to bars, lines, series, cdf",
         ),
         (
             'kind = "fct-p99"\nsize = ["0B", "10KB"]',
@@ -258,12 +258,12 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'log = "y"',
             'group = "load"',
-            "plot[2].group: 'load' goes across already",
+            "plot[2].group: 'load' is already the axis across",
         ),
         (
             'kind = "cdf"\n',
             'kind = "cdf"\nrelative-to = "little"\n',
-            "plot[4].relative-to: has no meaning in a picture of the kind cdf; it is of bars, lines, grid",
+            "plot[4].relative-to: does not apply to a picture of the kind cdf; it applies to bars, lines, grid",
         ),
         (
             'log = "y"',

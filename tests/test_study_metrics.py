@@ -370,7 +370,7 @@ def test_a_link_or_workload_without_shares_is_told_with_the_nearest(
     with pytest.raises(package.PlotError, match=message):
         value(made_up_shares(), kind, **given)
     with pytest.raises(
-        package.PlotError, match=r'did not keep flows\' shares .*records\.shares = \{ links = "'
+        package.PlotError, match=r'did not record flows\' shares .*records\.shares = \{ links = "'
     ):
         value(made_up_result(), kind, **given)
 

@@ -247,7 +247,7 @@ def harms(run: Path) -> dict[str, Callable[[], object]]:
         "series.parquet is missing": (run / "series.parquet").unlink,
         "run.json is not as it was written": lambda: altered(run / "run.json"),
         "run.json has no key": lambda: remarked(run),
-        f"run.json is of another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
+        f"run.json belongs to another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
     }
 
 
@@ -400,14 +400,14 @@ def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> Non
     assert states_of(plan, out)[one.key] == "to do"
     messages: list[str] = []
     again = conduct(plan, out=out, jobs=2, on_message=messages.append)
-    assert messages == [f"{one.label}: run.json is of another run, {other.key[:12]}; it is run again"]
+    assert messages == [f"{one.label}: run.json belongs to another run, {other.key[:12]}; it is run again"]
     assert again.complete
     assert report_of(out) == report
     assert not any(found.faults for found in verified_all(out))
     shutil.rmtree(out / "runs" / one.key)
     shutil.copytree(out / "runs" / other.key, out / "runs" / one.key)
     faults = {found.folder.name: found.faults for found in verified_all(out) if found.faults}
-    assert faults == {one.key: ("run.json is of another run than the one that belongs here",)}
+    assert faults == {one.key: ("run.json belongs to another run",)}
 
 
 def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) -> None:

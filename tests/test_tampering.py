@@ -210,7 +210,7 @@ def test_results_that_were_tampered_with_are_one_clear_error_everywhere(
 ON_COMPARISONS: dict[str, tuple[Callable[[Path], object], str]] = {
     "runs exchanged": (
         lambda out: exchanged(out / "small", out / "two"),
-        "run.json is of another run than the one that belongs here",
+        "run.json belongs to another run",
     ),
     "a missing run": (lambda out: shutil.rmtree(out / "two"), "cannot be read"),
     "a bit of a table": (lambda out: flipped(out / "two" / "flows.parquet"), "is not as it was written"),

@@ -290,7 +290,7 @@ def test_time_in_a_state_is_that_of_all_chosen_queues_inside_the_window() -> Non
         value(result, "time-in-state", state="bussy")
     for kind in ("time-in-state", "max-queue"):
         with pytest.raises(
-            package.PlotError, match=r"ports: 's2 l1' names no port; .*did you mean 's1 l1'\?"
+            package.PlotError, match=r"ports: 's2 l1' matches no port; .*did you mean 's1 l1'\?"
         ):
             value(result, kind, state="busy", ports=("s2 l1",))
 
@@ -308,7 +308,7 @@ def test_the_first_time_in_a_state_is_that_of_any_chosen_queue_inside_the_window
     assert value(result, "first-in-state", state="checking") is None
     for options, message in (
         ({"state": "bussy"}, r"'bussy' is not a state of queues; .*did you mean 'busy'\?"),
-        ({"state": "busy", "ports": ("s2 l1",)}, r"ports: 's2 l1' names no port; .*did you mean 's1 l1'\?"),
+        ({"state": "busy", "ports": ("s2 l1",)}, r"ports: 's2 l1' matches no port; .*did you mean 's1 l1'\?"),
     ):
         with pytest.raises(package.PlotError, match=message):
             value(result, "first-in-state", **options)

@@ -454,7 +454,7 @@ def digests_of(resolved: object) -> dict[str, str]:
     return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
 
 
-def _beside(path: Path) -> str:
+def _neighbours_digest(path: Path) -> str:
     """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
     folder, package = path.parent, Path(__file__).parent
     files = {
@@ -516,10 +516,10 @@ def load_file(path: Path, *, given: str | None = None) -> None:
         raise MechanismError(given) from error
     finally:
         _LOADING.pop()
-    beside = _beside(path)
+    neighbours = _neighbours_digest(path)
     for full, by in _LOADED_BY.items():
         if by == path:
-            _DIGESTS[full] += f"+{beside}"
+            _DIGESTS[full] += f"+{neighbours}"
     _FILES[path] = given
 
 

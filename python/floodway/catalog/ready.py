@@ -38,8 +38,8 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
     UnknownNameError
         If there is no such folder.
     """
-    beside = Path(__file__).parents[3] / "scenarios"
-    candidates = [folder] if folder is not None else [Path("scenarios"), beside]
+    in_repository = Path(__file__).parents[3] / "scenarios"
+    candidates = [folder] if folder is not None else [Path("scenarios"), in_repository]
     for candidate in candidates:
         if candidate.is_dir():
             return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))

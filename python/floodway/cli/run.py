@@ -96,9 +96,9 @@ def _run(request: Request) -> int:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
     code = _verdict(request, result.outcome)
-    if published.trouble is None:
+    if published.error is None:
         return code
-    echo(f"error: {published.trouble}", err=True)
+    echo(f"error: {published.error}", err=True)
     echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
 
@@ -116,7 +116,7 @@ class _Published:
 
     folder: Path
     notes: tuple[str, ...]
-    trouble: OutputError | None = None
+    error: OutputError | None = None
 
 
 def _published(
@@ -139,7 +139,7 @@ def _published(
         reservation.publish(result, also=export)
     except OutputError as error:
         folder = rescued(write, name=out.resolve().name, error=error)
-        return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), trouble=error)
+        return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
     return _Published(folder=out, notes=(*_full_tables(result.outcome), *notes))
 
 

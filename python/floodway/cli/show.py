@@ -302,10 +302,10 @@ def _perftest(result: Result) -> Iterable[str]:
 
 def _lossless(outcome: Outcome) -> str:
     chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
-    beside = (
+    dropped = (
         f"; in addition, {chosen:,} packets of congesting flows were dropped deliberately" if chosen else ""
     )
-    return sentence(outcome.lossless) + (beside if outcome.lossless.verdict != "not-asked" else "")
+    return sentence(outcome.lossless) + (dropped if outcome.lossless.verdict != "not-asked" else "")
 
 
 def _number(value: float | None, *, missing: str, digits: int = 1) -> str:

@@ -205,8 +205,8 @@ def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
         return DONE
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
-        said = ", ".join(f"{counts[state]} {state}" for state in STATES)
-        echo(f"{out}: {len(plan.runs)} runs: {said}")
+        counts_text = ", ".join(f"{counts[state]} {state}" for state in STATES)
+        echo(f"{out}: {len(plan.runs)} runs: {counts_text}")
         if not request.quiet and counts["done"] < len(plan.runs):
             _show_states([row for row in rows if row["folder"] == str(out)])
     return DONE

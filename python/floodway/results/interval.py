@@ -107,11 +107,11 @@ def _inside(t: float, freedom: int) -> float:
     """Return how often Student's t is below t in size (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     square = math.cos(angle) ** 2
-    odd = freedom % 2
-    term = math.cos(angle) if odd else 1.0
+    is_odd = freedom % 2
+    term = math.cos(angle) if is_odd else 1.0
     total = term if freedom > 1 else 0.0
-    for step in range(2 + odd, freedom, 2):
+    for step in range(2 + is_odd, freedom, 2):
         term *= square * (step - 1) / step
         total += term
     inside = math.sin(angle) * total
-    return (angle + inside) * 2 / math.pi if odd else inside
+    return (angle + inside) * 2 / math.pi if is_odd else inside

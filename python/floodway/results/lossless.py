@@ -204,8 +204,8 @@ def _held(lossless: Lossless) -> str:
     if lossless.verdict == "held-by-sizing":
         react = " (react = 0us: where upstreams obey a pause at once)" if lossless.react_is_zero else ""
         sizes = "every lossless port has at least the buffer that its flow control needs"
-        beside = "no buffer overflowed, " if lossless.failed else ""
-        return f"{beside}held by sizing: {sizes}{react}"
+        no_overflow = "no buffer overflowed, " if lossless.failed else ""
+        return f"{no_overflow}held by sizing: {sizes}{react}"
     if lossless.verdict == "held":
         return "held in this run; an older version wrote it, which did not compare sizes"
     return "no class has a lossless flow control"

@@ -30,10 +30,10 @@ def bandwidth_of(there: pl.DataFrame, back: pl.DataFrame) -> Iterable[dict[str, 
     """
     if there.is_empty():
         return
-    ways = [way for way in (there, back) if not way.is_empty()]
+    directions = [direction for direction in (there, back) if not direction.is_empty()]
     size = int(there["size_bytes"][0])
-    posted = [_times(way, "start_us") for way in ways]
-    completed = [_times(way, "completed_us") for way in ways]
+    posted = [_times(direction, "start_us") for direction in directions]
+    completed = [_times(direction, "completed_us") for direction in directions]
     rates = [len(p) / float(c[-1] - p[0]) for p, c in zip(posted, completed, strict=True)]
     peaks = [1 / _shortest(p, c) for p, c in zip(posted, completed, strict=True)]
     gbps = size * 8 / 1000

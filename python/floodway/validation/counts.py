@@ -130,8 +130,8 @@ def counts_apart(reference: Counts | None, ours: Counts | None) -> Iterator[str]
     for name, _, label in NAMES:
         expected, own = (getattr(counts or Counts(), name) for counts in (reference, ours))
         if expected is not None and expected != own:
-            told = "none" if own is None else f"{own:,}"
-            yield f"{label}: {expected:,} in the reference, {told} in floodway"
+            ours_text = "none" if own is None else f"{own:,}"
+            yield f"{label}: {expected:,} in the reference, {ours_text} in floodway"
 
 
 def count_rows(reference: Counts, ours: Sequence[Counts], rules: Rules) -> Iterator[Row]:

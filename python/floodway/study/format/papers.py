@@ -65,28 +65,28 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
     return tuple(found)
 
 
-def asked_for(words: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
-    """Read what `reproduce` is asked for: papers, each followed by its figures; all where none follow.
+def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
+    """Read the studies of papers, each followed by its figures; all figures by default.
 
     Raises
     ------
     UnknownNameError
-        If a word is neither a paper nor a figure of the paper before it.
+        If a name is neither a paper nor a figure of the paper before it.
     StudyError
         If a study cannot be read.
     """
     known = {paper.name: paper for paper in papers(folder)}
     chosen: dict[str, list[str]] = {}
     current = ""
-    for word in words:
-        if word in known:
-            current = word
-            chosen.setdefault(word, [])
+    for name in names:
+        if name in known:
+            current = name
+            chosen.setdefault(name, [])
         elif not current:
-            text, near = not_a_choice(word, what="a paper", allowed=known)
-            raise UnknownNameError(text, key="paper", given=word, allowed=tuple(known), nearest=near)
+            text, near = not_a_choice(name, what="a paper", allowed=known)
+            raise UnknownNameError(text, key="paper", given=name, allowed=tuple(known), nearest=near)
         else:
-            chosen[current].append(word)
+            chosen[current].append(name)
     return tuple((name, _figures(known[name], figures)) for name, figures in chosen.items())
 
 
@@ -121,8 +121,8 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def _root(folder: Path | None) -> Path:
-    beside = Path(__file__).parents[4] / "studies"
-    candidates = [folder] if folder is not None else [Path("studies"), beside]
+    in_repository = Path(__file__).parents[4] / "studies"
+    candidates = [folder] if folder is not None else [Path("studies"), in_repository]
     for candidate in candidates:
         if candidate.is_dir():
             return candidate

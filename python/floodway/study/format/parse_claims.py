@@ -58,18 +58,18 @@ def full_coordinates(
     """
     inner = table.table(key)
     given = {name: inner.value(name) for name in inner.names()}
-    said = dict(coordinates_of(inner, given, axes))
+    points_by_axis = dict(coordinates_of(inner, given, axes))
     for axis in axes:
-        if axis.name in said and axis.name in free:
+        if axis.name in points_by_axis and axis.name in free:
             raise table.fault(
                 key, f"{axis.name}: the picture goes along this axis; it has no point", given=axis.name
             )
-        if axis.name not in said and axis.name not in free:
+        if axis.name not in points_by_axis and axis.name not in free:
             if len(axis.points) > 1:
                 text = f"names no point of the axis {axis.name}; allowed: {', '.join(axis.names)}"
                 raise table.fault(key, text, allowed=axis.names)
-            said[axis.name] = axis.names[0]
-    return tuple((axis.name, said[axis.name]) for axis in axes if axis.name in said)
+            points_by_axis[axis.name] = axis.names[0]
+    return tuple((axis.name, points_by_axis[axis.name]) for axis in axes if axis.name in points_by_axis)
 
 
 def _claim(
@@ -159,18 +159,18 @@ def _claim_coordinates(table: Table, axes: Sequence[Axis]) -> tuple[Coordinates,
     }
     if not points:
         return (full_coordinates(table, "at", axes),)
-    said = dict(
+    points_by_axis = dict(
         coordinates_of(inner, {name: value for name, value in given.items() if name not in points}, axes)
     )
     for axis in axes:
-        if axis.name in said or axis.name in points:
+        if axis.name in points_by_axis or axis.name in points:
             continue
         if len(axis.points) > 1:
             text = f"names no point of the axis {axis.name}; allowed: {', '.join(axis.names)}, {EVERY}"
             raise table.fault("at", text, allowed=(*axis.names, EVERY))
-        said[axis.name] = axis.names[0]
+        points_by_axis[axis.name] = axis.names[0]
     names = [axis.name for axis in axes]
-    choices = [points.get(name, (said.get(name, ""),)) for name in names]
+    choices = [points.get(name, (points_by_axis.get(name, ""),)) for name in names]
     return tuple(tuple(zip(names, choice, strict=True)) for choice in itertools.product(*choices))
 
 
@@ -204,8 +204,8 @@ def _cause_against(cause: Table, usual: str, names: Sequence[str]) -> str:
 def _other_coordinates(table: Table, axes: Sequence[Axis], at: Coordinates) -> Coordinates:
     """Read the points that differ in what is measured against."""
     inner = table.table("against-at")
-    said = dict(coordinates_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
-    return tuple((axis, said.get(axis, point)) for axis, point in at)
+    points_by_axis = dict(coordinates_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
+    return tuple((axis, points_by_axis.get(axis, point)) for axis, point in at)
 
 
 def _tolerance(table: Table) -> float:

@@ -147,5 +147,5 @@ def _quantity(table: Table, key: str, text: str, read: Callable[[str], float], e
 
 def _label(label: str, options: Options) -> str:
     parts = [", ".join(options.workload), _WORDS.get(options.path_class, "")]
-    said = ", ".join(part for part in parts if part)
-    return f"{label} ({said})" if said else label
+    option_text = ", ".join(part for part in parts if part)
+    return f"{label} ({option_text})" if option_text else label

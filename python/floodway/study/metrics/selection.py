@@ -138,11 +138,10 @@ def _no_port(result: Result, patterns: Sequence[str]) -> PlotError:
     names = dict.fromkeys((*known, *ports["node"], *ports["link"]))
     near = nearest(patterns[0], names)
     hint = f"; did you mean {near!r}?" if near else ""
-    said = ", ".join(map(repr, patterns))
-    text = (
-        f"ports: {said} names no port; allowed: all, hosts, switches, or a node, a link, or `node link`{hint}"
-    )
-    return PlotError(text, key="ports", given=said, allowed=tuple(names), nearest=near)
+    given_text = ", ".join(map(repr, patterns))
+    allowed = "all, hosts, switches, a node, a link, or `node link`"
+    text = f"ports: {given_text} matches no port; allowed: {allowed}{hint}"
+    return PlotError(text, key="ports", given=given_text, allowed=tuple(names), nearest=near)
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

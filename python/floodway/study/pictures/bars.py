@@ -197,8 +197,8 @@ def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Coordinate
     for group in groups:
         for at in across:
             variant = at if plot.along == VARIANT else group if plot.group == VARIANT else plot.variants[0]
-            said = {**dict(plot.at), plot.along: at, plot.group: group}
-            coordinates = tuple((axis.name, said[axis.name]) for axis in study.axes)
+            values = {**dict(plot.at), plot.along: at, plot.group: group}
+            coordinates = tuple((axis.name, values[axis.name]) for axis in study.axes)
             yield at, group, variant, coordinates
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.outcome import Part
     from floodway.study.running.runs import Run
 
-__all__ = ["lossless_of", "troubles", "warnings_of"]
+__all__ = ["lossless_of", "run_faults", "warnings_of"]
 
 
 def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
@@ -31,7 +31,7 @@ def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
         yield f"Lossless classes: {texts}."
 
 
-def troubles(result: Result) -> Iterator[str]:
+def run_faults(result: Result) -> Iterator[str]:
     """Say what a reader of a run's numbers must know."""
     outcome = result.outcome
     if outcome.lossless.loss is not None or outcome.lossless.failed is not None:

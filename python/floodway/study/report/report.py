@@ -28,7 +28,7 @@ from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
 from floodway.study.report.claim_rows import COLUMNS, shown
-from floodway.study.report.remarks import lossless_of, troubles, warnings_of
+from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class _Known:
     facts: tuple[Fact, ...]
     realised: Realised
     lossless: Lossless
-    troubles: tuple[str, ...]
+    run_faults: tuple[str, ...]
 
     @classmethod
     def of(cls, result: Result) -> _Known:
@@ -246,7 +246,7 @@ class _Known:
             facts=facts(result),
             realised=Realised.of(result),
             lossless=result.outcome.lossless,
-            troubles=tuple(troubles(result)),
+            run_faults=tuple(run_faults(result)),
         )
 
 
@@ -276,15 +276,15 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
         yield values[0]
         return
     study = part.study
-    ways: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
-    ways += [
+    labels_of: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
+    labels_of += [
         lambda run, axis=axis: f"{axis.label} {dict(run.at)[axis.name]}"  # type: ignore[misc]
         for axis in study.axes
     ]
-    for way in ways:
+    for label_of in labels_of:
         by_label: dict[str, set[str]] = {}
         for run in runs:
-            by_label.setdefault(way(run), set()).add(lines[run.key])
+            by_label.setdefault(label_of(run), set()).add(lines[run.key])
         if all(len(own) == 1 for own in by_label.values()) and len(by_label) <= MOST_LABELS:
             for value in values:
                 labels = [label for label, own in by_label.items() if value in own]
@@ -304,7 +304,7 @@ def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
         if run.key in conducted.failures:
             lines.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
         elif run.key in known:
-            lines += [f"- {_plain(run.label)}: {trouble}" for trouble in known[run.key].troubles]
+            lines += [f"- {_plain(run.label)}: {fault}" for fault in known[run.key].run_faults]
     return "\n".join(lines[:1] + [""] * (len(lines) > 1) + lines[1:])
 
 

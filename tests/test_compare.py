@@ -343,7 +343,7 @@ def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["compare.json", "small"]
     assert not numbers(tmp_path / "out")["complete"]
     done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--quiet")
-    assert refused(done) == "out: holds a comparison of other runs that was cut short; --force replaces it"
+    assert refused(done) == "out: holds an interrupted comparison of other runs; --force replaces it"
     done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--force", "--quiet")
     assert (done.code, done.err) == (0, "")
 
@@ -368,7 +368,7 @@ def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_not
     written(tmp_path, SMALL)
     other = ["compare", "small.toml", *SEEDED, "--out", "out", "--quiet"]
     assert refused(floodway(*other)) == (
-        "out: holds a comparison of other runs that was cut short; --force replaces it"
+        "out: holds an interrupted comparison of other runs; --force replaces it"
     )
     done = floodway(*other, "--force")
     assert (done.code, done.err) == (0, "")

@@ -122,7 +122,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> object:
-    # Whoever asks for the native half first decides which one it is.
+    # The first access to the native half decides which one is loaded.
     if name == "_floodway":
         return native()
     if name in _NAMES["_floodway"]:

@@ -1,7 +1,7 @@
 """The native half: floodway's own, or that of an extension, which adds mechanisms.
 
 An extension is a module `floodway_extensions.NAME`: the whole native half, built together with mechanisms of
-somebody's own crate. Where one is installed it takes the place of floodway's own.
+a crate outside this repository. An installed extension replaces floodway's own native half.
 """
 
 from __future__ import annotations

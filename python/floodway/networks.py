@@ -53,7 +53,7 @@ def from_networkx(
     graph
         An undirected `networkx.Graph` or `MultiGraph`. Attributes of nodes: `kind` (`"host"` or
         `"switch"`) and `tags` (texts). Attributes of edges: `rate` (`"400G"`), `delay` (`"10us"`) or
-        `length` (`"80km"`), and optionally `name`, `tags`, and `count` (so many links alike). Other
+        `length` (`"80km"`), and optionally `name`, `tags`, and `count` (number of identical links). Other
         attributes are left alone, but one that is nearly called like these is an error.
     kind
         Of nodes that say none.

@@ -62,7 +62,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     fraction of a second when it was called in the main thread, as cells of a notebook are: nothing is
     raised, the result holds what is complete, and `result.outcome.stopped` is `"interrupted"`. A loop over
     runs looks at that before it begins the next. Python does not report Ctrl-C to other threads; a run
-    there goes on to its end, unless `on_progress` calls `stop` of what it is given.
+    there continues to its end, unless `on_progress` calls `stop` of what it is given.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         later, the run ends with an `OutOfMemoryError` all the same.
     on_plan
         Called once in the calling thread before anything is built: how many threads there will be, and what
-        the run comes to.
+        the size of the run.
     on_progress
         Called about ten times a second in the calling thread.
 

@@ -29,7 +29,7 @@ PATIENCE_S = 1.0
 def _interrupt_own_code(thread: int) -> None:
     """Raise `KeyboardInterrupt` in code of users' mechanisms that does not return.
 
-    Nothing happens while the simulator itself is at work there: it looks whether to stop.
+    Nothing happens while the simulator itself runs there: it checks whether to stop.
     """
     frame = sys._current_frames().get(thread)  # noqa: SLF001 (Python has no other way)
     if frame is None or frame.f_code.co_filename == __file__:

@@ -49,7 +49,7 @@ def _simplify(command: Command, ctx: Context) -> None:
 
 
 class _Simple(RuntimeParam):
-    """How the value of an argument is made of its text."""
+    """Conversion of an argument's text to its value."""
 
     def _coerce_value(self, value: Any, param: _TyperParameter, ctx: Context) -> Any:  # noqa: ANN401 (any type)
         annotation: Any = self.annotation

@@ -51,7 +51,7 @@ class PictureOptions:
 
     @contextlib.contextmanager
     def look(self) -> Iterator[None]:
-        """Draw as it is asked for, inside a `with` block."""
+        """Draw with these options, inside a `with` block."""
         # Drawing is loaded where it is needed: it takes as long as all the rest.
         from floodway.plot import look  # noqa: PLC0415
 

@@ -175,7 +175,7 @@ def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
 
 
 def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
-    """Tell what a picture does not show."""
+    """Print what a picture does not show."""
     for source in sources:
         seeds = [result.run.seed for result in source.results]
         if request.kind not in OF_FLOWS and len(seeds) > 1:
@@ -192,7 +192,7 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
 
 
 def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
-    """Tell what of ports and senders was not kept, or is left out."""
+    """Print what was not recorded of ports and senders, or is left out."""
     from floodway.plot.ports import USUAL_FLOWS  # noqa: PLC0415 (as above)
 
     result = source.results[0]
@@ -206,7 +206,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
 
 
 def _not_in_shares(source: Source) -> Iterator[str]:
-    """Tell what of flows' shares was not kept."""
+    """Print which shares of flows were not recorded."""
     from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
 
     result = source.results[0]

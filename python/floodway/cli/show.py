@@ -23,7 +23,7 @@ __all__ = ["WIDTH", "document", "show", "table_of"]
 
 #: Width of tables when the output is not a terminal.
 WIDTH = 100
-#: So many switches are named.
+#: Number of switches that are named.
 NAMED_SWITCHES = 5
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3

@@ -26,7 +26,7 @@ WIDTH = 140
 WIDTH_OF_NAMES = 100
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
 TEXT_COLUMNS = ("case/configuration", "configuration", "what", "allowed", "verdict")
-#: So many flows that one side lacks are named.
+#: Number of unmatched flows that are named.
 MOST_NAMED = 5
 
 

@@ -29,7 +29,7 @@ class _Raw(io.FileIO):
 
 
 class Stdout:
-    """What became of the text that a program wrote to stdout."""
+    """The state of stdout: whether its text was written."""
 
     def __init__(self, raw: _Raw | None) -> None:
         self._raw = raw

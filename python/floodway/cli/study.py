@@ -165,8 +165,8 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
     if not conducted.complete:
         kept = len(conducted.done)
         echo(
-            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on "
-            "from there",
+            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command "
+            "continues from there",
             err=True,
         )
         return INTERRUPTED

@@ -27,7 +27,7 @@ WINDOW_S = 10.0
 LINE_EVERY_S = 60.0
 #: With more runs than this, those that have ended leave the display.
 MOST_SHOWN_ENDED = 12
-#: So many runs that are under way have their share in a line.
+#: Number of active runs whose progress is in a line.
 MOST_IN_LINE = 4
 #: There is no estimate in the first seconds of a run.
 LEAST_OBSERVED_S = 2.0

@@ -145,7 +145,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     """Run variants side by side.
 
     Ctrl-C stops all runs within a fraction of a second; the comparison then holds the runs that had
-    ended, and is not `complete`. One that was cut short, killed too, goes on when it is made again with the
+    ended, and is not `complete`. An interrupted or killed comparison continues when it is made again with the
     same `out`: runs that are there are not run again.
 
     Where `out` can no longer be written when a run has ended, as on a full disk, all results go to a new
@@ -156,9 +156,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     variants
         What `vary` made of a scenario, or scenarios and files of scenarios; at least two.
     seeds
-        So many runs of each variant, with its scenario's own seed and those that follow it.
+        Runs of each variant, with its scenario's own seed and those that follow it.
     jobs
-        So many runs at a time; by default one per core.
+        Runs at a time; by default one per core.
     threads
         Threads of each run; results do not depend on it.
     force_threads

@@ -95,7 +95,7 @@ def run_all(
     tasks
         What to run; each gets its result, unless it has one already.
     jobs
-        So many at a time.
+        Runs at a time.
     resources
         What each may use.
     on_progress

@@ -31,7 +31,7 @@ def findings(
     results
         For each variant one result a seed.
     rows, verdicts, link
-        What `metrics` made of these.
+        The rows of `metrics` for these results.
     """
     by_key = {row.key: row for row in rows}
     lines = []

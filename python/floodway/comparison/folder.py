@@ -193,11 +193,11 @@ class ComparisonFolder:
         if earlier.get("planned") != self._planned():
             raise OutputError(
                 os.fspath(folder),
-                "holds a comparison of other runs that was cut short; --force replaces it",
+                "holds an interrupted comparison of other runs; --force replaces it",
             )
 
     def _found(self, folder: Path) -> dict[int, Result]:
-        """Read the runs of a comparison that was cut short; one that is not whole is run again."""
+        """Read the runs of an interrupted comparison; an incomplete one is run again."""
         found: dict[int, Result] = {}
         for number, (planned, name) in enumerate(zip(self._planned_runs, self._folders, strict=True)):
             run = folder / name

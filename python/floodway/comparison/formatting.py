@@ -18,7 +18,7 @@ __all__ = ["CellText", "cell_text", "notes"]
 
 @dataclass(frozen=True, kw_only=True)
 class CellText:
-    """A number as it is shown: itself, its spread over the seeds, its difference to the first variant."""
+    """A number as text: value, spread over the seeds, difference to the first variant."""
 
     value: str
     spread: str

@@ -25,7 +25,7 @@ class VariantWarning:
     labels
         The variants that it is of; empty where it is of all of them.
     more
-        So many others say the same with other numbers.
+        Number of other warnings that differ only in numbers.
     """
 
     text: str

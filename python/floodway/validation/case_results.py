@@ -46,7 +46,7 @@ FLOWS_FILE, PAUSES_FILE, QUEUES_FILE = "fct.txt", "pfc.txt", "qlen.txt"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Side:
-    """What one simulator made of a case in one run: frames with the columns of `floodway.validation.files`.
+    """Results of one simulator for a case in one run: frames with the columns of `floodway.validation.files`.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
-    """A case with what the other simulator made of it.
+    """A case with the other simulator's results.
 
     Attributes
     ----------
     case
         The case.
     side
-        What came of it.
+        The results.
     other_build
         Whether it is of another build or fork of that simulator, whose ties, draws and paths may be others.
     """
@@ -136,7 +136,7 @@ class CaseResult:
     seeds
         Of our runs.
     sides
-        What came of each.
+        The results of each.
     wall_s
         Seconds that each took.
     warnings

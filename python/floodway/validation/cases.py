@@ -172,7 +172,7 @@ def _pinned(folder: Path, keys: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _marks(config: Path, keys: Mapping[str, Sequence[str]]) -> bool:
-    """Tell whether some port marks at random: it does between two thresholds that differ."""
+    """Return whether some port marks at random: it does between two thresholds that differ."""
     mode = _whole(config, "CC_MODE", keys.get("CC_MODE", ("1",)))[0]
     enabled = _whole(config, "ENABLE_QCN", keys.get("ENABLE_QCN", ("1",)))[0]
     low, high = (_map(config, key, keys.get(key, ("0",))) for key in ("KMIN_MAP", "KMAX_MAP"))

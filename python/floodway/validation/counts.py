@@ -121,7 +121,7 @@ def read_counts(file: Path) -> Counts:
 
 
 def counts_equal(reference: Counts | None, ours: Counts | None) -> bool:
-    """Tell whether all that is known of the reference is so of ours."""
+    """Return whether all known totals of the reference equal ours."""
     return not any(counts_apart(reference, ours))
 
 

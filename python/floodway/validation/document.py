@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-#: So many flows that one side lacks are named.
+#: Number of unmatched flows that are named.
 MOST_NAMED = 20
 
 

@@ -18,7 +18,7 @@ __all__ = ["decided", "equal"]
 
 
 def equal(reference: Side, ours: Side) -> bool:
-    """Tell whether starts and ends of all flows, all PFC lines, samples of queues, and totals are equal.
+    """Return whether starts and ends of all flows, all PFC lines, samples of queues, and totals are equal.
 
     What the reference does not have is not compared; what it has and ours has not is a difference.
     """
@@ -27,7 +27,7 @@ def equal(reference: Side, ours: Side) -> bool:
 
 
 def decided(reference: Side, ours: Side) -> bool:
-    """Tell whether flows and PFC lines are equal: no other seed could be nearer then."""
+    """Return whether flows and PFC lines are equal: no other seed could be nearer then."""
     return _flows(reference.flows, ours.flows) and _pauses(reference, ours)
 
 

@@ -96,7 +96,7 @@ def read_queues(file: Path) -> pl.DataFrame:
     The own form has a line `time: T` and then for each port `switch port n0 n1 ...`, samples by kilobytes
     from 0 on; later blocks count what earlier ones counted, too. The table has lines of
     `port,kb,samples` and comments with `#`. Samples of less than a kilobyte are left out, as such tables
-    do: how many there are tells only how long the monitor ran.
+    do: their number only shows how long the monitor ran.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def matched(reference: pl.DataFrame, ours: pl.DataFrame) -> Matched:
 
 
 def tied(flows: pl.DataFrame) -> bool:
-    """Tell whether flows start at the same instant at the same host, so that exact ties decide."""
+    """Return whether flows start at the same instant at the same host, so that exact ties decide."""
     if flows.is_empty():
         return False
     at = [pl.struct("start_ns", end).is_duplicated() for end in ("source", "destination")]

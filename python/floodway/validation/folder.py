@@ -55,7 +55,7 @@ def open_folder(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[
                 raise OutputError(shown, "holds a validation already; --force replaces it")
             _remove_earlier(target)
         target.mkdir(parents=True, exist_ok=True)
-        # What is cut short is a validation, too, and can be replaced.
+        # An interrupted validation can be replaced.
         (target / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
         yield target
     except OSError as error:

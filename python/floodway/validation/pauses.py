@@ -88,7 +88,7 @@ def frames_by_node(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> lis
 
 
 def _elsewhere(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> Row:
-    """Tell which share of the frames is at other nodes, or missing there."""
+    """Return which share of the frames is at other nodes, or missing there."""
     expected = _by_node(reference)
     shares = []
     for frame in ours:

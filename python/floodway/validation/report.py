@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["BEGIN", "END", "block", "draw_into", "page_text", "write_report"]
 
 BEGIN, END = "<!-- begin: validation -->", "<!-- end: validation -->"
-#: So many flows that one side lacks are named.
+#: Number of unmatched flows that are named.
 MOST_NAMED = 5
 
 

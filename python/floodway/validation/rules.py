@@ -40,7 +40,7 @@ FEW_FLOWS = 200
 FEW_FRAMES = 100
 #: With fewer samples of a port (0.1 ms at one each 100 ns), its queue was one burst: shown only.
 FEW_SAMPLES = 1000
-#: So many ports, the busiest of the reference, are compared.
+#: Number of ports that are compared: the busiest of the reference.
 MOST_PORTS = 4
 
 

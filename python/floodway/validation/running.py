@@ -41,7 +41,7 @@ def scenario_of(case: Case) -> Scenario:
 
 
 def refusal_of(case: Case, error: ScenarioError) -> str | None:
-    """Tell why a configuration asks for what is not there; none if the fault is of the files it names.
+    """Return why a configuration cannot run here; None if the fault is in the files that it names.
 
     Its form has been checked when the case was found.
     """

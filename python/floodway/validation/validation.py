@@ -102,7 +102,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     force: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
 ) -> Validation:
-    """Run the cases of a folder and compare them with what the HPCC simulator made of them.
+    """Run the cases of a folder and compare them with the HPCC simulator's results.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
         Runs of a case that is held to bounds in which switches mark at random or ties decide; of others one
         tells all.
     jobs
-        So many runs at a time; by default one per core.
+        Runs at a time; by default one per core.
     quick
         Whether to leave out cases of more than 1 GB of payload, and run those once in which only ties decide.
     other_build

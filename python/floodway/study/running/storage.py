@@ -93,7 +93,7 @@ class StudyFolder:
     def _begin(self) -> None:
         mark = self.folder / STUDY_FILE
         if not mark.exists():
-            # What is cut short is a study, too.
+            # An interrupted study is a study, too.
             replace_file(mark, (json.dumps({"complete": False, "engine": engine()}) + "\n").encode())
         self.runs.folder.mkdir(exist_ok=True)
         remove_left_behind(self.folder)

@@ -152,7 +152,7 @@ def test_a_command_may_set_the_environment(folder: Path) -> None:
             None,
         ),
         (MANIFEST + 'command = "{program"', "peer[1].command", "is not a template of {program}", None),
-        ("peer = 1", "peer", "a [[peer]] for each simulator is due, not 1", None),
+        ("peer = 1", "peer", "needs a [[peer]] for each simulator, not 1", None),
         ("", "peer", "needs a [[peer]] for each simulator", None),
         ("[[peer]", None, "peers.toml: ", None),
     ],

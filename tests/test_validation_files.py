@@ -143,7 +143,7 @@ def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> Non
     ("change", "message"),
     [
         (lambda folder: (folder / "fct_hpcc.txt").unlink(), r"missing: fct_hpcc\.txt is not beside it"),
-        (lambda folder: (folder / "config_hpcc.txt").unlink(), "holds no case"),
+        (lambda folder: (folder / "config_hpcc.txt").unlink(), "contains no case"),
         (lambda folder: append(folder, "RATE_AI\n"), r"config_hpcc\.txt:10: RATE_AI has no value"),
         (lambda folder: append(folder, "hello 1\n"), r"config_hpcc\.txt:10: 'hello' is not a key"),
         (

@@ -125,7 +125,7 @@ def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
         small.why(5)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match=r"did you mean 'worst'"):
         chosen(small.flows, "wurst")
-    with pytest.raises(UnknownNameError, match="the run has none"):
+    with pytest.raises(UnknownNameError, match="the run has no flows"):
         chosen(small.flows.clear(), "rpc:h1:0")
 
 

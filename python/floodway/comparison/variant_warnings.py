@@ -54,10 +54,10 @@ def merged_warnings(
 
     Examples
     --------
-    >>> [each.whole for each in warned([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    >>> [each.whole for each in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
     ['pfc: a', 'b']
     >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
-    >>> [each.whole for each in warned(sizes, by_number=False)]
+    >>> [each.whole for each in merged_warnings(sizes, by_number=False)]
     ['pfc: 1 KB short (and 1 more like it, with other numbers)']
     """
     labels: dict[str, None] = {}

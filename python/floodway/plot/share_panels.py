@@ -100,7 +100,7 @@ def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
     Examples
     --------
-    >>> [look["color"] for look in looks_of({"one:h1:0": "one", "two:h2:0": "two"}).values()]
+    >>> [look["color"] for look in styles_of({"one:h1:0": "one", "two:h2:0": "two"}).values()]
     ['#0072b2', '#d55e00']
     """
     counts = Counter(flows.values())

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 import floodway
 from floodway.cli.arguments import Verbs
-from floodway.cli.commands import (
-    check,
-    compare,
-    explain,
-    import_hpcc,
-    list_,
-    plot,
-    reproduce,
-    run,
-    schema,
-    study,
-    validate,
-    verify,
-    why,
-)
 from floodway.cli.exits import USAGE
 from floodway.cli.output import echo
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 __all__ = ["app"]
 
+
+class Commands(Verbs):
+    """The commands of floodway, in the order in which help lists them."""
+
+    DEFINITIONS: ClassVar = {
+        "run": "run",
+        "compare": "compare",
+        "study": "study",
+        "reproduce": "reproduce",
+        "why": "why",
+        "verify": "verify",
+        "plot": "plot",
+        "validate": "validate",
+        "check": "check",
+        "list": "list_",
+        "explain": "explain",
+        "schema": "schema",
+    }
+
+
+class Imports(Verbs):
+    """The commands of `floodway import`."""
+
+    DEFINITIONS: ClassVar = {"hpcc": "import_hpcc"}
+
+
 app = typer.Typer(
-    cls=Verbs,
+    cls=Commands,
     name="floodway",
     add_completion=False,
     rich_markup_mode=None,
@@ -70,24 +78,5 @@ def floodway_(
     return 0
 
 
-#: In the order in which help lists them.
-COMMANDS: dict[str, Callable[..., int]] = {
-    "run": run.command,
-    "compare": compare.command,
-    "study": study.command,
-    "reproduce": reproduce.command,
-    "why": why.command,
-    "verify": verify.command,
-    "plot": plot.command,
-    "validate": validate.command,
-    "check": check.command,
-    "list": list_.command,
-    "explain": explain.command,
-    "schema": schema.command,
-}
-for name, definition in COMMANDS.items():
-    app.command(name=name)(definition)
-
-imports = typer.Typer(cls=Verbs, rich_markup_mode=None)
-imports.command(name="hpcc")(import_hpcc.command)
+imports = typer.Typer(cls=Imports, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Make a scenario of another simulator's files.")

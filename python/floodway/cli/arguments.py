@@ -8,14 +8,17 @@ made here. Everything else, and wrong values, are left to typer, whose messages 
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from typer._coercion import RuntimeParam, build_runtime_param
 from typer.core import TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from typer._click import Command, Context
     from typer._coercion import TypeDescriptor
@@ -26,7 +29,20 @@ __all__ = ["Verbs"]
 
 
 class Verbs(TyperGroup):
-    """A group of commands whose arguments are made here where that is simple."""
+    """A group of commands whose arguments are made here where that is simple.
+
+    Attributes
+    ----------
+    DEFINITIONS
+        Modules of `floodway.cli.commands` by the commands that they define. One is imported when its command
+        is called: building all commands takes longer than the rest of a small call.
+    """
+
+    DEFINITIONS: ClassVar[Mapping[str, str]] = {}
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names of commands, in the order of help."""
+        return list(dict.fromkeys((*self.DEFINITIONS, *super().list_commands(ctx))))
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Read the arguments before the name of a command."""
@@ -35,10 +51,27 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command by its name."""
+        if cmd_name in self.DEFINITIONS and cmd_name not in self.commands:
+            self.commands[cmd_name] = _defined(cmd_name, self.DEFINITIONS[cmd_name])
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             _simplify(command, ctx)
         return command
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command that arguments name; the error of an unknown one has the nearest names."""
+        if args and args[0] not in self.DEFINITIONS:
+            # Typer looks for near names among commands that are built.
+            for name in self.DEFINITIONS:
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
+
+
+def _defined(name: str, module: str) -> Command:
+    """Build a command from its definition."""
+    definition = import_module(f"floodway.cli.commands.{module}")
+    info = CommandInfo(name=name, callback=definition.command)
+    return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 
 def _simplify(command: Command, ctx: Context) -> None:

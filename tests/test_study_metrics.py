@@ -269,7 +269,7 @@ def test_what_senders_allow_is_weighted_by_time_until_the_flow_is_complete() -> 
     assert value(result, "allowed-mean", from_us=250.0, to_us=350.0) == pytest.approx(60.0)
     assert value(result, "allowed-min", workload=("load",)) == 20.0
     assert value(result, "allowed-min", from_us=700.0) is None
-    with pytest.raises(package.PlotError, match="kept no allowance of other"):
+    with pytest.raises(package.PlotError, match="recorded no allowance of other"):
         value(result, "allowed-min", workload=("other",))
     with pytest.raises(package.PlotError, match=r"records\.allowances = true"):
         value(made_up_result(), "allowed-min")

@@ -1,4 +1,4 @@
-//! Congestion points from outside the tree: notices that they send leave in good order, and by their own port.
+//! Congestion points from outside the tree: the CNPs that they send leave in good order, and by their own port.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -9,7 +9,7 @@ use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, PortEvent, QueueView,
+    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Quanta, Rate, Span, Time};
 use floodway_wire::Format;
@@ -18,8 +18,8 @@ use support::{Net, assert_invariants, counter, port, whole};
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
 
-fn notice(flow: FlowId) -> CpAction {
-    CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 })
+fn cnp(flow: FlowId) -> CpAction {
+    CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 })
 }
 
 /// `a` - `s` - `b` at 100 Gbit/s, with the links' numbers.
@@ -39,18 +39,18 @@ fn run(net: &Net, at: PortId, point: impl CongestionPoint + Send + 'static) -> R
     records
 }
 
-/// Sends thirty notices to the source of each packet.
+/// Sends thirty CNPs to the source of each packet.
 struct Talker;
 
 impl CongestionPoint for Talker {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        (0..30).for_each(|_| cx.push(notice(p.flow)));
+        (0..30).for_each(|_| cx.push(cnp(p.flow)));
         Mark::None
     }
 }
 
 #[test]
-fn notices_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
+fn cnps_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
     let (mut net, [a, _, b], [first, last]) = line();
     net.blueprint.links[first].down = vec![(Time::ZERO + Span::us(50), Time::ZERO + Span::us(60))];
     net.flow(a, b, Bytes::mb(2), Span::us(10));
@@ -58,13 +58,13 @@ fn notices_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
     assert!(records.outcome.drops.iter().any(|&(reason, drops)| reason == "link_down" && drops > 0));
 }
 
-/// For each packet of flow 0 it sends a notice to the source of flow 1, which is behind this very port.
+/// For each packet of flow 0 it sends a CNP to the source of flow 1, which is behind this very port.
 struct Back;
 
 impl CongestionPoint for Back {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         if p.flow == FlowId(0) {
-            cx.push(notice(FlowId(1)));
+            cx.push(cnp(FlowId(1)));
         }
         Mark::None
     }
@@ -109,7 +109,7 @@ impl CongestionPoint for Late {
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         if let Some((flow, _)) = self.heard {
-            cx.push(notice(flow));
+            cx.push(cnp(flow));
             self.told = true;
         }
     }

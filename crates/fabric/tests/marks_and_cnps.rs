@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, PortEvent, QueueView,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -83,7 +83,7 @@ impl CongestionPoint for Clears {
         assert_eq!(p.mark, Mark::Ce);
         assert!(q.len > Bytes::ZERO, "it is marked by what it leaves behind");
         if self.tells {
-            cx.push(CpAction::ToSource(Notice::of(p.flow, Mark::Ce)));
+            cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         }
         true
     }
@@ -153,9 +153,9 @@ fn marks_of_switches_before_are_cleared_where_nothing_waits_too() {
 }
 
 /// A CNP: when it came, by which port, of which flow, with which mark.
-type Cnp = (Time, PortId, u64, Mark);
+type Passed = (Time, PortId, u64, Mark);
 /// What a machine has heard of.
-type Heard = Arc<Mutex<Vec<Cnp>>>;
+type Heard = Arc<Mutex<Vec<Passed>>>;
 
 /// Writes down which CNPs pass.
 struct Listens {
@@ -169,16 +169,16 @@ impl CongestionPoint for Listens {
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
-        if let PortEvent::CnpPasses { notice, flow_hash, source, destination, ingress } = event {
+        if let PortEvent::CnpPasses { cnp, flow_hash, source, destination, ingress } = event {
             // Of hosts a and b.
             assert_eq!((source, destination), (1, 4));
-            self.heard.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, notice.mark));
+            self.heard.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, cnp.mark));
         }
     }
 }
 
 /// What machines at these ports hear of in a run on one thread.
-fn heard<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Cnp>; N]) {
+fn heard<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Passed>; N]) {
     let heard: [Heard; N] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
@@ -230,7 +230,7 @@ struct Tells;
 
 impl CongestionPoint for Tells {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        cx.push(CpAction::ToSource(Notice::of(p.flow, Mark::Ce)));
+        cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         Mark::None
     }
 }

@@ -10,7 +10,7 @@ use floodway_fabric::{Control, Fabric, Records, ThreadPlan};
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, CongestionPoint, ControlMessage, Cx, Demands, Detection, Hears, Meter, Need, Notice,
+    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Demands, Detection, Hears, Meter, Need,
     Notification, NotificationPoint, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
@@ -110,7 +110,7 @@ impl NotificationPoint for Granter {
         Hears::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 
     fn on_message(&mut self, cx: &mut Cx<'_, ControlMessage>, m: &ControlMessage) {
         match m.kind {

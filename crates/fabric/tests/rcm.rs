@@ -81,18 +81,18 @@ fn states(records: &Records) -> Vec<(f64, String, String)> {
     states.filter_map(|(row, state)| Some((times[row] / 1e3, nodes[row].clone(), state?))).collect()
 }
 
-/// Notices in the order in which s has sent them: to whom, the degree, and how many flows are named.
-fn notices(records: &Records) -> Vec<String> {
+/// CNs in the order in which s has sent them: to whom, the degree, and how many flows are named.
+fn cns(records: &Records) -> Vec<String> {
     let signals = records.signals.as_ref().expect("it was asked for");
     let (kinds, nodes) = (names(signals.column("event")), names(signals.column("node")));
     let (to, ports) = (texts(signals, "neighbour"), names(signals.column("link")));
     let (degrees, flows) = (real(signals.column("degree")), real(signals.column("flows")));
     let mut found = Vec::new();
     for row in 0..kinds.len() {
-        let is_notice = kinds[row] == "cn";
+        let is_cn = kinds[row] == "cn";
         let given = (to[row].is_some(), degrees[row].is_finite(), flows[row].is_finite());
-        assert_eq!(given, (is_notice, is_notice, is_notice), "{}", kinds[row]);
-        if is_notice {
+        assert_eq!(given, (is_cn, is_cn, is_cn), "{}", kinds[row]);
+        if is_cn {
             assert_eq!(
                 (nodes[row].as_str(), ports[row].as_str()),
                 ("s", "s-d"),
@@ -108,22 +108,22 @@ fn notices(records: &Records) -> Vec<String> {
 /// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
 /// both inputs wait. The burst is the one culprit, and all is taken back in the end.
 #[test]
-fn each_notice_to_a_switch_has_a_row_and_hosts_are_sent_none() {
+fn each_cn_to_a_switch_has_a_row_and_hosts_are_sent_none() {
     let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";
     let in_one_queue = "a 56 1, a 4 1, b 63 1, b 48 1, a 2 1, b 13 1, a 10 1, b 0 0, a 0 0";
     for (buffer, expected) in BUFFERS.into_iter().zip([behind_crossbar, in_one_queue]) {
         let records = incast(buffer, Some(r#""rcm""#)).limit(Span::us(600)).until_limit().run();
-        let notices = notices(&records);
-        assert_eq!(notices.join(", "), expected, "{buffer}");
-        let count = notices.len() as u64;
+        let cns = cns(&records);
+        assert_eq!(cns.join(", "), expected, "{buffer}");
+        let count = cns.len() as u64;
         assert_eq!((counter(&records, "s", "s-d", "cns"), sum(&records, "cns")), (count, count));
     }
 }
 
 #[test]
-fn without_it_there_are_no_notices() {
+fn without_it_there_are_no_cns() {
     let records = incast(BUFFERS[0], None).limit(Span::us(200)).until_limit().run();
-    assert_eq!((sum(&records, "cns"), notices(&records).len()), (0, 0));
+    assert_eq!((sum(&records, "cns"), cns(&records).len()), (0, 0));
 }
 
 #[test]

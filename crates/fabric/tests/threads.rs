@@ -10,7 +10,7 @@ use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
 use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, PortEvent, QueueView, RegionNotice,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -279,28 +279,22 @@ impl CongestionPoint for Gossip {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         self.0 += 1;
         if self.0.is_multiple_of(10) {
-            let notice = RegionNotice::new(p.class, 1, [p.flow, p.flow].into_iter());
-            cx.push(CpAction::ToUpstream(p.ingress, notice));
+            let cn = CongestionNotification::new(p.class, 1, [p.flow, p.flow].into_iter());
+            cx.push(CpAction::ToUpstream(p.ingress, cn));
         }
         Mark::None
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
-        let PortEvent::Notice(notice) = event else { return };
-        for &flow in notice.named() {
-            cx.push(CpAction::ToSource(Notice {
-                flow,
-                mark: Mark::Ce,
-                window: None,
-                rate: None,
-                degree: 0.0,
-            }));
+        let PortEvent::CongestionNotification(cn) = event else { return };
+        for &flow in cn.named() {
+            cx.push(CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 }));
         }
     }
 }
 
 #[test]
-fn notices_between_neighbours_name_the_same_flows_on_any_thread() {
+fn cns_between_neighbours_name_the_same_flows_on_any_thread() {
     let net = sites(Span::us(4));
     let run = |threads: usize| {
         let control = Control::default();

@@ -95,7 +95,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    AckView, Allowance, LossView, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint, TICKS,
+    AckView, Allowance, Cnp, LossView, Mark, Need, ParamError, QpInfo, Reaction, ReactionPoint, TICKS,
     Timeout,
 };
 use rates::Rates;
@@ -110,7 +110,7 @@ pub struct Params {
     pub preset: Preset,
     /// How the receiver tells of marks.
     /// Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet of its own.
-    pub cnp: Cnp,
+    pub cnp: CnpForm,
     /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in
     /// `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
     /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
@@ -201,7 +201,8 @@ pub struct Params {
 /// How the receiver tells of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cnp {
+#[schemars(rename = "Cnp")]
+pub enum CnpForm {
     /// By a frame of the control class, at most one per flow and `cnp-interval`. Source: Zhu et al., section
     /// 3.1.
     #[default]
@@ -278,7 +279,7 @@ impl Reaction for Params {
 
     fn needs(&self) -> &'static [Need] {
         let losses = self.losses_as_cnps.and_then(Timeout::span).is_some();
-        let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp || losses;
+        let acks = self.cnp == CnpForm::AckFlag || self.window() == Window::VariableBdp || losses;
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
@@ -287,7 +288,7 @@ impl Reaction for Params {
     }
 
     fn reads_flags(&self) -> bool {
-        self.cnp == Cnp::AckFlag
+        self.cnp == CnpForm::AckFlag
     }
 
     fn has_steps(&self) -> bool {
@@ -295,7 +296,7 @@ impl Reaction for Params {
     }
 
     fn cnp_interval(&self) -> Option<Span> {
-        (self.cnp == Cnp::Packet).then_some(self.interval())
+        (self.cnp == CnpForm::Packet).then_some(self.interval())
     }
 }
 
@@ -303,7 +304,7 @@ impl Reaction for Params {
 #[derive(Debug)]
 pub struct Rp {
     machine: Machine,
-    cnp: Cnp,
+    cnp: CnpForm,
     ue: Ue,
     /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
     /// receiver thin them out, which flags do not pass.
@@ -366,7 +367,7 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if ack.marked != Mark::None && self.cnp == Cnp::AckFlag && !self.is_part_of_the_last(now) {
+        if ack.marked != Mark::None && self.cnp == CnpForm::AckFlag && !self.is_part_of_the_last(now) {
             self.told(now, ack.marked);
         }
     }
@@ -376,10 +377,10 @@ impl ReactionPoint for Rp {
     }
 
     fn hears_acks(&self) -> bool {
-        self.cnp == Cnp::AckFlag
+        self.cnp == CnpForm::AckFlag
     }
 
-    fn on_notice(&mut self, now: Time, n: &Notice) {
+    fn on_cnp(&mut self, now: Time, n: &Cnp) {
         self.told(now, n.mark);
     }
 

@@ -30,9 +30,7 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{
-    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
-};
+use crate::slots::{Cnp, Cx, Hears, Mark, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
 
 /// Parameters of DCQCN's notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,12 +70,12 @@ impl NotificationPoint for Np {
         Hears::Marked
     }
 
-    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
+    fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
         if p.mark != Mark::Ce || cx.now < self.quiet_until {
             return;
         }
         self.quiet_until = cx.now + self.interval;
-        cx.push(Notice::of(p.flow, Mark::Ce));
+        cx.push(Cnp::of(p.flow, Mark::Ce));
     }
 }
 
@@ -96,7 +94,7 @@ mod tests {
             let mark = if ce { Mark::Ce } else { Mark::None };
             let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
             let sent = bench.sent(us(at), |cx| np.on_data(cx, &data));
-            assert!(sent.iter().all(|notice| notice.flow == FlowId(7) && notice.mark == Mark::Ce));
+            assert!(sent.iter().all(|cnp| cnp.flow == FlowId(7) && cnp.mark == Mark::Ce));
             sent.len()
         };
         arrivals.iter().filter(|arrival| answers(arrival) == 1).map(|arrival| arrival.0).collect()

@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expresspass::{CREDIT, REQUEST, STOP, USED};
 use crate::slots::{
-    ControlMessage, Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+    Cnp, ControlMessage, Cx, Hears, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
 };
 
 /// The smallest frame with preamble and gap.
@@ -291,7 +291,7 @@ impl NotificationPoint for Np {
         Hears::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 
     fn on_message(&mut self, cx: &mut Cx<'_, ControlMessage>, m: &ControlMessage) {
         match m.kind {

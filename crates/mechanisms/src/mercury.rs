@@ -72,7 +72,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, OfPath, PacketView, ParamError,
     PortEvent, PortInfo, QueueView, Tells,
 };
 use crate::told::Told;
@@ -307,7 +307,7 @@ impl Cp {
     fn tell(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
         let window = self.window(&self.queues[at].table, p, q);
         if window.is_some() && self.told.may_tell(self.key(p), cx.now) {
-            cx.push(CpAction::ToSource(Notice { window, ..Notice::of(p.flow, Mark::Ce) }));
+            cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
         }
     }
 

@@ -21,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
+use crate::slots::{Cnp, Cx, Hears, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
 
 /// Nothing to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl NotificationPoint for Np {
         Hears::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 }
 
 #[cfg(test)]

@@ -66,8 +66,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, OrAuto, PacketView, ParamError,
-    PortEvent, PortInfo, QueueView, Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent,
+    PortInfo, QueueView, Tells,
 };
 use queue::{Due, Queue};
 
@@ -259,8 +259,8 @@ impl Cp {
         for due in &mut self.due {
             let stands_for = if multi { 1 } else { due.cnps };
             due.cnps -= stands_for;
-            let notice = Notice { degree: stands_for as f32, ..Notice::of(due.flow, Mark::Ce) };
-            cx.push(CpAction::ToSource(notice));
+            let cnp = Cnp { degree: stands_for as f32, ..Cnp::of(due.flow, Mark::Ce) };
+            cx.push(CpAction::ToSource(cnp));
         }
         self.due.retain(|due| due.cnps > 0);
         self.tells = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };

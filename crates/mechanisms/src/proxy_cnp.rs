@@ -38,8 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
-    Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
 };
 use crate::told::Told;
 
@@ -100,8 +99,8 @@ impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
         if chosen && self.told.may_tell(p.flow_hash, cx.now) {
-            let notice = Notice::of(p.flow, Mark::Ce);
-            cx.push(CpAction::ToSource(notice));
+            let cnp = Cnp::of(p.flow, Mark::Ce);
+            cx.push(CpAction::ToSource(cnp));
         }
         Mark::None
     }
@@ -130,7 +129,7 @@ mod tests {
                 assert_eq!(cp.on_enqueue(cx, &data, &egress(queued)), Mark::None);
             });
             flows.extend(sent.iter().map(|action| match action {
-                CpAction::ToSource(notice) => notice.flow.0,
+                CpAction::ToSource(cnp) => cnp.flow.0,
                 _ => panic!("nobody else is told"),
             }));
         }

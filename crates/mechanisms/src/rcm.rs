@@ -74,8 +74,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
-    PortInfo, QueueView, RegionNotice, Signals, Tells,
+    Claim, CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
 };
 use cam::Cam;
 use culprits::Culprits;
@@ -337,12 +337,12 @@ impl Cp {
         let remote = self.region(class).remote(now, expire);
         let degree = self.combined(degree, remote);
         let named = self.region(class).culprits.seen(now);
-        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, degree, named)));
+        cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
     /// Takes back what the neighbour upstream of an input was told.
     fn take_back(cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
-        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, 0, std::iter::empty())));
+        cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, 0, std::iter::empty())));
     }
 
     /// Nothing waits any more of what came in by `ingress`.
@@ -374,7 +374,7 @@ impl Cp {
         }
     }
 
-    fn noticed(&mut self, cx: &mut Cx<'_, CpAction>, n: &RegionNotice) {
+    fn notified(&mut self, cx: &mut Cx<'_, CpAction>, n: &CongestionNotification) {
         let expire = self.params.expire;
         let PortInfo { rate, wire, .. } = self.port;
         self.roll(n.class, cx);
@@ -436,7 +436,7 @@ impl Region {
 }
 
 impl CongestionPoint for Cp {
-    /// A notice is on its way for the link's delay, and may name flows that were seen within `expire`; it is believed for as long,
+    /// A CN is on the link for its delay, and may name flows that were seen within `expire`; it is believed for as long,
     /// and whom it has named is then seen, or forgotten as soon.
     fn demands(&self) -> Demands {
         Demands {
@@ -536,7 +536,7 @@ impl CongestionPoint for Cp {
         match event {
             PortEvent::Removed(p) => self.emptied(p.class),
             PortEvent::Resorted { class, queues } => self.resorted(cx.now, class, queues),
-            PortEvent::Notice(notice) => self.noticed(cx, notice),
+            PortEvent::CongestionNotification(cn) => self.notified(cx, cn),
             _ => {}
         }
     }

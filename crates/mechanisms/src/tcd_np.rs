@@ -33,9 +33,7 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{
-    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
-};
+use crate::slots::{Cnp, Cx, Hears, Mark, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
 
 /// Parameters of the notification point of ternary detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,13 +75,13 @@ impl NotificationPoint for Np {
         Hears::Marked
     }
 
-    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
+    fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
         let is_known = cx.now < self.quiet_until && p.mark <= self.told;
         if p.mark == Mark::None || is_known {
             return;
         }
         (self.told, self.quiet_until) = (p.mark, cx.now + self.interval);
-        cx.push(Notice::of(p.flow, p.mark));
+        cx.push(Cnp::of(p.flow, p.mark));
     }
 }
 
@@ -102,9 +100,9 @@ mod tests {
         let (mut np, mut bench, mut told) = (params.build(&qp()).expect("valid"), Bench::new(), Vec::new());
         for &(at, mark) in arrivals {
             let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
-            for notice in bench.sent(us(at), |cx| np.on_data(cx, &data)) {
-                assert_eq!(notice, Notice::of(FlowId(7), notice.mark));
-                told.push((at, notice.mark));
+            for cnp in bench.sent(us(at), |cx| np.on_data(cx, &data)) {
+                assert_eq!(cnp, Cnp::of(FlowId(7), cnp.mark));
+                told.push((at, cnp.mark));
             }
         }
         told

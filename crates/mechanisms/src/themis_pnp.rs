@@ -45,7 +45,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, PacketView, ParamError, PortInfo,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
     QueueView, Tells,
 };
 use crate::told::Told;
@@ -128,7 +128,7 @@ impl Cp {
             && at <= cx.now
         {
             self.due.pop_front();
-            cx.push(CpAction::ToSource(Notice::of(flow, Mark::Ce)));
+            cx.push(CpAction::ToSource(Cnp::of(flow, Mark::Ce)));
         }
     }
 }
@@ -149,9 +149,9 @@ mod tests {
 
     fn names(actions: &[CpAction]) -> Vec<u32> {
         let name = |action: &CpAction| match action {
-            CpAction::ToSource(notice) => {
-                assert_eq!(*notice, Notice::of(notice.flow, Mark::Ce));
-                notice.flow.0
+            CpAction::ToSource(cnp) => {
+                assert_eq!(*cnp, Cnp::of(cnp.flow, Mark::Ce));
+                cnp.flow.0
             }
             other => panic!("nobody else is told: {other:?}"),
         };

@@ -346,9 +346,7 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::CnpPasses { notice, flow_hash, source, destination, .. }
-                if notice.mark == Mark::Ce =>
-            {
+            PortEvent::CnpPasses { cnp, flow_hash, source, destination, .. } if cnp.mark == Mark::Ce => {
                 self.count(cx.now, self.params.by.key(flow_hash, source, destination));
             }
             PortEvent::Removed(p) => {

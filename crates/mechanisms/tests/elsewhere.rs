@@ -265,7 +265,7 @@ impl slots::Notification for Answers {
 }
 
 impl slots::NotificationPoint for Answers {
-    fn on_data(&mut self, _cx: &mut Cx<'_, slots::Notice>, _p: &slots::PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, slots::Cnp>, _p: &slots::PacketView) {}
 }
 
 #[test]

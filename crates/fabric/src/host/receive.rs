@@ -19,7 +19,7 @@ use crate::run::agenda::Armed;
 #[repr(C, align(64))]
 pub(crate) struct ReceiveHalf {
     pub workload: u32,
-    /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
+    /// Its part of the packets in the network: replies and CNPs sent less data that arrived; it wraps.
     pub in_network: i32,
     /// Where replies leave, if that follows from the flow alone.
     pub reply_port: Option<Local>,

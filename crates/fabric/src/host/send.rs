@@ -29,7 +29,7 @@ pub(crate) struct SendHalf {
     /// The sender's NIC, and its rank there.
     pub nic: Local,
     pub rank: u32,
-    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
+    /// Its part of the packets in the network: data sent less replies and CNPs received. It wraps, for only the
     /// sum with what the others count means anything.
     pub in_network: i32,
     /// Bytes in buffers of a full packet that is not the first of its message.

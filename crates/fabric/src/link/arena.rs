@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use floodway_engine::memory::{self, Exhausted};
-use floodway_mechanisms::slots::{ControlMessage, FlowFilter, IntHop, RegionNotice};
+use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
@@ -43,7 +43,7 @@ pub(crate) enum Extra {
     /// Records of telemetry.
     Hops(Hops),
     /// Word of a congestion point to its neighbour upstream.
-    Notice(RegionNotice),
+    CongestionNotification(CongestionNotification),
     /// Likewise, of a set of flows.
     Filter(FlowFilter),
     /// A message to the receiver that goes with data.
@@ -55,7 +55,7 @@ impl Extra {
     pub fn hops(&self) -> &[IntHop] {
         match self {
             Extra::Hops(hops) => hops,
-            Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_) => &[],
+            Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_) => &[],
         }
     }
 }
@@ -289,7 +289,7 @@ impl Arena {
     pub fn hops_mut(&mut self, place: Place) -> Option<&mut Hops> {
         match self.extra_mut(place).as_deref_mut() {
             Some(Extra::Hops(hops)) => Some(hops),
-            Some(Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
+            Some(Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
         }
     }
 

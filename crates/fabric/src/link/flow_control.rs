@@ -83,7 +83,9 @@ impl AtNode<'_, '_> {
         }
         if let Some(extra) = extra {
             match &*extra {
-                Extra::Notice(notice) => self.neighbour_says(port, PortEvent::Notice(notice), lost),
+                Extra::CongestionNotification(cn) => {
+                    self.neighbour_says(port, PortEvent::CongestionNotification(cn), lost)
+                }
                 Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
                 Extra::Hops(_) | Extra::Message(_) => {}
             }

@@ -1,6 +1,6 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
-use floodway_mechanisms::slots::{ControlMessage, FcFrame, Mark, Notice, Reply};
+use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::NONE;
@@ -252,15 +252,15 @@ impl Packet {
         matches!(self.kind, Kind::ToSender | Kind::ToReceiver) && self.base != 0
     }
 
-    pub fn set_notice(&mut self, notice: &Notice) {
-        self.psn = notice.window.map_or(u64::MAX, |window| window.0);
-        self.stamp = notice.rate.map_or(u64::MAX, |rate| rate.0);
-        self.base = u64::from(notice.degree.to_bits());
-        self.add_mark(notice.mark);
+    pub fn set_cnp(&mut self, cnp: &Cnp) {
+        self.psn = cnp.window.map_or(u64::MAX, |window| window.0);
+        self.stamp = cnp.rate.map_or(u64::MAX, |rate| rate.0);
+        self.base = u64::from(cnp.degree.to_bits());
+        self.add_mark(cnp.mark);
     }
 
-    pub fn notice(&self) -> Notice {
-        Notice {
+    pub fn cnp(&self) -> Cnp {
+        Cnp {
             flow: self.flow,
             mark: self.mark(),
             window: (self.psn != u64::MAX).then_some(Bytes(self.psn)),
@@ -314,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn credits_and_notices_survive_the_packet() {
+    fn credits_and_cnps_survive_the_packet() {
         let credit = FcFrame::Credit { class: Class(4), limit: u64::MAX - 1 };
         assert_eq!(Packet::link_control(credit, Bytes(64), 0).frames().collect::<Vec<_>>(), [credit]);
-        let notice =
-            Notice { flow: FlowId(3), mark: Mark::Ce, window: Some(Bytes(30_000)), rate: None, degree: 0.25 };
+        let cnp =
+            Cnp { flow: FlowId(3), mark: Mark::Ce, window: Some(Bytes(30_000)), rate: None, degree: 0.25 };
         let mut packet = Packet::new(Kind::Cnp, FlowId(3), Bytes(78));
-        packet.set_notice(&notice);
-        assert_eq!(packet.notice(), notice);
+        packet.set_cnp(&cnp);
+        assert_eq!(packet.cnp(), cnp);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct RareEgressCounters {
     pub receiver_cnps: u64,
     /// CNPs that receivers sent as flags of replies.
     pub cnp_flags: u64,
-    /// Notices (RCM's CNs) that its congestion points sent to neighbours upstream.
+    /// Congestion notifications (RCM's CNs) that its congestion points sent to neighbours upstream.
     pub cns: u64,
     /// Times that a router moved a flow from this port to another one.
     pub moves: u64,

@@ -207,7 +207,7 @@ fn message(packet: &Captured) -> message::Message {
     message::Message { kind, metered: packet.base != 0, number, time, padding }
 }
 
-/// The window of a notice; 0 where it has none.
+/// The window of a CNP; 0 where it has none.
 fn window(packet: &Captured) -> u32 {
     if packet.psn == NEVER { 0 } else { u32::try_from(packet.psn).unwrap_or(u32::MAX) }
 }

@@ -1,4 +1,4 @@
-//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the notices (CNs) that they send to
+//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the congestion notifications (CNs) that they send to
 //! neighbours, and the states that they say their queues are in.
 
 mod note;
@@ -39,7 +39,7 @@ enum What {
     Cn(Cn),
 }
 
-/// A notice to a neighbour upstream.
+/// A congestion notification to a neighbour upstream.
 #[derive(Clone, Copy, Debug)]
 struct Cn {
     to: NodeId,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use floodway_engine::Event;
 use floodway_mechanisms::slots::{
-    ControlMessage, CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply,
+    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply,
 };
 use floodway_units::{NodeId, PortId, Rng};
 
@@ -108,7 +108,7 @@ pub(crate) struct Outboxes {
     /// Empty lists for actions that come of actions.
     pub spare_actions: Vec<Vec<CpAction>>,
     pub replies: Outbox<Reply>,
-    pub notices: Outbox<Notice>,
+    pub cnps: Outbox<Cnp>,
     pub messages: Outbox<ControlMessage>,
     pub ready: Vec<ReadyView>,
     /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.

@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cnp, Params, Timers, Window};
+use super::{CnpForm, Params, Timers, Window};
 use crate::slots::ParamError;
 
 /// A row of published values, and the machine that they are for.
@@ -174,7 +174,7 @@ impl Params {
     /// Refuses what the chosen machine has no use for.
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
-        if self.cnp == Cnp::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
+        if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
             return refuse("cnp-interval", "every marked packet's ACK tells of it where cnp = \"ack-flag\"");
         }
         if self.preset != Preset::Paper {

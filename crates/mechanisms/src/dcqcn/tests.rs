@@ -13,13 +13,13 @@ fn params(json: &str) -> Params {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
-fn notice(mark: Mark) -> Notice {
-    Notice { flow: FlowId(0), mark, window: None, rate: None, degree: 0.0 }
+fn reporting(mark: Mark) -> Cnp {
+    Cnp { flow: FlowId(0), mark, window: None, rate: None, degree: 0.0 }
 }
 
 fn cnp(rp: &mut Rp, at: u64) {
     pass(rp, at);
-    rp.on_notice(us(at), &notice(Mark::Ce));
+    rp.on_cnp(us(at), &reporting(Mark::Ce));
 }
 
 /// Calls the timers that are due before `until`, in microseconds.
@@ -310,7 +310,7 @@ fn ack(marked: Mark) -> AckView<'static> {
 /// Word of undetermined congestion.
 fn ue(rp: &mut Rp, at: u64) {
     pass(rp, at);
-    rp.on_notice(us(at), &notice(Mark::Ue));
+    rp.on_cnp(us(at), &reporting(Mark::Ue));
 }
 
 #[test]
@@ -453,8 +453,8 @@ fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
         for rp in [&mut deaf, &mut keen] {
             rp.on_ack(us(1), &ack(Mark::None));
             rp.on_ack(us(1), &ack(Mark::Ue));
-            rp.on_notice(us(1), &notice(Mark::None));
-            rp.on_notice(us(1), &notice(Mark::Ue));
+            rp.on_cnp(us(1), &reporting(Mark::None));
+            rp.on_cnp(us(1), &reporting(Mark::Ue));
             assert_eq!(rp.next_timeout(), None);
             rp.on_ack(us(2), &ack(Mark::Ce));
         }

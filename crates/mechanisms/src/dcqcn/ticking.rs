@@ -225,11 +225,11 @@ fn compare(json: &str, inputs: &[(u64, Input)]) {
         match input {
             Input::Cnp => {
                 cnps.push((now, sleeper.steps.len(), model.steps.len()));
-                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ce)));
+                sleeper.noting(now, |rp| rp.on_cnp(now, &Cnp::of(FlowId(0), Mark::Ce)));
                 model.cnp(now);
             }
             Input::Hold => {
-                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ue)));
+                sleeper.noting(now, |rp| rp.on_cnp(now, &Cnp::of(FlowId(0), Mark::Ue)));
                 model.hold(now);
             }
             Input::Sent(bytes) => {

@@ -73,9 +73,7 @@ impl Port {
             assert_eq!(self.cp.on_dequeue(cx, &of(flow, frame), &q), Mark::None);
         });
         sent.first().map(|action| match action {
-            CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: Some(window), .. }) => {
-                (flow.0, window.0)
-            }
+            CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: Some(window), .. }) => (flow.0, window.0),
             other => panic!("{other:?}"),
         })
     }
@@ -273,7 +271,7 @@ fn replies_among_data_have_their_share_and_are_told_nothing() {
         port.cp.on_dequeue(cx, &reply, &q);
         port.cp.on_dequeue(cx, &of(1, KB), &q);
     });
-    assert!(matches!(sent[..], [CpAction::ToSource(Notice { flow: FlowId(1), .. })]), "{sent:?}");
+    assert!(matches!(sent[..], [CpAction::ToSource(Cnp { flow: FlowId(1), .. })]), "{sent:?}");
 }
 
 #[test]

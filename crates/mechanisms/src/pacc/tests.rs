@@ -27,7 +27,7 @@ impl Driven {
         let cp = &mut self.cp;
         let sent = self.bench.sent(now, |cx| call(cp, cx));
         self.told.extend(sent.into_iter().map(|action| match action {
-            CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: None, rate: None, degree }) => {
+            CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree }) => {
                 (now, flow.0, degree)
             }
             other => panic!("{other:?}"),

@@ -2,7 +2,7 @@
 
 use floodway_units::{FlowId, Span, Time};
 
-/// So many flows fit into a notice, and into a set.
+/// So many flows fit into a CN, and into a set.
 pub(super) const MOST: usize = 16;
 
 /// A small set of flows, each forgotten when nothing was seen or heard of it for a while: a name may be another flow's

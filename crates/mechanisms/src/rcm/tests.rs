@@ -68,8 +68,8 @@ impl Bench {
     }
 
     fn hears(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
-        let notice = RegionNotice::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
-        self.call(|cp, cx| cp.on_event(cx, PortEvent::Notice(&notice)))
+        let cn = CongestionNotification::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
+        self.call(|cp, cx| cp.on_event(cx, PortEvent::CongestionNotification(&cn)))
     }
 
     fn state(&self) -> &'static str {
@@ -81,11 +81,11 @@ impl Bench {
     }
 }
 
-fn notices(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
+fn cns(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
     let heard = said.iter().filter_map(|action| match action {
-        CpAction::ToUpstream(port, notice) => {
+        CpAction::ToUpstream(port, cn) => {
             assert_eq!(*port, NEAR);
-            Some((notice.degree, notice.named().to_vec()))
+            Some((cn.degree, cn.named().to_vec()))
         }
         _ => None,
     });
@@ -121,7 +121,7 @@ fn the_root_holds_the_flow_back_that_has_most_of_the_port() {
     assert!(said.contains(&RESORT));
     assert!(bench.is_held(1));
     assert!((2..=5).all(|flow| !bench.is_held(flow)), "each has an eighth");
-    let named: Vec<_> = notices(&said);
+    let named: Vec<_> = cns(&said);
     assert!(named[0].1.is_empty(), "at first nobody is known");
     assert_eq!(named.last().map(|(_, flows)| flows.as_slice()), Some(&[FlowId(1)][..]));
 }
@@ -139,7 +139,7 @@ fn degrees_that_are_sent_are_combined_with_the_neighbours() {
     // Fb = 70 KB of a queue at rest: 44. With the neighbour's 60: 0.75 · 44 + 15.
     downstream.hears(60, &[9]);
     let said = downstream.pass(&[1, 2], 90_000, 200);
-    assert_eq!(notices(&said).last().map(|(degree, _)| *degree), Some(48));
+    assert_eq!(cns(&said).last().map(|(degree, _)| *degree), Some(48));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn control_ends_when_congestion_has_ended() {
 fn an_input_that_runs_empty_takes_its_complaint_back_once() {
     let mut bench = Bench::new(Params::default());
     bench.pass(&[1, 2], 90_000, 200);
-    assert_eq!(notices(&bench.leaves(1, 0, 0)), [(0, Vec::new())]);
+    assert_eq!(cns(&bench.leaves(1, 0, 0)), [(0, Vec::new())]);
     assert_eq!(bench.leaves(1, 0, 0), []);
 }
 
@@ -295,7 +295,7 @@ fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
 }
 
 #[test]
-fn names_are_kept_as_long_as_notices_may_come_and_hold() {
+fn names_are_kept_as_long_as_cns_may_arrive_and_hold() {
     let bench = Bench::new(Params::default());
     // Seen within 100 us, 1 us on the way, believed for 100 us, and then seen or forgotten in as long.
     assert_eq!(bench.cp.demands().naming, Span::us(401));

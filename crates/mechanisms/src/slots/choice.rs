@@ -276,7 +276,7 @@ hooks! {
             None
         }
 
-        /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
+        /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_cnp`])?
         fn heeds_cnps(&self) -> bool {
             false
         }

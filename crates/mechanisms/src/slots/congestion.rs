@@ -31,9 +31,9 @@ pub enum Tells {
     Degrees,
 }
 
-/// To a flow's source: a CNP with whatever its maker put in.
+/// A congestion notification packet to the source of a flow, with what its maker has put in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Notice {
+pub struct Cnp {
     /// The flow.
     pub flow: FlowId,
     /// The mark that it reports.
@@ -46,16 +46,16 @@ pub struct Notice {
     pub degree: f32,
 }
 
-impl Notice {
+impl Cnp {
     /// That reports `mark` to the source of `flow`, and nothing else.
     pub fn of(flow: FlowId, mark: Mark) -> Self {
-        Notice { flow, mark, window: None, rate: None, degree: 0.0 }
+        Cnp { flow, mark, window: None, rate: None, degree: 0.0 }
     }
 }
 
-/// One hop, to the neighbour that feeds this port (RCM's CN).
+/// A congestion notification to the neighbour upstream, one hop (RCM's CN).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RegionNotice {
+pub struct CongestionNotification {
     /// Of whose queues it speaks.
     pub class: Class,
     /// Quantised degree of congestion; 0 says that it is over.
@@ -66,15 +66,15 @@ pub struct RegionNotice {
     pub flows: [FlowId; 16],
 }
 
-impl RegionNotice {
+impl CongestionNotification {
     /// Names `flows`, the first of them where there are too many.
     pub fn new(class: Class, degree: u8, named: impl Iterator<Item = FlowId>) -> Self {
-        let mut notice = RegionNotice { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
-        for (place, flow) in notice.flows.iter_mut().zip(named) {
+        let mut cn = CongestionNotification { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
+        for (place, flow) in cn.flows.iter_mut().zip(named) {
             *place = flow;
-            notice.count += 1;
+            cn.count += 1;
         }
-        notice
+        cn
     }
 
     /// The culprits.
@@ -125,9 +125,9 @@ pub struct PortMessage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpAction {
     /// A CNP made here, to the source of the flow it names.
-    ToSource(Notice),
+    ToSource(Cnp),
     /// One hop upstream, out of the named ingress.
-    ToUpstream(PortId, RegionNotice),
+    ToUpstream(PortId, CongestionNotification),
     /// One hop upstream, out of the named ingress, to a host, too.
     FilterUpstream(PortId, FlowFilter),
     /// To the machines of the named port of this switch, which may be the port itself: they hear of it at once.
@@ -268,14 +268,14 @@ pub enum PortEvent<'a> {
         /// Bytes that wait now in each of its queues that the machine has asked for.
         queues: &'a [Bytes],
     },
-    /// The neighbour downstream of this port has sent this.
-    Notice(&'a RegionNotice),
+    /// The neighbour downstream of this port has sent a congestion notification.
+    CongestionNotification(&'a CongestionNotification),
     /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag of a reply where the
     /// flow's rate control reads CNPs there. All ports of the switch hear of it whose machines ask for it ([`Demands::cnps`]), before
     /// it is sent on. One that a machine of this switch makes is none.
     CnpPasses {
         /// What it tells the sender.
-        notice: &'a Notice,
+        cnp: &'a Cnp,
         /// The hash of the flow's addresses and ports, as in [`PacketView`].
         flow_hash: u64,
         /// Address of the flow's sender, to whom it goes.

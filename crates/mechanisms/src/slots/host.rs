@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
-use super::{Cx, Mark, Notice, PacketView};
+use super::{Cnp, Cx, Mark, PacketView};
 
 /// What is fixed about a queue pair when its machines are built.
 #[derive(Clone, Copy, Debug)]
@@ -239,7 +239,7 @@ hooks! {
             Hears::All
         }
         /// A data packet has arrived.
-        fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
+        fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView);
         /// The sender's rate control has sent this, alone or with a data packet, of which `on_data` tells first. What is pushed
         /// goes to the sender.
         fn on_message(&mut self, _cx: &mut Cx<'_, ControlMessage>, _m: &ControlMessage) {}
@@ -265,7 +265,7 @@ hooks! {
         /// An acknowledgement has arrived.
         fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
         /// A CNP has arrived.
-        fn on_notice(&mut self, _now: Time, _n: &Notice) {}
+        fn on_cnp(&mut self, _now: Time, _n: &Cnp) {}
         /// Something was lost.
         fn on_loss(&mut self, _now: Time, _l: &LossView) {}
         /// A layer below has made an increase step, at line rate too.

@@ -27,8 +27,8 @@ pub use choice::{
     SwitchShare,
 };
 pub use congestion::{
-    Claim, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter, Notice, PortEvent, PortInfo,
-    PortMessage, RegionNotice, Signals, Tells, most_closed,
+    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter,
+    PortEvent, PortInfo, PortMessage, Signals, Tells, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{

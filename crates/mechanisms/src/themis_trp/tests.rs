@@ -1,7 +1,7 @@
 use floodway_units::{Class, FlowId, PortId};
 
 use super::*;
-use crate::slots::Notice;
+use crate::slots::Cnp;
 use crate::testing::{Bench, egress, packet, port, us};
 
 fn built(json: &str) -> Cp {
@@ -31,9 +31,9 @@ impl Port {
 
     fn cnp(&mut self, now: Time, flow: u64) {
         self.wait(now);
-        let notice = Notice::of(FlowId(0), Mark::Ce);
+        let cnp = Cnp::of(FlowId(0), Mark::Ce);
         let event = PortEvent::CnpPasses {
-            notice: &notice,
+            cnp: &cnp,
             flow_hash: flow,
             source: 1,
             destination: 2,
@@ -217,9 +217,9 @@ fn what_is_removed_is_in_the_loop_no_more() {
 #[test]
 fn other_cnps_and_replies_slow_nobody() {
     let mut port = Port::new("{}");
-    let notice = Notice::of(FlowId(0), Mark::Ue);
+    let cnp = Cnp::of(FlowId(0), Mark::Ue);
     let event =
-        PortEvent::CnpPasses { notice: &notice, flow_hash: 7, source: 1, destination: 2, ingress: PortId(9) };
+        PortEvent::CnpPasses { cnp: &cnp, flow_hash: 7, source: 1, destination: 2, ingress: PortId(9) };
     port.bench.told(us(1), &mut port.cp, event);
     assert_eq!(port.comes(us(2), 7), 0);
     port.cnp(us(3), 8);

@@ -2,7 +2,7 @@
 
 use floodway_mechanisms::registry::{CongestionPointParams, CustomDetection};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, Notice, PacketView,
+    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, PacketView,
     ParamError, PortEvent, PortInfo, QueueView, Tells,
 };
 use floodway_units::{Bytes, FlowId, Rate, Rng, Time};
@@ -163,11 +163,11 @@ fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<Fl
             );
             return Err(PyValueError::new_err(format!("send_cnp({flow}); allowed: {allowed}")));
         };
-        cx.push(CpAction::ToSource(Notice {
+        cx.push(CpAction::ToSource(Cnp {
             window: window.map(Bytes),
             rate: rate.map(Rate),
             degree,
-            ..Notice::of(flow, Mark::Ce)
+            ..Cnp::of(flow, Mark::Ce)
         }));
     }
     cnps.call_method0(intern!(object.py(), "clear")).map(drop)

@@ -2,7 +2,7 @@
 
 use floodway_mechanisms::registry::{CustomReaction, ReactionParams};
 use floodway_mechanisms::slots::{
-    AckView, Allowance, LossView, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint,
+    self, AckView, Allowance, LossView, Need, ParamError, QpInfo, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
@@ -121,9 +121,9 @@ impl ReactionPoint for Rp {
         }
     }
 
-    fn on_notice(&mut self, now: Time, notice: &Notice) {
+    fn on_cnp(&mut self, now: Time, cnp: &slots::Cnp) {
         if self.hears_cnps {
-            self.call("on_cnp", now, Cnp::new(now, notice));
+            self.call("on_cnp", now, Cnp::new(now, cnp));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
 use floodway_mechanisms::slots::{
-    DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
+    Cnp, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
 use floodway_units::Time;
 
@@ -231,32 +231,32 @@ impl AtNode<'_, '_> {
         self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
-            Kind::Cnp => self.receive_notice(packet),
+            Kind::Cnp => self.receive_cnp(packet),
             Kind::ToSender => self.message_at_sender(packet),
             Kind::ToReceiver => self.message_at_receiver(port, packet),
             _ => self.receive_reply(packet, extra),
         }
     }
 
-    /// A CNP, which does not know its way.
-    pub fn notice_packet(&self, notice: &Notice) -> Packet {
-        let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.facts.format.cnp().frame);
-        cnp.set_notice(notice);
-        cnp
+    /// The packet of a CNP; its path is not known yet.
+    pub fn cnp_packet(&self, cnp: &Cnp) -> Packet {
+        let mut packet = Packet::new(Kind::Cnp, cnp.flow, self.facts.format.cnp().frame);
+        packet.set_cnp(cnp);
+        packet
     }
 
     /// A switch sends a CNP to the source of a flow.
-    pub fn notify_source(&mut self, port: Local, notice: &Notice) {
-        let mut cnp = self.notice_packet(notice);
-        cnp.ingress = port;
-        self.run.pairs.count_elsewhere(notice.flow, 1);
-        self.run.kept.records.injected(u64::from(cnp.frame));
-        if let Some(out) = self.route(port, &cnp) {
-            let place = self.run.packets.add(cnp);
+    pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
+        let mut packet = self.cnp_packet(cnp);
+        packet.ingress = port;
+        self.run.pairs.count_elsewhere(cnp.flow, 1);
+        self.run.kept.records.injected(u64::from(packet.frame));
+        if let Some(out) = self.route(port, &packet) {
+            let place = self.run.packets.add(packet);
             self.send_control(out, place);
         } else {
             let lane = self.facts.layout.lane(port, 0);
-            self.drop_packet(lane, &cnp, DropReason::NoRoute);
+            self.drop_packet(lane, &packet, DropReason::NoRoute);
         }
     }
 

@@ -29,9 +29,9 @@ impl AtNode<'_, '_> {
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.run.kept.records.accepted(half.workload, accepted.0);
-        let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
+        let noticed = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
-        if notified {
+        if noticed {
             self.notify(port, packet);
         }
         if let Some(Extra::Message(message)) = extra.as_deref() {
@@ -49,20 +49,20 @@ impl AtNode<'_, '_> {
         let view = self.packet_view(packet);
         let streams = &mut *self.node.streams;
         let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.cnps };
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
-        let mut notices = std::mem::take(&mut self.run.out.notices.0);
+        let mut cnps = std::mem::take(&mut self.run.out.cnps.0);
         let lane = self.facts.layout.lane(out, class);
-        self.node.egress.known_mut(lane).rare.receiver_cnps += notices.len() as u64;
-        for notice in notices.drain(..) {
-            let mut cnp = self.notice_packet(&notice);
-            cnp.flags |= flag;
-            self.send_reply(port, cnp, None);
+        self.node.egress.known_mut(lane).rare.receiver_cnps += cnps.len() as u64;
+        for cnp in cnps.drain(..) {
+            let mut packet = self.cnp_packet(&cnp);
+            packet.flags |= flag;
+            self.send_reply(port, packet, None);
         }
-        self.run.out.notices.0 = notices;
+        self.run.out.cnps.0 = cnps;
     }
 
     /// Sends what the receiver answers to `packet`, with the records that came with it.

@@ -99,13 +99,13 @@ impl AtNode<'_, '_> {
         }
     }
 
-    pub fn receive_notice(&mut self, packet: &Packet) {
+    pub fn receive_cnp(&mut self, packet: &Packet) {
         let now = self.time();
-        let notice = packet.notice();
+        let cnp = packet.cnp();
         let half = self.run.pairs.senders.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
-        layers(half, now, |layer| layer.on_notice(now, &notice));
+        layers(half, now, |layer| layer.on_cnp(now, &cnp));
         self.stack_changed(packet.flow.0);
         self.kick_nic(packet.flow.0);
     }

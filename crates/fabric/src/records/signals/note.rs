@@ -1,7 +1,7 @@
 //! Entries of the signal log.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};
+use floodway_mechanisms::slots::{Cnp, CongestionNotification, CongestionPoint as _, Mark};
 use floodway_units::{Class, Time};
 
 use super::{Cn, What};
@@ -56,20 +56,20 @@ impl AtNode<'_, '_> {
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
-    pub fn note_cnp(&mut self, port: Local, notice: &Notice) {
+    pub fn note_cnp(&mut self, port: Local, cnp: &Cnp) {
         let in_step = self.is_step();
-        let way = &self.run.pairs.ways[notice.flow.index()];
+        let way = &self.run.pairs.ways[cnp.flow.index()];
         let lane = self.facts.layout.lane(port, way.class);
         let name = way.name();
         self.node.egress[lane].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
-            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
+            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Cnp(name, cnp.window));
         }
     }
 
-    /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
-    pub fn note_cn(&mut self, port: Local, ingress: Local, notice: &RegionNotice) {
-        let class = self.facts.layout.dense(notice.class);
+    /// Counts a congestion notification of a machine of `port` that goes out of `ingress`, and writes it down.
+    pub fn note_cn(&mut self, port: Local, ingress: Local, cn: &CongestionNotification) {
+        let class = self.facts.layout.dense(cn.class);
         if class == u8::MAX {
             // No queue is of it.
             return;
@@ -82,7 +82,7 @@ impl AtNode<'_, '_> {
             log.say(
                 (self.now, in_step),
                 self.node.egress[lane].id as usize,
-                What::Cn(Cn { to, degree: notice.degree, flows: notice.count }),
+                What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),
             );
         }
     }

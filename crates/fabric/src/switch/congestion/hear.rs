@@ -1,8 +1,8 @@
 //! Callbacks and actions of congestion points.
 
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, Notice, PortEvent, PortMessage,
-    QueueView, RegionNotice,
+    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
+    PortMessage, QueueView,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 
-/// A flow's addresses and ports in a notice between neighbours (RCM's CN).
+/// A flow's addresses and ports in a congestion notification between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
 
 impl AtNode<'_, '_> {
@@ -78,13 +78,12 @@ impl AtNode<'_, '_> {
         if !is_cnp {
             return;
         }
-        let notice =
-            if packet.kind == Kind::Cnp { packet.notice() } else { Notice::of(packet.flow, packet.mark()) };
+        let cnp = if packet.kind == Kind::Cnp { packet.cnp() } else { Cnp::of(packet.flow, packet.mark()) };
         let (flow_hash, source, destination) = (way.hash, way.tuple.source, way.tuple.destination);
         let ingress = self.id(ingress);
         for port in self.node.locals() {
             if self.node.machines[port.index()].hears_cnps {
-                let event = PortEvent::CnpPasses { notice: &notice, flow_hash, source, destination, ingress };
+                let event = PortEvent::CnpPasses { cnp: &cnp, flow_hash, source, destination, ingress };
                 self.tell_points(port, event);
                 self.after_congestion_points(port);
                 // A gate may have changed.
@@ -409,12 +408,12 @@ impl AtNode<'_, '_> {
         let mut actions = std::mem::replace(&mut self.run.out.actions.0, spare);
         for action in actions.drain(..) {
             match action {
-                CpAction::ToSource(notice) => {
-                    self.note_cnp(port, &notice);
-                    self.notify_source(port, &notice);
+                CpAction::ToSource(cnp) => {
+                    self.note_cnp(port, &cnp);
+                    self.notify_source(port, &cnp);
                 }
-                CpAction::ToUpstream(ingress, notice) => {
-                    self.notify_upstream(port, self.facts.local(ingress), notice);
+                CpAction::ToUpstream(ingress, cn) => {
+                    self.notify_upstream(port, self.facts.local(ingress), cn);
                 }
                 CpAction::FilterUpstream(ingress, filter) => {
                     self.send_filter(self.facts.local(ingress), filter);
@@ -439,14 +438,18 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends a notice that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
+    /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
     /// would not understand it.
-    fn notify_upstream(&mut self, port: Local, ingress: Local, notice: RegionNotice) {
+    fn notify_upstream(&mut self, port: Local, ingress: Local, cn: CongestionNotification) {
         if !self.node.ports[ingress.index()].up || self.facts.ports[peer(self.id(ingress)).index()].at_host {
             return;
         }
-        self.note_cn(port, ingress, &notice);
-        self.send_to_neighbour(ingress, FLOW_ID_BYTES * u64::from(notice.count), Extra::Notice(notice));
+        self.note_cn(port, ingress, &cn);
+        self.send_to_neighbour(
+            ingress,
+            FLOW_ID_BYTES * u64::from(cn.count),
+            Extra::CongestionNotification(cn),
+        );
     }
 
     /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets come in.

@@ -38,7 +38,7 @@ struct Watched {
 
 impl Watched {
     fn look(&self, now: Time, p: &PacketView) {
-        if self.cp.is_culprit(now, p.flow) {
+        if self.cp.is_harmful(now, p.flow) {
             self.labelled.lock().expect("nobody panics").insert((p.source, p.destination));
         }
     }

@@ -106,7 +106,7 @@ fn cns(records: &Records) -> Vec<String> {
 }
 
 /// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
-/// both inputs wait. The burst is the one culprit, and all is taken back in the end.
+/// both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
 #[test]
 fn each_cn_to_a_switch_has_a_row_and_hosts_are_sent_none() {
     let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";

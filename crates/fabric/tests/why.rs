@@ -311,7 +311,7 @@ fn a_flow_whose_nic_is_cut_off_waits_for_its_link() {
 
 /// Four senders for h: RCM holds those back whom it finds to congest t>h, and tells s, which does the same.
 #[test]
-fn culprits_are_held_back_where_their_region_is() {
+fn harmful_flows_are_held_back_where_their_region_is() {
     let mut net = Net::new(Format::Ethernet);
     let [s, t] = ["s", "t"].map(|name| net.switch_with(name, r#""ioq""#));
     let h = net.host("h");

@@ -559,7 +559,7 @@ impl CongestionPoint for Cp {
         Signals { local, ..Signals::default() }
     }
 
-    fn is_culprit(&self, now: Time, flow: FlowId) -> bool {
+    fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.classes.iter().any(|known| known.labels.is_congested(now, flow))
     }
 }

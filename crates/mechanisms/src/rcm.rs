@@ -63,7 +63,7 @@
 //! - IEEE Std 802.1Qau-2010, "Congestion Notification" (samples and degrees of 6 bits).
 
 mod cam;
-mod culprits;
+mod harmful_flows;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -78,7 +78,7 @@ use crate::slots::{
     ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
 };
 use cam::Cam;
-use culprits::Culprits;
+use harmful_flows::HarmfulFlows;
 use sampler::{Law, MOST, Sample, Sampler};
 use window::{Turn, Window};
 
@@ -217,10 +217,10 @@ struct Region {
     cam: Cam,
     /// Waits for the memory to be full.
     recognises: bool,
-    culprits: Culprits,
+    harmful_flows: HarmfulFlows,
     remote: Option<Remote>,
     window: Option<Window>,
-    /// Bytes that wait: others', and culprits' in the queue of their own.
+    /// Bytes that wait: others', and harmful flows' in the queue of their own.
     others: Bytes,
     held: Bytes,
 }
@@ -245,7 +245,7 @@ impl Cp {
                 inputs: Vec::new(),
                 cam: Cam::new(cam_depth, cam_interval, expire),
                 recognises: false,
-                culprits: Culprits::new(expire),
+                harmful_flows: HarmfulFlows::new(expire),
                 remote: None,
                 window: None,
                 others: Bytes::ZERO,
@@ -271,7 +271,7 @@ impl Cp {
     fn release(region: &mut Region, cx: &mut Cx<'_, CpAction>) {
         let was_limiting = region.window.as_ref().is_some_and(Window::is_limiting);
         region.window = None;
-        region.culprits.clear();
+        region.harmful_flows.clear();
         if was_limiting {
             cx.push(CpAction::Resort(region.class));
         }
@@ -284,12 +284,12 @@ impl Cp {
         let calm = region.others <= equilibrium && region.remote(cx.now, expire).is_none();
         let Some(window) = &mut region.window else { return };
         let over = window.roll(cx.now, calm, region.held > Bytes::ZERO);
-        if over || region.culprits.are_gone(cx.now) {
+        if over || region.harmful_flows.are_gone(cx.now) {
             Self::release(region, cx);
         }
     }
 
-    /// A sample has found congestion here: holds the culprits back more, or begins to look for them.
+    /// A sample has found congestion here: holds the harmful flows back more, or begins to look for them.
     fn congested(&mut self, class: Class, now: Time, cut: Option<u8>) {
         let expire = self.params.expire;
         let region = self.region(class);
@@ -305,8 +305,8 @@ impl Cp {
         }
     }
 
-    /// The culprits have as little as they can have, and the others' queue is congested all the same: who has most of the port now
-    /// is a culprit, too.
+    /// The harmful flows have as little as they can have, and the others' queue is congested all the same: who has most of the port now
+    /// is a harmful flow, too.
     fn look_again(&mut self, cx: &mut Cx<'_, CpAction>, class: Class) {
         let Params { expire, cam_depth, .. } = self.params;
         let least = self.params.hits();
@@ -319,7 +319,7 @@ impl Cp {
         }
         let mut entries = 0;
         for flow in region.cam.harmful(now, least) {
-            if !region.culprits.contains(now, flow) && region.culprits.add_seen(now, flow) {
+            if !region.harmful_flows.contains(now, flow) && region.harmful_flows.add_seen(now, flow) {
                 entries += region.cam.hits(now, flow);
             }
         }
@@ -336,7 +336,7 @@ impl Cp {
         let now = cx.now;
         let remote = self.region(class).remote(now, expire);
         let degree = self.combined(degree, remote);
-        let named = self.region(class).culprits.seen(now);
+        let named = self.region(class).harmful_flows.seen(now);
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
@@ -389,7 +389,7 @@ impl Cp {
         if n.count == 0 {
             return;
         }
-        let changed = region.culprits.set_named(cx.now, n.named());
+        let changed = region.harmful_flows.set_named(cx.now, n.named());
         match &mut region.window {
             None => region.window = Some(Window::new(cx.now, rate, wire)),
             Some(window) if window.is_limiting() => {
@@ -422,7 +422,7 @@ impl Region {
     }
 
     fn is_held(&self, now: Time, flow: FlowId) -> bool {
-        self.window.as_ref().is_some_and(Window::is_limiting) && self.culprits.contains(now, flow)
+        self.window.as_ref().is_some_and(Window::is_limiting) && self.harmful_flows.contains(now, flow)
     }
 
     fn input(&mut self, ingress: PortId) -> &mut Sampler {
@@ -475,7 +475,7 @@ impl CongestionPoint for Cp {
         let law = self.law;
         self.roll(q.class, cx);
         let region = self.region(q.class);
-        region.culprits.see(cx.now, p.flow);
+        region.harmful_flows.see(cx.now, p.flow);
         region.look_at(q);
         if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
             && degree > 0
@@ -497,9 +497,9 @@ impl CongestionPoint for Cp {
         let region = self.region(q.class);
         region.look_at(q);
         let sampled = region.cam.pass(cx.now, cx.rng, p.flow, p.frame);
-        let place = region.culprits.see(cx.now, p.flow);
+        let place = region.harmful_flows.see(cx.now, p.flow);
         let turn = match &mut region.window {
-            Some(window) => window.on_sent(cx.now, place, p.wire, region.culprits.len()),
+            Some(window) => window.on_sent(cx.now, place, p.wire, region.harmful_flows.len()),
             None => Turn::Nothing,
         };
         match turn {
@@ -516,8 +516,8 @@ impl CongestionPoint for Cp {
             }
         }
         if sampled && region.recognises && region.cam.is_full() {
-            region.culprits.set_seen(cx.now, region.cam.harmful(cx.now, hits));
-            if region.culprits.len() > 0 {
+            region.harmful_flows.set_seen(cx.now, region.cam.harmful(cx.now, hits));
+            if region.harmful_flows.len() > 0 {
                 region.recognises = false;
                 region.window = Some(Window::new(cx.now, rate, wire));
             }
@@ -578,9 +578,9 @@ impl CongestionPoint for Cp {
         signals
     }
 
-    fn is_culprit(&self, now: Time, flow: FlowId) -> bool {
+    fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.regions
             .iter()
-            .any(|region| region.culprits.contains(now, flow) || region.cam.contains(now, flow))
+            .any(|region| region.harmful_flows.contains(now, flow) || region.cam.contains(now, flow))
     }
 }

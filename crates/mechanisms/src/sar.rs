@@ -110,7 +110,7 @@ impl Router {
 
 /// Should a packet that may leave do so?
 fn is_left(view: &PortView) -> bool {
-    view.signals.severe && !view.culprit && !view.holds_flow
+    view.signals.severe && !view.harmful && !view.holds_flow
 }
 
 /// The least congested of the ways that are not severely congested; of equal ones the first from `home` on.
@@ -206,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn culprits_and_flows_of_which_something_waits_never_move() {
+    fn harmful_flows_and_flows_of_which_something_waits_never_move() {
         let mut router = router(8);
         for held in [true, false] {
             let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 0.0]);
-            (views[home].culprit, views[home].holds_flow) = (held, !held);
+            (views[home].harmful, views[home].holds_flow) = (held, !held);
             assert_eq!(route(&mut router, 5, &views), home);
         }
         let (home, views) = ways(&mut router, 5, [63.0, 32.0, 40.0]);

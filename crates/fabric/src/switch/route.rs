@@ -110,7 +110,7 @@ impl AtNode<'_, '_> {
             rate: self.rate(port),
             up: self.node.ports.known(port.index()).up,
             signals: Signals::default(),
-            culprit: false,
+            harmful: false,
             holds_flow: false,
         };
         if full {
@@ -122,7 +122,7 @@ impl AtNode<'_, '_> {
                 view.signals.local |= signals.local;
                 view.signals.remote |= signals.remote;
                 view.signals.severe |= signals.severe;
-                view.culprit |= point.is_culprit(self.time(), packet.flow);
+                view.harmful |= point.is_harmful(self.time(), packet.flow);
             }
         }
         view

@@ -50,9 +50,9 @@ impl Bench {
     fn leaves_as(&mut self, p: &PacketView) -> Mark {
         let sub = self.cp.classify(self.now, p).sub;
         let view = self.view(sub);
-        let was_congested = self.cp.is_culprit(self.now, p.flow);
+        let was_congested = self.cp.is_harmful(self.now, p.flow);
         let mark = self.call(|cp, cx| cp.on_dequeue(cx, p, &view));
-        let is_new = !was_congested && self.cp.is_culprit(self.now, p.flow);
+        let is_new = !was_congested && self.cp.is_harmful(self.now, p.flow);
         let moves = is_new && self.cp.params.waiting == Waiting::Moves;
         assert_eq!(std::mem::take(&mut self.out.0), vec![CpAction::Resort(p.class); usize::from(moves)]);
         self.now += Rate::gbps(100).time_to_send(Bytes(FRAME));
@@ -126,7 +126,7 @@ fn who_is_marked_twice_while_the_queue_is_long_waits_in_the_lossy_queue() {
     assert_eq!(bench.cp.state(bench.now, Class::DATA), "lossless");
     assert_eq!((bench.leaves(1), bench.is_congested(1)), (Mark::Ce, false));
     assert_eq!((bench.leaves(1), bench.is_congested(1)), (Mark::Ce, true));
-    assert!(!bench.is_congested(2) && bench.cp.is_culprit(bench.now, FlowId(1)));
+    assert!(!bench.is_congested(2) && bench.cp.is_harmful(bench.now, FlowId(1)));
     assert_eq!(bench.cp.state(bench.now, Class::DATA), "isolating");
     assert!(bench.cp.signals(bench.now).local);
     // At Q1 and below nothing is marked; after 28 packets m is below m_lo.

@@ -185,7 +185,7 @@ fn an_input_that_runs_empty_takes_its_complaint_back_once() {
 }
 
 #[test]
-fn while_culprits_wait_a_timer_begins_their_next_period() {
+fn while_harmful_flows_wait_a_timer_begins_their_next_period() {
     let mut bench = Bench::new(Params::default());
     bench.hears(63, &[1]);
     bench.pass(&[1], 50_000, 16);
@@ -198,7 +198,7 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
         bench.leaves(1, 50_000, 50_000);
         sent += 1;
     }
-    let at = bench.cp.next_timeout().expect("culprits wait");
+    let at = bench.cp.next_timeout().expect("harmful flows wait");
     assert_eq!(bench.cp.gate(bench.now, queue), Gate::Until(at));
     // W was known when the 16th packet started; it takes 1.28 us, and half of it is Wc.
     assert_eq!((sent, at), (8, us(0) + Span::ns(1_200 + 1_280)));
@@ -214,7 +214,7 @@ fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, 300);
     let signals = bench.cp.signals(bench.now);
     assert!(signals.local && !signals.remote && !signals.severe, "{signals:?}");
-    assert!(bench.cp.is_culprit(bench.now, FlowId(1)) && !bench.cp.is_culprit(bench.now, FlowId(77)));
+    assert!(bench.cp.is_harmful(bench.now, FlowId(1)) && !bench.cp.is_harmful(bench.now, FlowId(77)));
     bench.hears(10, &[1]);
     assert!(!bench.cp.signals(bench.now).severe);
     bench.hears(10, &[1]);
@@ -230,7 +230,7 @@ fn a_queue_beyond_four_fifths_is_severe_and_one_at_four_fifths_is_not() {
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
         bench.resorted([Bytes(4 * equilibrium + 1), Bytes::ZERO]);
         assert!(bench.cp.signals(bench.now).severe, "{equilibrium}");
-        // What culprits have in the queue of their own does not count.
+        // What harmful flows have in the queue of their own does not count.
         bench.resorted([Bytes(4 * equilibrium), Bytes::kb(900)]);
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
     }
@@ -280,7 +280,7 @@ fn control_ends_where_the_others_are_at_the_equilibrium_and_not_beyond_it() {
 }
 
 #[test]
-fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
+fn the_successor_of_a_harmful_flow_with_the_least_is_held_too() {
     let mut bench = Bench::new(Params { cam_depth: 64, ..Params::default() });
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
     assert!(bench.is_held(1) && !bench.is_held(2));

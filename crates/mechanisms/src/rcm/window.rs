@@ -28,9 +28,9 @@ enum Phase {
     /// Until packets of all congestion flows have been sent once.
     Measuring {
         since: Time,
-        /// By their places among the culprits, as bits: seen.
+        /// By their places among the harmful flows, as bits: seen.
         seen: u16,
-        culprits: u64,
+        harmful: u64,
         others: u64,
     },
     Limiting(Period),
@@ -44,9 +44,9 @@ struct Period {
     /// Wc as it was measured, without restriction.
     free: u64,
     /// Wc.
-    culprits: u64,
+    harmful: u64,
     start: Time,
-    sent_culprits: u64,
+    sent_harmful: u64,
     sent_others: u64,
 }
 
@@ -63,33 +63,33 @@ pub(super) enum Turn {
 impl Window {
     /// Measures W from now on.
     pub fn new(now: Time, rate: Rate, full: Bytes) -> Self {
-        let phase = Phase::Measuring { since: now, seen: 0, culprits: 0, others: 0 };
+        let phase = Phase::Measuring { since: now, seen: 0, harmful: 0, others: 0 };
         Window { rate, floor: full.0, phase }
     }
 
     /// A packet starts on the wire, of the congestion flow at this place among `flows` of them, or of another flow.
     pub fn on_sent(&mut self, now: Time, place: Option<usize>, wire: Bytes, flows: usize) -> Turn {
         match &mut self.phase {
-            Phase::Measuring { since, seen, culprits, others } => {
+            Phase::Measuring { since, seen, harmful, others } => {
                 match place {
                     Some(place) => {
                         *seen |= 1 << place;
-                        *culprits += wire.0;
+                        *harmful += wire.0;
                     }
                     None => *others += wire.0,
                 }
-                let (whole, all) = (*culprits + *others, seen.count_ones() as usize == flows);
+                let (whole, all) = (*harmful + *others, seen.count_ones() as usize == flows);
                 let done = all && whole >= LEAST || whole >= MOST_BYTES || now.since(*since) >= LONGEST;
-                match (done, *culprits) {
+                match (done, *harmful) {
                     (false, _) => Turn::Nothing,
                     (true, 0) => Turn::NobodyHere,
                     (true, free) => {
                         self.phase = Phase::Limiting(Period {
                             whole,
                             free,
-                            culprits: free.max(self.floor),
+                            harmful: free.max(self.floor),
                             start: now,
-                            sent_culprits: 0,
+                            sent_harmful: 0,
                             sent_others: 0,
                         });
                         Turn::Measured
@@ -98,7 +98,7 @@ impl Window {
             }
             Phase::Limiting(period) => {
                 if place.is_some() {
-                    period.sent_culprits += wire.0;
+                    period.sent_harmful += wire.0;
                 } else {
                     period.sent_others += wire.0;
                 }
@@ -115,14 +115,14 @@ impl Window {
     /// Wc ← Wc (1 - F Gd) (eq. 5), which leaves Wnc = W - Wc to the others (eq. 6).
     pub fn cut(&mut self, degree: u8) {
         if let Phase::Limiting(period) = &mut self.phase {
-            let left = period.culprits as f64 * (1.0 - f64::from(degree) * CUT);
-            period.culprits = (left as u64).max(self.floor);
+            let left = period.harmful as f64 * (1.0 - f64::from(degree) * CUT);
+            period.harmful = (left as u64).max(self.floor);
         }
     }
 
     /// Has it been cut as far as it can be?
     pub fn is_at_floor(&self) -> bool {
-        matches!(&self.phase, Phase::Limiting(period) if period.culprits <= self.floor)
+        matches!(&self.phase, Phase::Limiting(period) if period.harmful <= self.floor)
     }
 
     /// Others have become congestion flows that had this part of W: it is Wc's now.
@@ -130,43 +130,42 @@ impl Window {
         if let Phase::Limiting(period) = &mut self.phase {
             let more = (period.whole as f64 * part) as u64;
             period.free = (period.free + more).min(period.whole);
-            period.culprits = (period.culprits + more).min(period.whole);
+            period.harmful = (period.harmful + more).min(period.whole);
         }
     }
 
     /// Begins the periods that have begun by `now`; while nothing is congested, Wc grows with each. Has it grown back to
     /// what it was without restriction, so that the control is over?
-    pub fn roll(&mut self, now: Time, calm: bool, culprits_wait: bool) -> bool {
+    pub fn roll(&mut self, now: Time, calm: bool, harmful_wait: bool) -> bool {
         let rate = self.rate;
         let Phase::Limiting(period) = &mut self.phase else { return false };
         let lasts = rate.time_to_send(Bytes(period.whole)).0.max(1);
         let mut begun = now.since(period.start).0 / lasts;
         if begun > 0 {
             period.start += Span(begun * lasts);
-        } else if period.sent_culprits + period.sent_others >= period.whole {
+        } else if period.sent_harmful + period.sent_others >= period.whole {
             (begun, period.start) = (1, now);
         } else {
             return false;
         }
         // What the last packet took beyond its part is taken off the next period; of the others', if somebody waited for it.
-        let others = period.whole.saturating_sub(period.culprits);
+        let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
-        period.sent_culprits = beyond(period.sent_culprits, period.culprits);
-        period.sent_others = if culprits_wait { beyond(period.sent_others, others) } else { 0 };
+        period.sent_harmful = beyond(period.sent_harmful, period.harmful);
+        period.sent_others = if harmful_wait { beyond(period.sent_others, others) } else { 0 };
         if calm {
-            period.culprits = period.culprits.saturating_add(begun.saturating_mul(period.whole / GROWTH));
+            period.harmful = period.harmful.saturating_add(begun.saturating_mul(period.whole / GROWTH));
         }
-        calm && period.culprits >= period.free
+        calm && period.harmful >= period.free
     }
 
     /// May a queue send: that of the congestion flows, or that of the others, while some of the former wait?
-    pub fn gate(&self, now: Time, of_culprits: bool, culprits_wait: bool) -> Gate {
+    pub fn gate(&self, now: Time, of_harmful: bool, harmful_wait: bool) -> Gate {
         let Phase::Limiting(period) = &self.phase else { return Gate::Open };
         let end = self.period_end().unwrap_or(now);
-        let spent = period.sent_culprits >= period.culprits;
-        let others = period.whole.saturating_sub(period.culprits);
-        let closed =
-            if of_culprits { spent } else { culprits_wait && !spent && period.sent_others >= others };
+        let spent = period.sent_harmful >= period.harmful;
+        let others = period.whole.saturating_sub(period.harmful);
+        let closed = if of_harmful { spent } else { harmful_wait && !spent && period.sent_others >= others };
         if closed && now < end { Gate::Until(end) } else { Gate::Open }
     }
 
@@ -183,7 +182,7 @@ impl Window {
     fn sizes(&self) -> Option<(u64, u64)> {
         match &self.phase {
             Phase::Measuring { .. } => None,
-            Phase::Limiting(period) => Some((period.whole, period.culprits)),
+            Phase::Limiting(period) => Some((period.whole, period.harmful)),
         }
     }
 }
@@ -268,11 +267,11 @@ mod tests {
             assert_eq!(gate(&window, us(0)) == Gate::Until(end), others_are_held);
             assert_eq!(gate(&window, end), Gate::Open, "at its end");
         }
-        // While culprits may still send, the others have theirs and no more.
+        // While harmful flows may still send, the others have theirs and no more.
         let (mut window, _) = measured(&[1, 2], &[1]);
         (0..8).for_each(|_| _ = window.on_sent(us(0), None, PACKET, 1));
         assert_eq!(window.gate(us(0), false, true), Gate::Until(end));
-        assert_eq!(window.gate(us(0), false, false), Gate::Open, "no culprit waits");
+        assert_eq!(window.gate(us(0), false, false), Gate::Open, "no harmful flow waits");
     }
 
     #[test]
@@ -294,7 +293,7 @@ mod tests {
         let mut turns = Turns::at_most(1_000_000);
         while turns.go() && now < us(1_000) {
             window.roll(now, false, true);
-            let may = |of_culprits| window.gate(now, of_culprits, true).is_open(now);
+            let may = |of_harmful| window.gate(now, of_harmful, true).is_open(now);
             let place = match (others && may(false), may(true)) {
                 (true, _) => None,
                 (false, true) => Some(0),

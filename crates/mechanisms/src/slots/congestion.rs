@@ -62,7 +62,7 @@ pub struct CongestionNotification {
     pub degree: u8,
     /// How many of `flows` are named.
     pub count: u8,
-    /// The culprits.
+    /// The harmful flows named.
     pub flows: [FlowId; 16],
 }
 
@@ -77,7 +77,7 @@ impl CongestionNotification {
         cn
     }
 
-    /// The culprits.
+    /// The harmful flows named.
     pub fn named(&self) -> &[FlowId] {
         &self.flows[..usize::from(self.count)]
     }
@@ -405,7 +405,7 @@ hooks! {
         }
 
         /// Is this flow one that the port holds back?
-        fn is_culprit(&self, _now: Time, _flow: FlowId) -> bool {
+        fn is_harmful(&self, _now: Time, _flow: FlowId) -> bool {
             false
         }
     }

@@ -141,7 +141,7 @@ impl PortView {
             rate: Rate::gbps(100),
             up: true,
             signals: Signals::default(),
-            culprit: false,
+            harmful: false,
             holds_flow: false,
         }
     }

@@ -62,7 +62,7 @@ pub struct PortView {
     /// What its congestion points say.
     pub signals: Signals,
     /// The packet's flow is held back there.
-    pub culprit: bool,
+    pub harmful: bool,
     /// Packets of its flow wait there, as far as the port knows: one whose congestion points choose among queues does.
     pub holds_flow: bool,
 }

@@ -1,20 +1,20 @@
-//! The congestion flows of a port and class.
+//! Harmful flows of a port and class.
 
 use floodway_units::{FlowId, Span, Time};
 
-/// So many flows fit into a CN, and into a set.
+/// The most flows of a CN, and of a set.
 pub(super) const MOST: usize = 16;
 
 /// A small set of flows, each forgotten when nothing was seen or heard of it for a while: a name may be another flow's
 /// after that.
 #[derive(Clone, Debug)]
-pub(super) struct Culprits {
+pub(super) struct HarmfulFlows {
     lasts: Span,
-    flows: Vec<Culprit>,
+    flows: Vec<HarmfulFlow>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Culprit {
+struct HarmfulFlow {
     flow: FlowId,
     /// When a packet of it was here last.
     seen: Option<Time>,
@@ -22,32 +22,32 @@ struct Culprit {
     named: Option<Time>,
 }
 
-impl Culprits {
-    /// Nobody; names last so long.
+impl HarmfulFlows {
+    /// An empty set; names last so long.
     pub fn new(lasts: Span) -> Self {
-        Culprits { lasts, flows: Vec::with_capacity(MOST) }
+        HarmfulFlows { lasts, flows: Vec::with_capacity(MOST) }
     }
 
     pub fn clear(&mut self) {
         self.flows.clear();
     }
 
-    /// These were seen here, and no others are congestion flows; the first of them, where there are too many.
+    /// These were seen here, and no others are harmful flows; the first of them, where there are too many.
     pub fn set_seen(&mut self, now: Time, flows: impl Iterator<Item = FlowId>) {
         self.flows.clear();
-        self.flows.extend(flows.take(MOST).map(|flow| Culprit { flow, seen: Some(now), named: None }));
+        self.flows.extend(flows.take(MOST).map(|flow| HarmfulFlow { flow, seen: Some(now), named: None }));
     }
 
     /// So is this one, which was seen here, if there is room for it.
     pub fn add_seen(&mut self, now: Time, flow: FlowId) -> bool {
         let has_room = self.flows.len() < MOST;
         if has_room {
-            self.flows.push(Culprit { flow, seen: Some(now), named: None });
+            self.flows.push(HarmfulFlow { flow, seen: Some(now), named: None });
         }
         has_room
     }
 
-    /// The neighbour names these, and no others are congestion flows; did the set change?
+    /// The neighbour names these, and no others are harmful flows; did the set change?
     pub fn set_named(&mut self, now: Time, flows: &[FlowId]) -> bool {
         let before = self.flows.len();
         self.flows.retain(|of| flows.contains(&of.flow));
@@ -57,13 +57,13 @@ impl Culprits {
                 known.named = Some(now);
             } else {
                 changed = true;
-                self.flows.push(Culprit { flow, seen: None, named: Some(now) });
+                self.flows.push(HarmfulFlow { flow, seen: None, named: Some(now) });
             }
         }
         changed
     }
 
-    /// A packet of `flow` is here: its place, if it is a congestion flow.
+    /// A packet of `flow` is here: its place, if it is a harmful flow.
     pub fn see(&mut self, now: Time, flow: FlowId) -> Option<usize> {
         let place = self.place(now, flow)?;
         self.flows[place].seen = Some(now);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_forgotten_when_nothing_is_seen_or_heard_of_it() {
-        let mut set = Culprits::new(Span::us(100));
+        let mut set = HarmfulFlows::new(Span::us(100));
         set.set_seen(us(0), [FlowId(1), FlowId(2)].into_iter());
         assert_eq!(set.see(us(90), FlowId(2)), Some(1));
         assert!(set.contains(us(100), FlowId(1)) && !set.contains(us(101), FlowId(1)));
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn sixteen_flows_fit_and_no_more() {
         let flows: Vec<FlowId> = (0..17).map(FlowId).collect();
-        let mut set = Culprits::new(Span::us(100));
+        let mut set = HarmfulFlows::new(Span::us(100));
         set.set_seen(us(0), flows.iter().copied());
         assert_eq!(
             (set.len(), set.contains(us(0), FlowId(15)), set.contains(us(0), FlowId(16))),
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn who_is_only_heard_of_is_not_named_to_others() {
-        let mut set = Culprits::new(Span::us(100));
+        let mut set = HarmfulFlows::new(Span::us(100));
         assert!(set.set_named(us(0), &[FlowId(1), FlowId(2)]));
         assert_eq!((set.contains(us(0), FlowId(1)), set.seen(us(0)).count()), (true, 0));
         assert_eq!(set.see(us(1), FlowId(2)), Some(1));

@@ -139,23 +139,23 @@ impl CongestionPoint for Noted {
 fn run(blueprint: &Blueprint) -> (Vec<Span>, Vec<u64>) {
     let control = Control::default();
     let mut fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
-    let told = Arc::new(Mutex::new(BTreeMap::new()));
+    let noted = Arc::new(Mutex::new(BTreeMap::new()));
     for (i, link) in blueprint.links.iter().enumerate() {
         for (end, spec) in link.ends.iter().enumerate() {
             if matches!(blueprint.nodes[spec.node.index()].role, Role::Switch(_)) {
-                let point = AnyCongestionPoint::Custom(Box::new(Noted(Arc::clone(&told))));
+                let point = AnyCongestionPoint::Custom(Box::new(Noted(Arc::clone(&noted))));
                 fabric.add_congestion_point(port(i, end), point).expect("it claims nothing");
             }
         }
     }
     let records = fabric.run();
     assert_invariants(&records);
-    let told = told.lock().expect("nobody panics");
+    let noted = noted.lock().expect("nobody panics");
     let one = |spans: &Vec<Span>| {
         assert!(spans.iter().all(|span| *span == spans[0]), "{spans:?}");
         spans[0]
     };
-    (told.values().map(one).collect(), round_trips(&records))
+    (noted.values().map(one).collect(), round_trips(&records))
 }
 
 fn round_trips(records: &Records) -> Vec<u64> {
@@ -187,8 +187,8 @@ fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>
     }
     net.blueprint.end.limit = Time::ZERO + start;
     net.blueprint.end.acknowledged = true;
-    let (told, measured) = run(&net.blueprint);
-    (told.into_iter().map(|span| span.0).collect(), measured)
+    let (noted, measured) = run(&net.blueprint);
+    (noted.into_iter().map(|span| span.0).collect(), measured)
 }
 
 fn pairs(hosts: &[NodeId]) -> impl Iterator<Item = (NodeId, NodeId)> {
@@ -218,7 +218,7 @@ proptest! {
         let shown = shown(&net.blueprint, &hosts);
         prop_assert_eq!(send_alone(&mut net, &hosts, mtu).1, shown);
         // Mechanisms are told of the packets behind the first.
-        let (told, measured) = send_alone(&mut net, &hosts, line.behind_the_first(mtu));
-        prop_assert_eq!(measured, told);
+        let (noted, measured) = send_alone(&mut net, &hosts, line.behind_the_first(mtu));
+        prop_assert_eq!(measured, noted);
     }
 }

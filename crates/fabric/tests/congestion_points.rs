@@ -90,7 +90,7 @@ fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
 #[derive(Default)]
 struct Late {
     heard: Option<(FlowId, Time)>,
-    told: bool,
+    sent: bool,
 }
 
 impl CongestionPoint for Late {
@@ -104,13 +104,13 @@ impl CongestionPoint for Late {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.heard.filter(|_| !self.told).map(|(_, at)| at + Span::us(160))
+        self.heard.filter(|_| !self.sent).map(|(_, at)| at + Span::us(160))
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         if let Some((flow, _)) = self.heard {
             cx.push(cnp(flow));
-            self.told = true;
+            self.sent = true;
         }
     }
 }

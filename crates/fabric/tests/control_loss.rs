@@ -80,18 +80,18 @@ fn words_that_come_again_heal_and_words_that_are_said_once_do_not() {
         let records = run(flow_control, reliability, 0.02);
         let lost =
             counter(&records, "t", "s-t", "pfc_tx").saturating_sub(counter(&records, "s", "s-t", "pfc_rx"));
-        let told = format!(
+        let setting = format!(
             "{flow_control}, {reliability}: {lost} lost, {} dropped, end {:?} us",
             drops_by(&records, "buffer"),
             end(&records),
         );
-        assert!(lost > 0 || flow_control.contains("lossy"), "{told}");
-        assert_eq!(fate(&records), expected, "{told}");
+        assert!(lost > 0 || flow_control.contains("lossy"), "{setting}");
+        assert_eq!(fate(&records), expected, "{setting}");
         // What waits for a word that was lost is named at the end; what goes on is not.
         let blocked: Vec<_> =
             records.outcome.blocked.iter().map(|found| (&*found.port, found.flow_control)).collect();
         let stalled: &[_] = if expected == Fate::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
-        assert_eq!(blocked, stalled, "{told}");
+        assert_eq!(blocked, stalled, "{setting}");
     }
 }
 

@@ -114,8 +114,12 @@ fn sizes_promise_nothing_where_pauses_may_be_lost_or_ignored() {
         let lossless = verdict(&records);
         let expected = if why.is_some() { LosslessVerdict::HeldInRun } else { LosslessVerdict::HeldBySizing };
         assert_eq!((lossless.verdict, &lossless.short), (expected, &None), "{control} {damaged}");
-        let told = lossless.unproven.iter().map(|reason| why.is_some_and(|why| reason.why.contains(why)));
-        assert_eq!(told.collect::<Vec<_>>(), vec![true; usize::from(why.is_some())], "{control} {damaged}");
+        let matches = lossless.unproven.iter().map(|reason| why.is_some_and(|why| reason.why.contains(why)));
+        assert_eq!(
+            matches.collect::<Vec<_>>(),
+            vec![true; usize::from(why.is_some())],
+            "{control} {damaged}"
+        );
     }
 }
 

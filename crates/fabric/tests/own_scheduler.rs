@@ -72,16 +72,16 @@ fn a_queue_that_was_not_offered_ends_the_run_with_the_mechanism_and_the_port() {
     for (link, port) in port_of {
         for (class, sub) in [(7, 0), (5, 0), (3, 1), (4, 200), (6, 0)] {
             let net = net(link, Odd { wrong_after: 5, class, sub });
-            let told = refused(&net, 1);
+            let refusal = refused(&net, 1);
             let begin = format!(
                 "scheduler \"odd\" at port {port:?} picked the queue of class {class}, sub {sub}, which"
             );
-            assert!(told.starts_with(&begin), "{told}");
+            assert!(refusal.starts_with(&begin), "{refusal}");
             assert!(
-                told.contains("it was not offered, at ") && told.contains("; allowed: none, or class "),
-                "{told}"
+                refusal.contains("it was not offered, at ") && refusal.contains("; allowed: none, or class "),
+                "{refusal}"
             );
-            assert_eq!(told, refused(&net, 2), "on two threads");
+            assert_eq!(refusal, refused(&net, 2), "on two threads");
         }
     }
 }

@@ -330,8 +330,8 @@ enum Machine {
 }
 
 impl Rp {
-    /// The receiver has told of `mark`.
-    fn told(&mut self, now: Time, mark: Mark) {
+    /// The receiver has reported `mark`.
+    fn notified(&mut self, now: Time, mark: Mark) {
         match (mark, &mut self.machine) {
             (Mark::Ce, Machine::Paper(machine)) => machine.on_cnp(now),
             (Mark::Ce, Machine::Mellanox(machine)) => machine.on_cnp(now),
@@ -368,7 +368,7 @@ impl ReactionPoint for Rp {
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
         if ack.marked != Mark::None && self.cnp == CnpForm::AckFlag && !self.is_part_of_the_last(now) {
-            self.told(now, ack.marked);
+            self.notified(now, ack.marked);
         }
     }
 
@@ -381,7 +381,7 @@ impl ReactionPoint for Rp {
     }
 
     fn on_cnp(&mut self, now: Time, n: &Cnp) {
-        self.told(now, n.mark);
+        self.notified(now, n.mark);
     }
 
     fn on_loss(&mut self, now: Time, l: &LossView) {
@@ -389,7 +389,7 @@ impl ReactionPoint for Rp {
             return;
         };
         losses.counts = now + losses.interval;
-        self.told(now, Mark::Ce);
+        self.notified(now, Mark::Ce);
     }
 
     fn increases(&self) -> u64 {

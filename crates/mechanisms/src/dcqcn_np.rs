@@ -53,7 +53,7 @@ impl Notification for Params {
     type Np = Np;
 
     fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
-        Ok(Np { interval: self.cnp_interval, quiet_until: Time::ZERO })
+        Ok(Np { interval: self.cnp_interval, blocked_until: Time::ZERO })
     }
 }
 
@@ -62,7 +62,7 @@ impl Notification for Params {
 pub struct Np {
     interval: Span,
     /// A mark before this instant sends no CNP.
-    quiet_until: Time,
+    blocked_until: Time,
 }
 
 impl NotificationPoint for Np {
@@ -71,10 +71,10 @@ impl NotificationPoint for Np {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
-        if p.mark != Mark::Ce || cx.now < self.quiet_until {
+        if p.mark != Mark::Ce || cx.now < self.blocked_until {
             return;
         }
-        self.quiet_until = cx.now + self.interval;
+        self.blocked_until = cx.now + self.interval;
         cx.push(Cnp::of(p.flow, Mark::Ce));
     }
 }

@@ -70,12 +70,12 @@ use floodway_units::{Bytes, Class, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, OfPath, PacketView, ParamError,
     PortEvent, PortInfo, QueueView, Tells,
 };
-use crate::told::Told;
 use table::Table;
 
 /// Parameters of Mercury's congestion point.
@@ -175,7 +175,7 @@ impl Detection for Params {
             rate: port.rate,
             flows: self.flows,
             most_flows: self.most_flows as usize,
-            told: Told::new(self.cnp_interval),
+            limiter: CnpLimiter::new(self.cnp_interval),
             queues: Vec::new(),
             hears: false,
         })
@@ -210,7 +210,7 @@ pub struct Cp {
     rate: Rate,
     flows: Flows,
     most_flows: usize,
-    told: Told,
+    limiter: CnpLimiter,
     /// A queue for each class that was heard of, in the order of that.
     queues: Vec<Queue>,
     /// The tables are kept. Elsewise all queues are determined, not paused and no longer than the threshold, so that
@@ -303,10 +303,10 @@ impl Cp {
         Some(share.of(whole).clamp(Bytes(1), Bytes(u64::from(u32::MAX))))
     }
 
-    /// Sends the source of a packet its window, if it has one and was not told lately.
+    /// Sends the source of a packet its window, if it has one and got no CNP within the interval.
     fn tell(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
         let window = self.window(&self.queues[at].table, p, q);
-        if window.is_some() && self.told.may_tell(self.key(p), cx.now) {
+        if window.is_some() && self.limiter.may_notify(self.key(p), cx.now) {
             cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
         }
     }

@@ -36,11 +36,11 @@ use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
 };
-use crate::told::Told;
 
 /// Parameters of CNPs made at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +79,7 @@ impl Detection for Params {
             at: red::At::Enqueue,
             ..red::Params::default()
         };
-        Ok(Cp { chance: red.build(port)?, told: Told::new(interval) })
+        Ok(Cp { chance: red.build(port)?, limiter: CnpLimiter::new(interval) })
     }
 
     fn tells(&self) -> &'static [Tells] {
@@ -92,13 +92,13 @@ impl Detection for Params {
 pub struct Cp {
     chance: red::Cp,
     /// By flow, as a switch tells flows apart.
-    told: Told,
+    limiter: CnpLimiter,
 }
 
 impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
-        if chosen && self.told.may_tell(p.flow_hash, cx.now) {
+        if chosen && self.limiter.may_notify(p.flow_hash, cx.now) {
             let cnp = Cnp::of(p.flow, Mark::Ce);
             cx.push(CpAction::ToSource(cnp));
         }
@@ -118,8 +118,8 @@ mod tests {
         params.build(&port(400)).expect("the parameters are valid")
     }
 
-    /// The flows that are told when a packet of each joins a queue of `queued` bytes at its instant.
-    fn told(cp: &mut Cp, packets: &[(u64, u32, u64)]) -> Vec<u32> {
+    /// The flows that get a CNP when a packet of each joins a queue of `queued` bytes at its instant.
+    fn notified(cp: &mut Cp, packets: &[(u64, u32, u64)]) -> Vec<u32> {
         let mut bench = Bench::new();
         let mut flows = Vec::new();
         for &(at, flow, queued) in packets {
@@ -130,7 +130,7 @@ mod tests {
             });
             flows.extend(sent.iter().map(|action| match action {
                 CpAction::ToSource(cnp) => cnp.flow.0,
-                _ => panic!("nobody else is told"),
+                _ => panic!("only sources get CNPs"),
             }));
         }
         flows
@@ -139,13 +139,13 @@ mod tests {
     #[test]
     fn a_flow_is_told_once_in_an_interval_and_each_flow_for_itself() {
         let packets = [(1, 7, 900_000), (2, 7, 900_000), (3, 8, 900_000), (51, 7, 900_000), (52, 7, 900_000)];
-        assert_eq!(told(&mut cp("{}"), &packets), [7, 8, 7]);
-        assert_eq!(told(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
+        assert_eq!(notified(&mut cp("{}"), &packets), [7, 8, 7]);
+        assert_eq!(notified(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
     }
 
     #[test]
     fn a_short_queue_tells_nobody() {
-        assert_eq!(told(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
+        assert_eq!(notified(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
     }
 
     #[test]

@@ -312,9 +312,9 @@ impl Cp {
         let least = self.params.hits();
         let now = cx.now;
         let region = self.region(class);
-        let is_told = region.remote(now, expire).is_some();
+        let has_remote = region.remote(now, expire).is_some();
         let Some(window) = region.window.as_mut().filter(|window| window.is_at_floor()) else { return };
-        if !region.cam.is_full() || is_told {
+        if !region.cam.is_full() || has_remote {
             return;
         }
         let mut entries = 0;
@@ -340,7 +340,7 @@ impl Cp {
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
-    /// Takes back what the neighbour upstream of an input was told.
+    /// Takes back the last CN to the neighbour upstream of an input.
     fn take_back(cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, 0, std::iter::empty())));
     }

@@ -44,11 +44,11 @@ use floodway_units::{FlowId, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
     QueueView, Tells,
 };
-use crate::told::Told;
 
 /// Parameters of THEMIS's proactive notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,8 +73,8 @@ impl Detection for Params {
     type Cp = Cp;
 
     fn build(&self, _port: &PortInfo) -> Result<Cp, ParamError> {
-        let told = Told::new(self.interval + self.delay);
-        Ok(Cp { delay: self.delay, told, due: VecDeque::new() })
+        let limiter = CnpLimiter::new(self.interval + self.delay);
+        Ok(Cp { delay: self.delay, limiter, due: VecDeque::new() })
     }
 
     fn tells(&self) -> &'static [Tells] {
@@ -91,7 +91,7 @@ impl Detection for Params {
 pub struct Cp {
     delay: Span,
     /// By flow, as a switch tells flows apart.
-    told: Told,
+    limiter: CnpLimiter,
     /// CNPs that are to leave, and when: in the order of time.
     due: VecDeque<(Time, FlowId)>,
 }
@@ -105,7 +105,7 @@ impl CongestionPoint for Cp {
         if p.mark != Mark::Ce {
             return false;
         }
-        if self.told.may_tell(p.flow_hash, cx.now) {
+        if self.limiter.may_notify(p.flow_hash, cx.now) {
             self.due.push_back((cx.now + self.delay, p.flow));
             self.send_due(cx);
         }
@@ -153,12 +153,12 @@ mod tests {
                 assert_eq!(*cnp, Cnp::of(cnp.flow, Mark::Ce));
                 cnp.flow.0
             }
-            other => panic!("nobody else is told: {other:?}"),
+            other => panic!("only sources get CNPs: {other:?}"),
         };
         actions.iter().map(name).collect()
     }
 
-    /// A packet of `flow` leaves with a mark: is it cleared, and who is told at once?
+    /// A packet of `flow` leaves with a mark: is it cleared, and which flow gets a CNP at once?
     fn leaves(cp: &mut Cp, now: Time, flow: u32, mark: Mark) -> (bool, Vec<u32>) {
         let flow_hash = u64::from(flow);
         let data = PacketView { flow: FlowId(flow), flow_hash, ecn_capable: true, mark, ..packet(1_048) };
@@ -167,7 +167,7 @@ mod tests {
         (cleared, names(&sent))
     }
 
-    /// Lets the next timer run out: when, and who is told.
+    /// Lets the next timer run out: when, and which flows get a CNP.
     fn timer(cp: &mut Cp) -> Option<(Time, Vec<u32>)> {
         let at = cp.next_timeout()?;
         let sent = Bench::new().sent(at, |cx| cp.on_timeout(cx));
@@ -186,17 +186,17 @@ mod tests {
     fn a_flow_is_told_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
         // 5 us after the CNP, which leaves 2 us after its packet.
         let mut cp = cp("{}");
-        let mut told = Vec::new();
+        let mut notified = Vec::new();
         for n in 0..300u64 {
             // A packet of 1048 bytes each 100 ns.
             let now = ns(100 * n);
             while let Some(at) = cp.next_timeout().filter(|&at| at <= now) {
-                told.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
+                notified.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
             }
             assert!(leaves(&mut cp, now, 7, Mark::Ce).0);
         }
         let each_7_us = [2_000, 9_000, 16_000, 23_000].map(|at| (ns(at), vec![7]));
-        assert_eq!(told, each_7_us);
+        assert_eq!(notified, each_7_us);
     }
 
     #[test]

@@ -61,11 +61,11 @@ use floodway_units::{Bytes, QueueId, Rate, Span, Time, mix, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::MOST_FLOWS;
 use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
     PortInfo, QueueView,
 };
-use crate::told::MOST_FLOWS;
 
 mod rounds;
 

@@ -209,8 +209,8 @@ mod tests {
             ("rate-control", flows.rate_control.value[0].name()),
             ("reliability", flows.reliability.value.name()),
         ] {
-            let told = keys[key]["description"].as_str().expect("it is described");
-            assert!(told.ends_with(&format!("Default: `{name}`.")), "{key}: {told}");
+            let description = keys[key]["description"].as_str().expect("it is described");
+            assert!(description.ends_with(&format!("Default: `{name}`.")), "{key}: {description}");
         }
     }
 }

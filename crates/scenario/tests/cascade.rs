@@ -104,7 +104,7 @@ fn cnps_of_switches_need_no_receivers_that_send_them() {
 }
 
 /// The warnings with one congestion point and one stack, in TOML.
-fn told(points: &str, stack: &str) -> Vec<String> {
+fn warned(points: &str, stack: &str) -> Vec<String> {
     notified(&format!("[defaults]\ncongestion-point = {points}\nrate-control = {stack}\n")).1
 }
 
@@ -121,17 +121,17 @@ fn a_congestion_point_that_nobody_heeds_is_odd() {
     };
     for layer in ["\"line-rate\"", "\"timely\"", "\"hpcc\""] {
         for point in ["\"mercury\"", "\"pacc\"", "\"proxy-cnp\""] {
-            assert_eq!(told(point, layer), nobody(point, "CNPs"), "{layer}");
+            assert_eq!(warned(point, layer), nobody(point, "CNPs"), "{layer}");
         }
-        assert_eq!(told("\"tcd\"", layer), nobody("\"tcd\"", "marks"), "{layer}");
-        assert_eq!(told("\"red\"", layer), [""; 0], "{layer}");
+        assert_eq!(warned("\"tcd\"", layer), nobody("\"tcd\"", "marks"), "{layer}");
+        assert_eq!(warned("\"red\"", layer), [""; 0], "{layer}");
     }
     // It hears of marks by ACKs, and of CNPs not at all.
-    assert_eq!(told("\"pacc\"", "\"dctcp\""), nobody("\"pacc\"", "CNPs"));
-    assert_eq!(told("\"tcd\"", "\"dctcp\""), [""; 0]);
-    assert_eq!(told("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
+    assert_eq!(warned("\"pacc\"", "\"dctcp\""), nobody("\"pacc\"", "CNPs"));
+    assert_eq!(warned("\"tcd\"", "\"dctcp\""), [""; 0]);
+    assert_eq!(warned("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
     assert_eq!(
-        told("\"mercury\"", "\"dcqcn\""),
+        warned("\"mercury\"", "\"dcqcn\""),
         odd_points(
             "the windows in CNPs of \"mercury\" reach nobody: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
         )
@@ -142,12 +142,12 @@ fn a_congestion_point_that_nobody_heeds_is_odd() {
 fn congestion_points_that_tell_of_one_queue_are_odd() {
     let both =
         |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
-    assert_eq!(told("[\"red\"]", "\"dcqcn\""), [""; 0]);
-    assert_eq!(told("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
+    assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
+    assert_eq!(warned("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
     // It tells of what the other has marked.
-    assert_eq!(told("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
+    assert_eq!(warned("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(
-        told("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
+        warned("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
         both("\"pacc\", \"red\" and \"proxy-cnp\"")
     );
 }

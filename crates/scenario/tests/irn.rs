@@ -207,8 +207,12 @@ fn timers_that_run_out_before_any_reply_comes_are_odd() {
     let odd =
         |scenario: &Scenario| scenario.warnings().iter().any(|warning| warning.contains("a reply takes"));
     let published = far("lossy", "h20", r#""irn""#);
-    let told = "defaults.reliability: a timer of \"irn\" runs out after 100us, and on the longest path a reply takes 8";
-    assert!(published.warnings().iter().any(|warning| warning.contains(told)), "{:?}", published.warnings());
+    let expected = "defaults.reliability: a timer of \"irn\" runs out after 100us, and on the longest path a reply takes 8";
+    assert!(
+        published.warnings().iter().any(|warning| warning.contains(expected)),
+        "{:?}",
+        published.warnings()
+    );
     assert!(!odd(&far("lossy", "h2", r#""irn""#)), "no flow goes that far");
     assert!(!odd(&far("pfc", "h20", r#""irn""#)), "where nothing is lost the timers are off");
     assert!(!odd(&far("lossy", "h20", r#"{ irn = { preset = "per-pair" } }"#)));

@@ -140,10 +140,10 @@ fn the_window_that_a_sender_keeps_is_the_least_that_it_was_told() {
             .map(|(_, window)| *window)
             .fold(f64::MAX, f64::min)
     };
-    let told = records.signals.as_ref().expect("they are kept");
+    let signals = records.signals.as_ref().expect("they are kept");
     let kept = records.allowances.as_ref().expect("they are kept");
     let f2 = "long:h2:0";
-    assert_eq!(least(kept, f2), least(told, f2).max(1_000.0));
+    assert_eq!(least(kept, f2), least(signals, f2).max(1_000.0));
     // 20 Gbit/s over the base round trip of F1's way, which nothing has shrunk.
     assert!((50_000.0..60_000.0).contains(&least(kept, "long:h1:0")), "{}", least(kept, "long:h1:0"));
 }

@@ -145,11 +145,11 @@ fn senders_slow_down_as_dcqcn_does_until_the_queue_is_back_at_qref() {
         let text = incast_text(defaults, "records = { busiest = 1, buckets = 100 }");
         run(&scenario(&text.replace("\"2ms\"", "\"680us\"")))
     };
-    let (told, untold) = (short(PACC), short("congestion-point = []"));
+    let (with, without) = (short(PACC), short("congestion-point = []"));
     let cnps = |records: &Records| wholes(&records.flows, "cnps").to_vec();
     // One in each of five periods; then the queue falls by 400 KB in a period, and the controller asks for none.
-    assert_eq!((cnps(&told), cnps(&untold)), (vec![5; 4], vec![0; 4]));
-    let (low, high) = (last_queue(&told), last_queue(&untold));
+    assert_eq!((cnps(&with), cnps(&without)), (vec![5; 4], vec![0; 4]));
+    let (low, high) = (last_queue(&with), last_queue(&without));
     assert!(low < 100_000.0 && high > 1_500_000.0, "{low} and {high}");
 }
 
@@ -204,8 +204,8 @@ fn it_composes_with_bifrost_on_a_long_link_whatever_the_threads() {
     let one = run(&scenario);
     let workloads = texts(&one.flows, "workload");
     let incast = (0..workloads.len()).filter(|&row| workloads[row] == "incast");
-    let told: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
-    assert!(told.len() == 6 && told.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{told:?}");
+    let cnps: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
+    assert!(cnps.len() == 6 && cnps.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{cnps:?}");
     for threads in [2, 4] {
         let thread_plan = scenario.thread_plan(Threads::Forced(threads), 8);
         assert!(thread_plan.threads() > 1, "{thread_plan:?}");

@@ -137,20 +137,20 @@ fn check_says_which_defaults_relays_do_not_take() {
     let defaults =
         "[defaults]\npipeline = \"300ns\"\ncongestion-point = \"red\"\nscheduler = \"round-robin\"";
     let report = |more: &str| check(&Line { more, ..Line::default() }.scenario(), false);
-    let told = report(defaults);
-    let relays = told.relays.as_ref().expect("there are two");
+    let checked = report(defaults);
+    let relays = checked.relays.as_ref().expect("there are two");
     assert_eq!(
         (relays.count, relays.defaults_not_taken.as_slice()),
         (2, &["congestion-point", "pipeline"][..])
     );
-    let text = told.text();
+    let text = checked.text();
     assert!(text.contains("but not: congestion-point, pipeline; an override by the tags"), "{text}");
     let own = "[[override]]\nname = \"relays\"\nswitches = { tag = \"relay\" }\npipeline = \"0ns\"";
-    let told = report(&format!("{own}\n{defaults}"));
-    assert_eq!(told.relays.expect("there are two").defaults_not_taken, ["congestion-point"]);
-    let told = report("[defaults]\nscheduler = \"round-robin\"");
-    assert_eq!(told.relays.as_ref().map(|relays| relays.defaults_not_taken.len()), Some(0));
-    assert!(!told.text().contains("but not"));
+    let checked = report(&format!("{own}\n{defaults}"));
+    assert_eq!(checked.relays.expect("there are two").defaults_not_taken, ["congestion-point"]);
+    let checked = report("[defaults]\nscheduler = \"round-robin\"");
+    assert_eq!(checked.relays.as_ref().map(|relays| relays.defaults_not_taken.len()), Some(0));
+    assert!(!checked.text().contains("but not"));
 }
 
 // ---- where relays are

@@ -164,16 +164,16 @@ fn the_victim_is_told_of_ue_alone_and_keeps_its_rate() {
     let deaf = run(&victim(&[("defaults.notification.dcqcn.cnp-interval", "50us")]));
     assert_eq!(flow(&deaf, "victim").0, 0);
     assert!(flow(&deaf, "culprit").0 > 5);
-    let told = run(&victim(&[]));
-    assert!(flow(&told, "victim").0 > 1, "what it is told of is UE");
+    let notified = run(&victim(&[]));
+    assert!(flow(&notified, "victim").0 > 1, "what it is told of is UE");
     // 15 MB in packets of 1082 B on the wire, at 40 Gbit/s, and less than 100 us for delays and pauses: as fast as can be.
-    assert!(flow(&told, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&told, "victim"));
+    assert!(flow(&notified, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&notified, "victim"));
     // The culprit holds its rate, too, instead of climbing between bursts.
     let ignored = run(&victim(&[(
         "defaults.rate-control",
         r#"[{ dcqcn = { preset = "paper", initial-alpha = 0.5, ue = "ignore" } }]"#,
     )]));
-    assert_ne!(flow(&told, "culprit").1, flow(&ignored, "culprit").1);
+    assert_ne!(flow(&notified, "culprit").1, flow(&ignored, "culprit").1);
     assert_eq!(flow(&deaf, "culprit").1, flow(&ignored, "culprit").1);
 }
 

@@ -171,13 +171,16 @@ fn casl_beside_go_back_n_is_odd() {
     let with = |reliability: &str| {
         format!("reliability = \"{reliability}\"\nrate-control = \"dcqcn\"\ncongestion-point = \"casl\"")
     };
-    let told = Line { defaults: &with("go-back-n"), ..PLAIN }.warnings();
+    let warned = Line { defaults: &with("go-back-n"), ..PLAIN }.warnings();
     let of_losses: Vec<_> =
-        told.iter().filter(|warning| warning.contains("drops packets of congested flows")).collect();
-    assert_eq!(of_losses.len(), 1, "{told:#?}");
+        warned.iter().filter(|warning| warning.contains("drops packets of congested flows")).collect();
+    assert_eq!(of_losses.len(), 1, "{warned:#?}");
     assert!(of_losses[0].contains("\"go-back-n\" sends all that follow a dropped one again: choose \"irn\""));
-    let told = Line { defaults: &with("irn"), ..PLAIN }.warnings();
-    assert!(!told.iter().any(|warning| warning.contains("drops packets of congested flows")), "{told:#?}");
+    let warned = Line { defaults: &with("irn"), ..PLAIN }.warnings();
+    assert!(
+        !warned.iter().any(|warning| warning.contains("drops packets of congested flows")),
+        "{warned:#?}"
+    );
 }
 
 #[test]
@@ -198,9 +201,9 @@ fn headroom_is_short_only_where_the_buffer_does_not_make_up_for_it() {
         )
     };
     let warnings = Line { defaults: &headroom("102078B"), ..PLAIN }.warnings();
-    let told =
+    let expected =
         |warning: &String| warning.contains("headroom of 1KB is ") && warning.contains(" of its formula");
-    assert!(warnings.len() == 2 && warnings.iter().all(told), "{warnings:#?}");
+    assert!(warnings.len() == 2 && warnings.iter().all(expected), "{warnings:#?}");
     Line { defaults: &headroom("1MB"), ..PLAIN }.is_quiet();
 }
 
@@ -211,12 +214,12 @@ fn the_summary_says_where_upstreams_are_taken_to_obey_at_once() {
         assert_eq!(report.text().contains("\nnote: "), !report.notes.is_empty());
         report.notes.join("\n")
     };
-    let told = note("");
+    let text = note("");
     assert!(
-        told.contains("6 of 6 ingress ports are sized for an upstream that obeys a pause at once"),
-        "{told}"
+        text.contains("6 of 6 ingress ports are sized for an upstream that obeys a pause at once"),
+        "{text}"
     );
-    assert!(told.contains("react = \"ieee-802.3\""), "{told}");
+    assert!(text.contains("react = \"ieee-802.3\""), "{text}");
     assert_eq!(note("flow-control.pfc = { react = \"ieee-802.3\" }"), "");
     assert_eq!(note("flow-control = \"cbfc\""), "");
 }
@@ -280,8 +283,8 @@ fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
         warnings.iter().filter(|warning| warning.contains("flow-control.own-pauses: ")).collect::<Vec<_>>();
     let [one] = found[..] else { panic!("{warnings:#?}") };
     assert!(one.starts_with("line.toml:5: defaults.flow-control.own-pauses: "), "{one}");
-    let told = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
-    assert!(one.ends_with(told), "{one}");
+    let expected = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
+    assert!(one.ends_with(expected), "{one}");
     assert!(!warnings.iter().any(|warning| warning.contains("own-pauses.headroom")), "{warnings:#?}");
     let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.pool = \"4MB\"");
     assert!(!enough.iter().any(|warning| warning.contains("aside")), "{enough:#?}");

@@ -19,9 +19,9 @@ pub(crate) struct Ingress {
     /// Bytes held in headroom.
     pub headroom: u64,
     pub reserve: u64,
-    /// Until then the series, and `peak`, need not hear of `told` bytes held, or of fewer.
-    pub told_until: u64,
-    pub told: u32,
+    /// Until then the series and `peak` have recorded `recorded` bytes held: fewer need no call.
+    pub recorded_until: u64,
+    pub recorded: u32,
     /// While `shared` stays below this and the pool is half empty, packets come in without a word.
     pub quiet: u32,
     /// Its number among the lanes of the network.

@@ -265,7 +265,7 @@ fn an_ingress_sends_its_filter_each_interval_while_a_flow_is_paused_and_once_mor
     let tell = |port: &mut Port, now, number| {
         let message = PortMessage { class: Class::DATA, flow: 5, number };
         let cp = &mut port.cp;
-        assert!(port.bench.told(now, cp, PortEvent::Message(&message)).is_empty());
+        assert!(port.bench.event(now, cp, PortEvent::Message(&message)).is_empty());
     };
     tell(&mut port, us(5), 1);
     let mut sent = Vec::new();
@@ -338,7 +338,7 @@ fn packets_that_are_removed_count_no_longer() {
     let waiting: Vec<PacketView> = port.waiting.iter().flatten().copied().collect();
     for p in &waiting {
         let cp = &mut port.cp;
-        said.extend(port.bench.told(us(2), cp, PortEvent::Removed(p)));
+        said.extend(port.bench.event(us(2), cp, PortEvent::Removed(p)));
     }
     assert_eq!(said, [pauses(5, -1)]);
     // The table is empty: the next packet is a first one.

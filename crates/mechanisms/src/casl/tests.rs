@@ -37,13 +37,13 @@ impl Bench {
         call(&mut self.cp, &mut Cx { now: self.now, rng: &mut self.rng, out: &mut self.out })
     }
 
-    fn told(&mut self, event: PortEvent<'_>) {
+    fn event(&mut self, event: PortEvent<'_>) {
         self.call(|cp, cx| cp.on_event(cx, event));
     }
 
     /// The switch pauses this class somewhere.
     fn pauses(&mut self, class: Class) {
-        self.told(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
+        self.event(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
     }
 
     /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has it say something.
@@ -145,7 +145,7 @@ fn what_waits_of_a_labelled_flow_moves_with_it_or_not() {
         let mut bench = Bench::new(Params { waiting, ..step() });
         bench.holds(11_000, 0);
         (0..2).for_each(|_| _ = bench.leaves(1));
-        bench.told(PortEvent::Resorted { class: Class::DATA, queues: &[Bytes(4_000), Bytes(7_000)] });
+        bench.event(PortEvent::Resorted { class: Class::DATA, queues: &[Bytes(4_000), Bytes(7_000)] });
         assert_eq!(bench.cp.classes[0].queued(), Bytes(11_000));
     }
 }
@@ -364,7 +364,7 @@ fn a_link_that_fails_leaves_nothing_owed() {
     }
     let first = QueueId { class: Class::DATA, sub: 0 };
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Closed);
-    bench.told(PortEvent::Removed(&Bench::data(5)));
+    bench.event(PortEvent::Removed(&Bench::data(5)));
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Open);
 }
 
@@ -425,7 +425,7 @@ proptest! {
                 1 => bench.queues.1 = len,
                 2 => bench.pauses(Class::DATA),
                 3 => _ = bench.admitted(len),
-                4 => bench.told(PortEvent::Removed(&Bench::data(flow))),
+                4 => bench.event(PortEvent::Removed(&Bench::data(flow))),
                 _ => (0..20).for_each(|_| _ = bench.leaves(flow)),
             }
             let (lossless, lossy) = bench.queues;

@@ -20,14 +20,14 @@ pub struct Receiver {
     period: Span,
     /// A message may be lost, so that one follows each period.
     repeat: bool,
-    /// Growth of the limit that is told at once.
+    /// Growth of the limit that is advertised at once.
     on_change: Option<u64>,
     /// ABR: arrived, or lost on the way, since the link came up.
     arrived: u64,
     /// Wire bytes received when it last looked.
     received: Bytes,
     /// FCCL of the last message.
-    told: u64,
+    advertised: u64,
     /// When it looks next; never while it sleeps.
     next: Time,
 }
@@ -49,7 +49,7 @@ impl Receiver {
             on_change: params.on_change.map(|delta| count.of(delta)),
             arrived: 0,
             received: Bytes::ZERO,
-            told: count.grant(link.buffer),
+            advertised: count.grant(link.buffer),
             next: if link.has_errors { Time::ZERO + period } else { Time::NEVER },
         }
     }
@@ -70,13 +70,13 @@ impl Receiver {
     }
 
     fn say(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
-        self.told = limit;
+        self.advertised = limit;
         cx.push(FcFrame::Credit { class: self.class, limit });
     }
 
     fn say_if_grown(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         let limit = self.limit(q);
-        if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.told) >= delta) {
+        if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.advertised) >= delta) {
             self.say(cx, limit);
         }
     }
@@ -126,7 +126,7 @@ impl FcReceiver for Receiver {
         }
         self.look(cx.now, q);
         let limit = self.limit(q);
-        if self.repeat || limit != self.told {
+        if self.repeat || limit != self.advertised {
             self.say(cx, limit);
         }
         let stays = self.repeat || q.queued > Bytes::ZERO;

@@ -29,7 +29,7 @@ struct Reports {
     /// A report may be lost, so that one follows each period.
     repeat: bool,
     /// FCTBS of the last report.
-    told: u64,
+    reported: u64,
     /// When the next one is due; never while there is nothing to tell.
     next: Time,
 }
@@ -40,7 +40,7 @@ impl Reports {
         let period = params.period_on(link);
         let next = if link.has_errors { Time::ZERO + period } else { Time::NEVER };
         let wanted = link.has_errors || params.mode == Mode::Infiniband;
-        wanted.then_some(Reports { period, repeat: link.has_errors, told: 0, next })
+        wanted.then_some(Reports { period, repeat: link.has_errors, reported: 0, next })
     }
 }
 
@@ -93,8 +93,8 @@ impl FcSender for Sender {
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>) {
         let Some(reports) = self.reports.as_mut().filter(|reports| reports.next <= cx.now) else { return };
-        if reports.repeat || reports.told != self.sent {
-            reports.told = self.sent;
+        if reports.repeat || reports.reported != self.sent {
+            reports.reported = self.sent;
             cx.push(FcFrame::Sent { class: self.class, total: self.sent });
         }
         reports.next = if reports.repeat { following(cx.now, reports.period) } else { Time::NEVER };
@@ -106,7 +106,7 @@ impl FcSender for Sender {
         self.limit = self.limit.map(|_| 0);
         self.is_stopped = false;
         if let Some(reports) = &mut self.reports {
-            reports.told = 0;
+            reports.reported = 0;
         }
     }
 }

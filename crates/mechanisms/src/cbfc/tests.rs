@@ -280,9 +280,9 @@ fn what_could_not_work_is_refused_with_the_least_that_can() {
 fn a_link_that_is_too_long_for_12_bits_is_told_of() {
     let long = |us| LinkInfo { delay: Span::us(us), reverse_delay: Span::us(us), ..link() };
     assert_eq!((ideal().limit_of_credit(&long(400)), infiniband().limit_of_credit(&long(1))), (None, None));
-    let told = infiniband().limit_of_credit(&long(50)).expect("10 km are too long");
+    let warning = infiniband().limit_of_credit(&long(50)).expect("10 km are too long");
     assert_eq!(
-        told,
+        warning,
         "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and 131.072KB of credit last for 1.05 km at \
          100G: on 10 km the link gets 9.8 to 10.5 % of its rate; mode = \"ideal\" has no such limit"
     );
@@ -290,6 +290,6 @@ fn a_link_that_is_too_long_for_12_bits_is_told_of() {
     assert!(
         infiniband()
             .limit_of_credit(&long(5))
-            .is_some_and(|told| told.contains("89.8 to 100.0 % of its rate"))
+            .is_some_and(|warning| warning.contains("89.8 to 100.0 % of its rate"))
     );
 }

@@ -364,12 +364,12 @@ fn undetermined_congestion_holds_for_as_long_as_it_is_told() {
 #[test]
 fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
     for json in [r#"{"preset": "paper", "ue": "ignore"}"#, r#"{"t-inc": "55us", "ue": "ignore"}"#] {
-        let (mut told, mut other) = (rp(json), rp(json));
+        let (mut notified, mut other) = (rp(json), rp(json));
         for at in (0..400).step_by(40) {
-            cnp(&mut told, at);
+            cnp(&mut notified, at);
             cnp(&mut other, at);
-            ue(&mut told, at + 21);
-            assert_eq!(rates(&mut told, at + 30), rates(&mut other, at + 30), "{json}");
+            ue(&mut notified, at + 21);
+            assert_eq!(rates(&mut notified, at + 30), rates(&mut other, at + 30), "{json}");
         }
         let mut fresh = rp(&json.replace("ignore", "hold"));
         ue(&mut fresh, 10);
@@ -414,15 +414,15 @@ fn loses(rp: &mut Rp, at: u64, timeout: bool) {
 fn losses_cut_as_cnps_do_once_an_interval_where_they_count() {
     for json in [r#"{"preset": "paper"}"#, r#"{"preset": "hpcc"}"#] {
         let counting = json.replace('}', r#", "losses-as-cnps": "50us"}"#);
-        let (mut lossy, mut told, mut deaf) = (rp(&counting), rp(&counting), rp(json));
+        let (mut lossy, mut notified, mut deaf) = (rp(&counting), rp(&counting), rp(json));
         for at in [10, 30, 59, 60, 100, 300] {
             loses(&mut lossy, at, false);
             loses(&mut deaf, at, false);
             // 30, 59 and 100 us lie within 50 us after one that has counted.
             if [10, 60, 300].contains(&at) {
-                cnp(&mut told, at);
+                cnp(&mut notified, at);
             }
-            assert_eq!(rates(&mut lossy, at + 5), rates(&mut told, at + 5), "{json} at {at} us");
+            assert_eq!(rates(&mut lossy, at + 5), rates(&mut notified, at + 5), "{json} at {at} us");
         }
         assert!(rates(&mut lossy, 305).0 < 60 * G);
         assert_eq!(rates(&mut deaf, 305), (100 * G, 100 * G), "by default a loss changes no rate");

@@ -31,7 +31,7 @@ pub(super) struct Hop {
     /// Its own additive steps since the last multiplicative one.
     pub(super) stage: u32,
     /// The acknowledgement in hand has told of it.
-    pub(super) heard: bool,
+    pub(super) sampled: bool,
 }
 
 /// A hop's utilisation since the record before, and for how many ticks.
@@ -64,7 +64,7 @@ impl Meter {
     fn add(&mut self, hop: &IntHop) {
         let record = self.reader.read(hop);
         let reference = Rate(self.line as u64);
-        self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, heard: false });
+        self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, sampled: false });
     }
 
     /// U with the busiest hop's part in it; nothing where no hop tells of any time.
@@ -92,7 +92,7 @@ impl Meter {
             let before = self.hops[at].utilisation;
             let utilisation = sample.as_ref().map_or(before, |sample| self.smoothed(before, sample));
             self.hops[at].utilisation = utilisation;
-            self.hops[at].heard = sample.is_some();
+            self.hops[at].sampled = sample.is_some();
             any |= sample.is_some();
         }
         any

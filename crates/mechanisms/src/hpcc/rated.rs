@@ -90,7 +90,7 @@ impl Machine {
     fn take_least(&mut self, hops: usize, full: bool) {
         let settings = self.settings;
         let next = |hop: &mut Hop| {
-            if !hop.heard {
+            if !hop.sampled {
                 return hop.reference;
             }
             let (rate, stage) = settings.step(hop.reference, hop.stage, hop.utilisation);

@@ -217,7 +217,7 @@ pub struct Receiver {
     /// What has arrived beyond it.
     blocks: Blocks,
     /// Before this instant a packet that is in a block is not answered.
-    quiet_until: Time,
+    blocked_until: Time,
 }
 
 impl Receiver {
@@ -226,7 +226,7 @@ impl Receiver {
             nack_interval: settings.nack_interval,
             expected: 0,
             blocks: Blocks::default(),
-            quiet_until: Time::ZERO,
+            blocked_until: Time::ZERO,
         }
     }
 
@@ -250,10 +250,10 @@ impl Receiver {
 
     fn keep(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
         let known = self.blocks.contains(s.psn);
-        if known && cx.now < self.quiet_until {
+        if known && cx.now < self.blocked_until {
             return Bytes::ZERO;
         }
-        self.quiet_until = cx.now + self.nack_interval;
+        self.blocked_until = cx.now + self.nack_interval;
         self.blocks.insert(s.psn);
         cx.push(Reply::Sack { next: self.expected, seen: s.psn });
         if known { Bytes::ZERO } else { s.payload }

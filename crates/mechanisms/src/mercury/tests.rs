@@ -41,7 +41,7 @@ impl Port {
         if self.cp.quiet_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
                 let waiting = PortEvent::Waiting(&of(flow, frame));
-                self.bench.told(Time::ZERO, &mut self.cp, waiting);
+                self.bench.event(Time::ZERO, &mut self.cp, waiting);
             }
         }
     }
@@ -61,7 +61,7 @@ impl Port {
         assert!(sent.is_empty());
     }
 
-    /// The first packet leaves; the flow that is told, and its window.
+    /// The first packet leaves; the flow that gets a CNP, and its window.
     fn leaves(&mut self, at: Time) -> Option<(u32, u64)> {
         let before = self.len();
         let (flow, frame) = self.waiting.remove(0);
@@ -87,13 +87,13 @@ impl Port {
         self.recount(true);
         self.paused = true;
         let q = self.view();
-        self.bench.told(at, &mut self.cp, PortEvent::Paused(&q));
+        self.bench.event(at, &mut self.cp, PortEvent::Paused(&q));
     }
 
     fn resume(&mut self, at: Time) {
         self.paused = false;
         let q = self.view();
-        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&q));
+        self.bench.event(at, &mut self.cp, PortEvent::Resumed(&q));
     }
 
     fn state(&self) -> &'static str {
@@ -206,8 +206,8 @@ fn an_undetermined_queue_looks_again_after_t_and_not_before() {
     port.fill(us(21), 7, 60);
     assert_eq!((port.leaves(us(21)), port.state()), (None, "undetermined"));
     // 10 us after the resume it is longer than then.
-    let told = port.leaves(us(22));
-    assert_eq!((told.is_some(), port.state()), (true, "determined"));
+    let notified = port.leaves(us(22));
+    assert_eq!((notified.is_some(), port.state()), (true, "determined"));
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn a_queue_that_has_not_fallen_in_t_is_congested() {
     assert_eq!(port.leaves(us(13)), None);
     port.fill(us(14), 7, 2);
     // The packet that leaves it at 200 KB, as long as at the resume.
-    let told = port.leaves(us(22));
-    assert_eq!((told.is_some(), port.state()), (true, "determined"));
+    let notified = port.leaves(us(22));
+    assert_eq!((notified.is_some(), port.state()), (true, "determined"));
 }
 
 #[test]
@@ -244,13 +244,13 @@ fn a_window_is_the_flows_share_of_the_queue_with_the_leaving_packet() {
 
 #[test]
 fn a_flow_is_told_once_in_an_interval_and_a_flow_is_a_pair_of_addresses() {
-    let told = |json: &str, times: &[u64]| {
+    let notified = |json: &str, times: &[u64]| {
         let mut port = Port::new(json);
         port.fill(us(1), 7, 400);
         times.iter().filter(|&&at| port.leaves(us(at)).is_some()).count()
     };
-    assert_eq!(told("{}", &[2, 3, 51, 52, 53, 101, 102]), 3);
-    assert_eq!(told(r#"{ "cnp-interval": "0us" }"#, &[2, 3, 3, 4]), 4);
+    assert_eq!(notified("{}", &[2, 3, 51, 52, 53, 101, 102]), 3);
+    assert_eq!(notified(r#"{ "cnp-interval": "0us" }"#, &[2, 3, 3, 4]), 4);
     for (json, flows) in [("{}", 1), (r#"{ "flows": "queue-pairs" }"#, 2)] {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&crate::testing::port(40)).expect("the parameters are valid");
@@ -291,7 +291,7 @@ fn what_is_removed_leaves_the_table() {
     let mut port = Port::new(r#"{ "threshold": "1KB" }"#);
     port.fill(us(1), 1, 3);
     for (flow, frame) in std::mem::take(&mut port.waiting) {
-        port.bench.told(us(2), &mut port.cp, PortEvent::Removed(&of(flow, frame)));
+        port.bench.event(us(2), &mut port.cp, PortEvent::Removed(&of(flow, frame)));
     }
     assert!(port.cp.queues.iter().all(|queue| queue.table.is_empty()));
 }
@@ -508,9 +508,9 @@ proptest! {
 
     #[test]
     fn what_passes_unheard_changes_nothing(steps in steps(true)) {
-        let (mut hinted, mut told_all) = (Port::new(OFTEN), Port::new(OFTEN));
-        told_all.unheard = false;
-        let said = [&mut hinted, &mut told_all].map(|port| {
+        let (mut hinted, mut unhinted) = (Port::new(OFTEN), Port::new(OFTEN));
+        unhinted.unheard = false;
+        let said = [&mut hinted, &mut unhinted].map(|port| {
             let mut states = Vec::new();
             (drive(port, &steps, |port| states.push(port.state())), states)
         });

@@ -90,10 +90,10 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     let said =
         |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).caveats(link, share).join("; ");
     let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
-    let told = said(r#"{ "xoff": "1MB" }"#, &long, &own);
-    assert!(told.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{told}");
-    assert!(told.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{told}");
-    assert!(told.contains("a threshold of 10MB, in a buffer of 20"), "{told}");
+    let warning = said(r#"{ "xoff": "1MB" }"#, &long, &own);
+    assert!(warning.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{warning}");
+    assert!(warning.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{warning}");
+    assert!(warning.contains("a threshold of 10MB, in a buffer of 20"), "{warning}");
     // A drain of 90 % and more is taken for all of the rate.
     assert_eq!(said(r#"{ "xoff": "9MB" }"#, &long, &own), "");
     assert_eq!(said(r#"{ "xoff": "8999999B" }"#, &long, &own).matches("SWING").count(), 1);
@@ -107,8 +107,11 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     // No more than 40 % can be carried away: 4 MB outlast a round trip.
     let slow = SwitchShare { drain: Rate::gbps(40), ..own };
     assert_eq!(said(r#"{ "xoff": "4MB" }"#, &long, &slow), "");
-    let told = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
-    assert!(told.contains("drains at 40 % of line rate") && told.contains("a threshold of 4MB"), "{told}");
+    let warning = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
+    assert!(
+        warning.contains("drains at 40 % of line rate") && warning.contains("a threshold of 4MB"),
+        "{warning}"
+    );
 }
 
 #[test]
@@ -118,9 +121,9 @@ fn it_says_that_a_threshold_lies_beyond_the_pool() {
         params(json).caveats(&link(), &share).join("; ")
     };
     assert_eq!(said(r#"{ "xoff": { "alpha": 1 } }"#, 10), "");
-    let told = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);
-    assert!(told.contains("72MB while the pool is free, beyond the 9MB of the pool itself"), "{told}");
-    assert!(told.contains("when it has 8MB of it, 89 %"), "{told}");
+    let warning = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);
+    assert!(warning.contains("72MB while the pool is free, beyond the 9MB of the pool itself"), "{warning}");
+    assert!(warning.contains("when it has 8MB of it, 89 %"), "{warning}");
     let never = said(r#"{ "xoff": { "fixed": "10MB", "alpha": 0.5 } }"#, 9);
     assert!(never.contains("has all of it, and is paused by headroom alone"), "{never}");
 }

@@ -34,11 +34,11 @@ impl Port {
     }
 
     fn pauses(&mut self, at: Time, len: u64) {
-        self.bench.told(at, &mut self.cp, PortEvent::Paused(&egress(len)));
+        self.bench.event(at, &mut self.cp, PortEvent::Paused(&egress(len)));
     }
 
     fn resumes(&mut self, at: Time, len: u64) {
-        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&egress(len)));
+        self.bench.event(at, &mut self.cp, PortEvent::Resumed(&egress(len)));
     }
 
     /// A packet leaves `len` bytes behind: its mark, and the state then.

@@ -39,7 +39,7 @@ impl Port {
             destination: 2,
             ingress: PortId(9),
         };
-        assert_eq!(self.bench.told(now, &mut self.cp, event), []);
+        assert_eq!(self.bench.event(now, &mut self.cp, event), []);
     }
 
     fn view(flow: u64) -> PacketView {
@@ -207,7 +207,7 @@ fn what_is_removed_is_in_the_loop_no_more() {
     let sub = (0..50).map(|_| port.comes(us(5), 7)).max().expect("there are some");
     for _ in 0..40 {
         let event = PortEvent::Removed(&Port::view(7));
-        assert_eq!(port.bench.told(us(5), &mut port.cp, event), []);
+        assert_eq!(port.bench.event(us(5), &mut port.cp, event), []);
         port.waiting.get_mut(&sub).expect("they wait").remove(0);
     }
     // 10,000 bytes at 400 Gbit/s.
@@ -220,7 +220,7 @@ fn other_cnps_and_replies_slow_nobody() {
     let cnp = Cnp::of(FlowId(0), Mark::Ue);
     let event =
         PortEvent::CnpPasses { cnp: &cnp, flow_hash: 7, source: 1, destination: 2, ingress: PortId(9) };
-    port.bench.told(us(1), &mut port.cp, event);
+    port.bench.event(us(1), &mut port.cp, event);
     assert_eq!(port.comes(us(2), 7), 0);
     port.cnp(us(3), 8);
     let reply = PacketView { is_reply: true, ..Port::view(8) };

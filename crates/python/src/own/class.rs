@@ -150,14 +150,14 @@ impl Class {
         };
         let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
         needs.push(Need::OneOrder);
-        let told = |name: &String| match &**name {
+        let parse = |name: &String| match &**name {
             "marks" => Ok(Tells::Marks),
             "cnps" => Ok(Tells::Cnps),
             other => {
                 Err(wrong(format!("{other:?} is nothing that a class can tell by; allowed: marks, cnps")))
             }
         };
-        let tells = described.tells.iter().map(told).collect::<PyResult<Vec<_>>>()?;
+        let tells = described.tells.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
         Ok(Class {
             name: object.getattr("__name__")?.extract()?,
             object: object.clone().unbind(),

@@ -542,12 +542,12 @@ impl Texts<'_> {
     }
 }
 
-/// Faults that are the same at many ports, told once.
+/// Faults that are the same at many ports, reported once.
 #[derive(Default)]
-struct Alike(BTreeMap<(String, String), Told>);
+struct Alike(BTreeMap<(String, String), Group>);
 
-/// Who chose, and at which objects it shows.
-struct Told {
+/// The setting that chose it, and the objects that have the fault.
+struct Group {
     origin: Origin,
     first: String,
     objects: BTreeSet<String>,
@@ -556,12 +556,12 @@ struct Told {
 impl Alike {
     fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         let key = if key.is_empty() { origin.key.to_string() } else { format!("{}.{key}", origin.key) };
-        let told = self.0.entry((key, why)).or_insert_with(|| Told {
+        let group = self.0.entry((key, why)).or_insert_with(|| Group {
             origin: origin.clone(),
             first: object.clone(),
             objects: BTreeSet::new(),
         });
-        told.objects.insert(object);
+        group.objects.insert(object);
     }
 
     /// What a profile copies from another simulator is not odd.
@@ -572,12 +572,16 @@ impl Alike {
     }
 
     fn into_errors(self, texts: &Texts<'_>) -> Vec<ScenarioError> {
-        let error = |((key, why), told): ((String, String), Told)| {
-            let others = match told.objects.len() {
+        let error = |((key, why), group): ((String, String), Group)| {
+            let others = match group.objects.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
-            ScenarioError::new(texts.place(&told.origin, &key), key, format!("{}{others}: {why}", told.first))
+            ScenarioError::new(
+                texts.place(&group.origin, &key),
+                key,
+                format!("{}{others}: {why}", group.first),
+            )
         };
         self.0.into_iter().map(error).collect()
     }

@@ -51,7 +51,7 @@ impl Builder<'_> {
             );
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
-        if let Some((layer, above)) = told_too_late(&flows.rate_control.value) {
+        if let Some((layer, above)) = hidden_layer(&flows.rate_control.value) {
             let message = format!(
                 "{layer:?} hears of increase steps of the layers before it: write it after {above:?}, not before"
             );
@@ -234,7 +234,7 @@ fn ends(plan: &Plan) -> impl Iterator<Item = &EndPlan> {
 }
 
 /// A layer that lives on windows from switches, and one with increase steps behind it, of which it would not hear.
-fn told_too_late(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
+fn hidden_layer(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
     let at = stack.iter().position(|layer| layer.needs().contains(&Need::Windows))?;
     let above = stack[at + 1..].iter().find(|layer| layer.has_steps())?;
     Some((stack[at].name(), above.name()))

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn faults_beside_each_other_are_all_told() {
-        let told = errors(
+        let lines = errors(
             "mtu = 1000\ntoplogy = 1\n[topology.dumbbell]\nleft = \"two\"\nright = -1\nrate = \"100Gb\"\n\
              [[workload]]\nname = \"w\"\nuntill = \"1ms\"\nstart = 3\n[[workload]]\nname = \"v\"\nclass = true\n",
         );
@@ -125,9 +125,9 @@ mod tests {
             "a:10: workload.w.start: ",
             "a:13: workload.v.class: ",
         ];
-        assert_eq!(told.len(), begins.len(), "{told:#?}");
-        for (line, begin) in told.iter().zip(begins) {
-            assert!(line.starts_with(begin), "{told:#?}");
+        assert_eq!(lines.len(), begins.len(), "{lines:#?}");
+        for (line, begin) in lines.iter().zip(begins) {
+            assert!(line.starts_with(begin), "{lines:#?}");
         }
     }
 

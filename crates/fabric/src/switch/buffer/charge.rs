@@ -34,7 +34,7 @@ impl AtNode<'_, '_> {
         let account = self.node.ingress.known_mut(lane);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
-        if held > u64::from(account.told) || self.now >= account.told_until {
+        if held > u64::from(account.recorded) || self.now >= account.recorded_until {
             self.tell_held(lane, ingress, held);
         }
         self.node.switch.holds(frame, of_pool);
@@ -123,10 +123,10 @@ impl AtNode<'_, '_> {
         series.buffer(self.now, held);
         let account = self.node.ingress.known_mut(lane);
         account.peaks.held = account.peaks.held.max(held);
-        if self.now >= account.told_until {
-            (account.told, account.told_until) = (0, series.ends());
+        if self.now >= account.recorded_until {
+            (account.recorded, account.recorded_until) = (0, series.ends());
         }
-        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX));
+        account.recorded = account.recorded.max(u32::try_from(held).unwrap_or(u32::MAX));
     }
 
     /// The switch's accounts hear of releases, or no longer.

@@ -430,8 +430,8 @@ fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
     assert!(lost > 500 && slow < 500_000, "{lost} {slow}");
     assert!(peak < 40_000, "{peak}: xoff and some, though 100 Gbit/s came for 160 us");
     // With one that is large enough, nothing is, and the account holds no more for it.
-    let quiet = r#"{"casl": {"kmin": "9MB", "kmax": "9MB", "capacity": "5MB"}}"#;
-    let (lost, slow, fast, peak) = run(Some(quiet));
+    let inactive = r#"{"casl": {"kmin": "9MB", "kmax": "9MB", "capacity": "5MB"}}"#;
+    let (lost, slow, fast, peak) = run(Some(inactive));
     assert_eq!((lost, slow, fast), (0, 1_000_000, 1_000_000));
     assert!(peak < 40_000, "{peak}");
 }

@@ -188,8 +188,8 @@ fn a_message_may_post_the_next_one_at_both_of_its_ends() {
         assert_eq!(ends("b", ps(&records, "start_us")), ends("a", arrived), "{reliability}");
         // The run waits for the last ACK of the first.
         let has_acks = reliability != r#""none""#;
-        let heard = real(records.flows.column("finish_sender_us"));
-        let first = heard.iter().zip(&from).filter(|(_, from)| *from == "a");
+        let finished = real(records.flows.column("finish_sender_us"));
+        let first = finished.iter().zip(&from).filter(|(_, from)| *from == "a");
         assert!(first.into_iter().all(|(at, _)| at.is_nan() != has_acks));
     }
 }

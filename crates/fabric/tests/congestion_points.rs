@@ -89,7 +89,7 @@ fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
 /// Names the flow of the first packet that it hears of once more, 160 us later.
 #[derive(Default)]
 struct Late {
-    heard: Option<(FlowId, Time)>,
+    seen: Option<(FlowId, Time)>,
     sent: bool,
 }
 
@@ -99,16 +99,16 @@ impl CongestionPoint for Late {
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        self.heard.get_or_insert((p.flow, cx.now));
+        self.seen.get_or_insert((p.flow, cx.now));
         Mark::None
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.heard.filter(|_| !self.sent).map(|(_, at)| at + Span::us(160))
+        self.seen.filter(|_| !self.sent).map(|(_, at)| at + Span::us(160))
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
-        if let Some((flow, _)) = self.heard {
+        if let Some((flow, _)) = self.seen {
             cx.push(cnp(flow));
             self.sent = true;
         }
@@ -182,7 +182,7 @@ impl CongestionPoint for Writes {
 }
 
 /// From 100 Gbit/s into 40, with a pipeline of so long: what a machine at the slow port hears.
-fn heard(pipeline: Span) -> Vec<(&'static str, Time)> {
+fn seen(pipeline: Span) -> Vec<(&'static str, Time)> {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
     let pauses = r#"{"pfc": {"xoff": "20KB", "quanta": 100, "refresh": 0.5}}"#;
@@ -190,38 +190,38 @@ fn heard(pipeline: Span) -> Vec<(&'static str, Time)> {
     let slow = net.link(s, b, Rate::gbps(40), Span::us(1), PFC);
     net.pipeline(s, pipeline);
     net.flow(a, b, Bytes::kb(300), Span::ZERO);
-    let heard: Arc<Mutex<Vec<_>>> = Arc::default();
-    run(&net, port(slow, 0), Writes(Arc::clone(&heard)));
-    let heard = heard.lock().expect("nobody panics");
-    heard.clone()
+    let seen: Arc<Mutex<Vec<_>>> = Arc::default();
+    run(&net, port(slow, 0), Writes(Arc::clone(&seen)));
+    let seen = seen.lock().expect("nobody panics");
+    seen.clone()
 }
 
 #[test]
 fn a_pause_that_an_arrival_causes_comes_right_after_the_packet_has_joined() {
-    let heard = heard(Span::ZERO);
-    let at = heard.iter().position(|(what, _)| *what == "pauses").expect("it pauses");
-    assert_eq!(heard[at - 1], ("joins", heard[at].1));
+    let seen = seen(Span::ZERO);
+    let at = seen.iter().position(|(what, _)| *what == "pauses").expect("it pauses");
+    assert_eq!(seen[at - 1], ("joins", seen[at].1));
 }
 
 #[test]
 fn with_a_pipeline_a_pause_comes_before_the_packet_joins_by_the_time_that_it_takes() {
     let pipeline = Span::ns(700);
-    let heard = heard(pipeline);
-    let (_, paused) = *heard.iter().find(|(what, _)| *what == "pauses").expect("it pauses");
-    assert!(heard.contains(&("joins", paused + pipeline)));
-    assert!(!heard.contains(&("joins", paused)));
+    let seen = seen(pipeline);
+    let (_, paused) = *seen.iter().find(|(what, _)| *what == "pauses").expect("it pauses");
+    assert!(seen.contains(&("joins", paused + pipeline)));
+    assert!(!seen.contains(&("joins", paused)));
 }
 
 #[test]
 fn a_resume_that_a_departure_causes_comes_after_the_packet_has_left() {
     for pipeline in [Span::ZERO, Span::ns(700)] {
-        let heard = heard(pipeline);
-        let at = heard.iter().position(|(what, _)| *what == "resumes").expect("it resumes");
-        let left = heard[..at].iter().rev().find(|(what, _)| *what == "leaves").expect("something has left");
+        let seen = seen(pipeline);
+        let at = seen.iter().position(|(what, _)| *what == "resumes").expect("it resumes");
+        let left = seen[..at].iter().rev().find(|(what, _)| *what == "leaves").expect("something has left");
         // Its last bit has gone when room is made: 1082 bytes or so at 40 Gbit/s later.
-        let later = heard[at].1.since(left.1);
+        let later = seen[at].1.since(left.1);
         assert!(later <= Span::ns(220), "{later}");
-        let resumes = heard.iter().filter(|(what, _)| *what == "resumes").count();
-        assert!((1..=heard.iter().filter(|(what, _)| *what == "pauses").count()).contains(&resumes));
+        let resumes = seen.iter().filter(|(what, _)| *what == "resumes").count();
+        assert!((1..=seen.iter().filter(|(what, _)| *what == "pauses").count()).contains(&resumes));
     }
 }

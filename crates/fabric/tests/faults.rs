@@ -459,12 +459,12 @@ fn pauses_that_a_failed_link_cannot_carry_are_not_sent_later() {
     net.flow(a, b, Bytes::mb(200), Span::ZERO);
     net.pauses(last, b, Span::us(500), Time::NEVER);
     net.blueprint.links[first].down = vec![(down, up)];
-    let heard = |limit: Span| {
+    let received = |limit: Span| {
         let mut net = Net { blueprint: net.blueprint.clone() };
         net = net.limit(limit).until_limit();
         counter(&net.run(), "a", "a-s", "pfc_rx")
     };
-    let (before, after) = (heard(Span::ms(6)), heard(Span::us(6_002)));
+    let (before, after) = (received(Span::ms(6)), received(Span::us(6_002)));
     // One anew: the queue is as full as it was.
     assert!(after - before <= 1, "{before} and {after}");
 }

@@ -155,12 +155,12 @@ fn marks_of_switches_before_are_cleared_where_nothing_waits_too() {
 /// A CNP: when it came, by which port, of which flow, with which mark.
 type Passed = (Time, PortId, u64, Mark);
 /// What a machine has heard of.
-type Heard = Arc<Mutex<Vec<Passed>>>;
+type Seen = Arc<Mutex<Vec<Passed>>>;
 
 /// Writes down which CNPs pass.
 struct Listens {
     asks: bool,
-    heard: Heard,
+    seen: Seen,
 }
 
 impl CongestionPoint for Listens {
@@ -172,23 +172,23 @@ impl CongestionPoint for Listens {
         if let PortEvent::CnpPasses { cnp, flow_hash, source, destination, ingress } = event {
             // Of hosts a and b.
             assert_eq!((source, destination), (1, 4));
-            self.heard.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, cnp.mark));
+            self.seen.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, cnp.mark));
         }
     }
 }
 
 /// What machines at these ports hear of in a run on one thread.
-fn heard<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Passed>; N]) {
-    let heard: [Heard; N] = std::array::from_fn(|_| Arc::default());
+fn seen<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Passed>; N]) {
+    let seen: [Seen; N] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    for ((at, asks), heard) in at.into_iter().zip(&heard) {
-        let point = Listens { asks, heard: Arc::clone(heard) };
+    for ((at, asks), seen) in at.into_iter().zip(&seen) {
+        let point = Listens { asks, seen: Arc::clone(seen) };
         fabric.add_congestion_point(at, custom(point)).expect("it claims nothing");
     }
     let records = fabric.run();
     assert_invariants(&records);
-    (records, heard.map(|heard| heard.lock().expect("nobody panics").clone()))
+    (records, seen.map(|seen| seen.lock().expect("nobody panics").clone()))
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
     let (to_b, to_s, to_t, to_a) =
         (port(LINKS[2], 0), port(LINKS[1], 1), port(LINKS[1], 0), port(LINKS[0], 1));
     let (records, [at_b, at_s, at_t, at_a]) =
-        heard(&net, [(to_b, true), (to_s, true), (to_t, true), (to_a, false)]);
+        seen(&net, [(to_b, true), (to_s, true), (to_t, true), (to_a, false)]);
     assert!(cnps(&records) > 0);
     assert_eq!((at_b.len() as u64, at_a.len()), (cnps(&records), 0));
     // They come to t from b, and then to s from t.
@@ -207,20 +207,20 @@ fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
     let hashes: Vec<u64> = at_b.iter().map(|&(_, _, hash, _)| hash).collect();
     assert_eq!(hashes, at_t.iter().map(|&(_, _, hash, _)| hash).collect::<Vec<_>>());
     assert!(at_b.iter().zip(&at_t).all(|(first, then)| then.0.since(first.0) > Span::us(1)));
-    let heard_of = run(&net, || vec![(to_t, custom(Listens { asks: true, heard: Arc::default() }))]);
-    assert_eq!(fct_ps(&heard_of), fct_ps(&net.run()), "to listen changes nothing");
+    let watched = run(&net, || vec![(to_t, custom(Listens { asks: true, seen: Arc::default() }))]);
+    assert_eq!(fct_ps(&watched), fct_ps(&net.run()), "to listen changes nothing");
 }
 
 #[test]
 fn flags_of_replies_are_cnps_where_the_sender_reads_them_and_marks_on_replies_are_none_elsewhere() {
     let to_t = port(LINKS[1], 0);
-    let (records, [flags]) = heard(&line(FLAGS), [(to_t, true)]);
+    let (records, [flags]) = seen(&line(FLAGS), [(to_t, true)]);
     // No packet of its own: each flag of a reply.
     assert_eq!(cnps(&records), 0);
     assert_eq!(flags.len() as u64, counter(&records, "b", "t-b", "cnp_flags"));
     assert!(flags.iter().all(|&(.., mark)| mark == Mark::Ce) && flags.len() > 10);
     // ACKs of marked packets are marked there, too, but the receiver thins CNPs out.
-    let (records, [packets]) = heard(&line(CNPS), [(to_t, true)]);
+    let (records, [packets]) = seen(&line(CNPS), [(to_t, true)]);
     assert_eq!(packets.len() as u64, cnps(&records));
     assert!(packets.len() < flags.len());
 }
@@ -239,17 +239,17 @@ impl CongestionPoint for Tells {
 fn a_cnp_of_a_switch_is_heard_of_by_the_next_one_alone() {
     let mut net = line(CNPS);
     net.blueprint.links[LINKS[2]].ends[0].congestion_points.clear();
-    let heard: [Heard; 2] = std::array::from_fn(|_| Arc::default());
+    let seen: [Seen; 2] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
     fabric.add_congestion_point(port(LINKS[2], 0), custom(Tells)).expect("it claims nothing");
-    for (at, heard) in [port(LINKS[2], 0), port(LINKS[1], 0)].into_iter().zip(&heard) {
-        let point = Listens { asks: true, heard: Arc::clone(heard) };
+    for (at, seen) in [port(LINKS[2], 0), port(LINKS[1], 0)].into_iter().zip(&seen) {
+        let point = Listens { asks: true, seen: Arc::clone(seen) };
         fabric.add_congestion_point(at, custom(point)).expect("it claims nothing");
     }
     let records = fabric.run();
     assert_invariants(&records);
-    let [own, next] = heard.map(|heard| heard.lock().expect("nobody panics").len() as u64);
+    let [own, next] = seen.map(|seen| seen.lock().expect("nobody panics").len() as u64);
     assert!(cnps(&records) > 0);
     assert_eq!((own, next), (0, cnps(&records)));
 }

@@ -154,7 +154,7 @@ impl CongestionPoint for Metered {
         Demands { meter: Some(METER), ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
     }
 }

@@ -310,8 +310,8 @@ fn cns_between_neighbours_name_the_same_flows_on_any_thread() {
         fabric.on(&forced(&net.blueprint, threads)).run()
     };
     let (one, many) = (run(1), run(4));
-    let heard = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
-    assert!(heard > 20, "{heard} flows were told of");
+    let notified = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
+    assert!(notified > 20, "{notified} flows were told of");
     assert_eq!(everything(&one), everything(&many));
 }
 

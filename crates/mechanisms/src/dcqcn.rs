@@ -344,7 +344,7 @@ impl Rp {
 
     fn is_part_of_the_last(&self, now: Time) -> bool {
         match &self.machine {
-            Machine::Paper(machine) => machine.has_heard_within(self.interval, now),
+            Machine::Paper(machine) => machine.had_cnp_within(self.interval, now),
             Machine::Mellanox(_) => false,
         }
     }

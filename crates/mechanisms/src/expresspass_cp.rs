@@ -105,7 +105,7 @@ impl CongestionPoint for Cp {
         Demands { meter: Some(self.meter), ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
     }
 }

@@ -197,8 +197,8 @@ impl Sender {
         self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
     }
 
-    /// Any reply may start the timer anew.
-    fn heard(&mut self, now: Time) {
+    /// A reply has arrived: restarts the timer where any reply does.
+    fn reply_arrived(&mut self, now: Time) {
         if self.restart == Restart::Any && self.is_outstanding() {
             self.restart_timer(now);
         }
@@ -266,14 +266,14 @@ impl TransportSender for Sender {
         match reply {
             Reply::Ack { next } => {
                 let acked = self.acknowledge(now, next);
-                self.heard(now);
+                self.reply_arrived(now);
                 (acked, None)
             }
             // Its receiver keeps nothing out of order, and so never says this.
             Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
-                self.heard(now);
+                self.reply_arrived(now);
                 // One from before the last ACK says nothing new.
                 let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
                 (acked, loss)

@@ -343,7 +343,7 @@ impl CongestionPoint for Cp {
         Demands { waiting: true, ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         (!self.hears).then_some(self.threshold)
     }
 

@@ -240,7 +240,7 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(self.kmin.saturating_add(self.offset))
     }
 

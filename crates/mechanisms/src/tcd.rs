@@ -213,8 +213,8 @@ enum Stage {
 }
 
 impl Lane {
-    /// No departure from a short queue changes anything here.
-    fn is_quiet(&self) -> bool {
+    /// Does no departure from a short queue change anything here?
+    fn is_fast_path(&self) -> bool {
         self.stage == Stage::NonCongestion && self.resumed.is_none()
     }
 
@@ -251,8 +251,8 @@ impl Lane {
 }
 
 impl CongestionPoint for Cp {
-    fn quiet_up_to(&self) -> Option<Bytes> {
-        if self.lanes.iter().all(Lane::is_quiet) { self.red.quiet_up_to() } else { None }
+    fn fast_path_up_to(&self) -> Option<Bytes> {
+        if self.lanes.iter().all(Lane::is_fast_path) { self.red.fast_path_up_to() } else { None }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {

@@ -541,7 +541,7 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
         assert!(
-            machine.quiet_up_to().is_none()
+            machine.fast_path_up_to().is_none()
                 || machine.gate(now, QueueId { class: Class::DATA, sub: 0 }) == Gate::Open
         );
     }

@@ -116,8 +116,8 @@ impl Pair {
             self.receiver.on_timeout(&mut cx, &view);
         }
         assert!(self.receiver.next_timeout().is_none_or(|at| at == self.now + self.slot));
-        let heard = self.now + self.rtt;
-        self.frames.extend(self.out.0.drain(..).map(|frame| (heard, frame)));
+        let arrives = self.now + self.rtt;
+        self.frames.extend(self.out.0.drain(..).map(|frame| (arrives, frame)));
         let (held, incoming) = (self.held, self.receiver.incoming().0);
         Seen { held, incoming, received, missing: drain.saturating_sub(there) }
     }

@@ -164,9 +164,9 @@ fn signals_show_each_cnp_and_when_the_queue_is_beyond_qref() {
     let of = |event| (0..events.len()).filter(move |row| events[*row] == event);
     assert!(of("cnp").all(|row| toward(&row)), "no other queue is beyond Qref");
     // The last ones may be on their way.
-    let heard: u64 = wholes(&records.flows, "cnps").iter().sum();
+    let received: u64 = wholes(&records.flows, "cnps").iter().sum();
     let cnps = of("cnp").count() as u64;
-    assert!(cnps > 40 && cnps - heard <= 4, "{cnps} and {heard}");
+    assert!(cnps > 40 && cnps - received <= 4, "{cnps} and {received}");
     let Some(Values::Text { codes, dictionary }) = signals.column("state") else { panic!("it is text") };
     let states = of("state").filter(toward).map(|row| dictionary[codes[row] as usize].as_str());
     let states: Vec<&str> = states.collect();

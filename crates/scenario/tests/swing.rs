@@ -288,12 +288,12 @@ fn a_pause_of_the_switch_stops_its_relay_and_its_copy_stops_the_far_one() {
     let said = counter(&records, "s2", "s2-r2", "pfc_tx");
     assert!(said > 100, "{said}");
     // Heard on the cable and sent on over the link, but for the last ones, which are still on their way.
-    let heard = counter(&records, "r2", "s2-r2", "pfc_rx");
-    assert!(said - heard <= 1);
-    assert!(heard - counter(&records, "r2", "s1-s2", "pfc_tx") <= 1);
+    let received = counter(&records, "r2", "s2-r2", "pfc_rx");
+    assert!(said - received <= 1);
+    assert!(received - counter(&records, "r2", "s1-s2", "pfc_tx") <= 1);
     // 100 us of copies are on the link.
     let obeyed = counter(&records, "r1", "s1-s2", "pfc_rx");
-    assert!(obeyed < heard && obeyed > heard * 9 / 10, "{obeyed} of {heard}");
+    assert!(obeyed < received && obeyed > received * 9 / 10, "{obeyed} of {received}");
     // The far relay pauses its own switch, which is no copy.
     assert!(counter(&records, "r1", "s1-r1", "pfc_tx") > 0);
     assert_eq!(counter(&records, "r2", "s2-r2", "pfc_tx"), 0);

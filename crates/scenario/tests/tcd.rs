@@ -139,12 +139,12 @@ fn what_passes_a_quiet_port_unheard_would_have_changed_nothing() {
     let scenario = victim(&[]);
     // A spy hears of every packet, and so does the machine beside it.
     let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
-    let (heard, seen) = spied(&scenario, &ports);
+    let (watched, seen) = spied(&scenario, &ports);
     assert!(seen.iter().all(|[_, ue, _]| *ue > 100), "{seen:?}");
-    let quiet = run(&scenario);
+    let plain = run(&scenario);
     // As text, since "none" is no number and so unlike itself.
     let text = |records: Records| format!("{:?}", (records.flows, records.counters, records.series));
-    assert!(text(heard) == text(quiet));
+    assert!(text(watched) == text(plain));
 }
 
 #[test]

@@ -53,14 +53,14 @@ impl Line<'_> {
         assert!(missing.is_empty(), "{one}\nhas not {missing:?}");
     }
 
-    fn is_quiet(&self) {
+    fn has_no_warning(&self) {
         assert_eq!(self.warnings(), [""; 0]);
     }
 }
 
 #[test]
 fn nothing_is_said_of_a_plain_line() {
-    PLAIN.is_quiet();
+    PLAIN.has_no_warning();
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn a_threshold_that_leaves_a_long_link_idle_comes_with_equation_4() {
         "a threshold of 10MB, in a buffer of 20.004MB, keeps it busy",
     ]);
     Line { trunk: "flow-control.pfc = { xoff = \"10MB\" }\nbuffer.static.size = \"auto\"", ..idle }
-        .is_quiet();
+        .has_no_warning();
     Line { trunk: "flow-control.pfc = { xoff = \"auto\" }\nbuffer.static.size = \"20003297B\"", ..idle }
-        .is_quiet();
+        .has_no_warning();
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn an_automatic_buffer_leaves_a_long_link_idle_too() {
     Line { length: "1000km", trunk: auto, ..PLAIN }
         .warns_of(&["if it drains at 90 % of line rate, the link carries 47.4 % of it, at 50 % 33.3 %"]);
     // Within a datacenter it is no matter.
-    Line { length: "2km", trunk: auto, ..PLAIN }.is_quiet();
+    Line { length: "2km", trunk: auto, ..PLAIN }.has_no_warning();
     Line { length: "80km", trunk: "flow-control = \"bifrost\"\nbuffer.static.size = \"auto\"", ..PLAIN }
-        .is_quiet();
+        .has_no_warning();
 }
 
 #[test]
@@ -101,14 +101,14 @@ fn marks_that_come_after_pauses_are_odd() {
         "defaults.congestion-point.red: ",
         "traffic that comes in by one port alone is paused at 320KB, before \"red\" starts to mark at 321KB",
     ]);
-    Line { defaults: &with("320KB"), ..PLAIN }.is_quiet();
+    Line { defaults: &with("320KB"), ..PLAIN }.has_no_warning();
     // A quarter of what is free: alone a port has a fifth of the pool.
     let pooled = format!(
         "flow-control.pfc = {{ xoff = {{ alpha = 0.25 }} }}\nbuffer.shared = {{ pool = \"2MB\" }}\n{}",
         with("500KB")
     );
     Line { defaults: &pooled, ..PLAIN }.warns_of(&["alone is paused at 400KB, before"]);
-    Line { defaults: &pooled.replace("2MB\" }", "2.5MB\" }"), ..PLAIN }.is_quiet();
+    Line { defaults: &pooled.replace("2MB\" }", "2.5MB\" }"), ..PLAIN }.has_no_warning();
     Line { defaults: &format!("flow-control = \"lossy\"\n{}", with("1MB")), ..PLAIN }
         .warnings()
         .iter()
@@ -124,7 +124,7 @@ fn a_threshold_beyond_the_pool_is_odd() {
         "defaults.flow-control.pfc: ",
         "its threshold is 72MB while the pool is free, beyond the 9MB of the pool itself: a port alone is paused when it has 8MB",
     ]);
-    Line { defaults: &with("1"), ..PLAIN }.is_quiet();
+    Line { defaults: &with("1"), ..PLAIN }.has_no_warning();
 }
 
 #[test]
@@ -141,11 +141,11 @@ fn a_link_that_comes_up_again_needs_room_for_it() {
         " and 1 more: the link comes up again once, and each time up to ",
         " may arrive before its sender is paused: a full buffer of 117KB may overflow; ",
     ]);
-    Line { trunk: &flap("pfc = { xoff = \"100KB\" }", "135KB"), ..PLAIN }.is_quiet();
-    Line { trunk: &short.replace("\"2ms\"", "\"20ms\""), ..PLAIN }.is_quiet();
+    Line { trunk: &flap("pfc = { xoff = \"100KB\" }", "135KB"), ..PLAIN }.has_no_warning();
+    Line { trunk: &short.replace("\"2ms\"", "\"20ms\""), ..PLAIN }.has_no_warning();
     Line { length: "80km", trunk: &flap("bifrost = {}", "12MB"), ..PLAIN }
         .warns_of(&["faults.down", " may arrive before its sender is paused"]);
-    Line { length: "80km", trunk: &flap("cbfc = {}", "11MB"), ..PLAIN }.is_quiet();
+    Line { length: "80km", trunk: &flap("cbfc = {}", "11MB"), ..PLAIN }.has_no_warning();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn the_size_that_a_warning_of_a_restart_names_is_enough() {
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .expect("it names a size");
-    Line { length: "80km", trunk: &with(size), ..PLAIN }.is_quiet();
+    Line { length: "80km", trunk: &with(size), ..PLAIN }.has_no_warning();
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn headroom_is_short_only_where_the_buffer_does_not_make_up_for_it() {
     let expected =
         |warning: &String| warning.contains("headroom of 1KB is ") && warning.contains(" of its formula");
     assert!(warnings.len() == 2 && warnings.iter().all(expected), "{warnings:#?}");
-    Line { defaults: &headroom("1MB"), ..PLAIN }.is_quiet();
+    Line { defaults: &headroom("1MB"), ..PLAIN }.has_no_warning();
 }
 
 #[test]

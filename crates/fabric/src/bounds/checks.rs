@@ -119,7 +119,7 @@ impl AtNode<'_, '_> {
         let busy = state.up && state.free_at > self.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
-        assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {here}");
+        assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
         for class in 0..self.facts.layout.classes.len() as u8 {
             let egress = &self.node.egress[self.facts.layout.lane(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
@@ -143,8 +143,11 @@ impl AtNode<'_, '_> {
             let lane = self.facts.layout.lane(port, class);
             let account = &self.node.ingress[lane];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(quiet) = self.quiet_of_account(lane) {
-                assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {here}");
+            if let Some(fast_path_below) = self.fast_path_of_account(lane) {
+                assert_eq!(
+                    account.fast_path_below, fast_path_below,
+                    "the fast path of class {class} of {here}"
+                );
             }
         }
     }
@@ -276,7 +279,9 @@ mod tests {
             }),
             ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
             ("has no event when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
-            ("what is unheard at", |world, at| world.nodes[at.node].ports[at.port.index()].quiet += 1),
+            ("the fast path at", |world, at| {
+                world.nodes[at.node].ports[at.port.index()].fast_path_up_to += 1
+            }),
             ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
             ("was paused", |world, at| {
@@ -287,7 +292,7 @@ mod tests {
                 ) = (0, 0);
             }),
             ("awaits", |world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true),
-            ("what is unheard by", |world, at| world.nodes[at.node].ingress[at.lane].quiet += 1),
+            ("the fast path of", |world, at| world.nodes[at.node].ingress[at.lane].fast_path_below += 1),
             ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
             ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),
             ("what a switch holds", |world, at| world.nodes[at.node].switch.occupied += 1),

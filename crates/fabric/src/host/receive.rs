@@ -44,8 +44,8 @@ pub(crate) struct ReceiveHalf {
     pub timer: Armed,
     /// Once that has been set: what names it in its events, and its rank among the receivers of its host that have set one.
     pub timer_key: Option<(u64, u32)>,
-    /// The port by which its notification point last heard of its sender.
-    pub heard_by: Local,
+    /// The port by which the last message to its notification point arrived.
+    pub arrival_port: Local,
 }
 
 impl ReceiveHalf {
@@ -72,7 +72,7 @@ impl ReceiveHalf {
             newest: 0,
             timer: Armed::default(),
             timer_key: None,
-            heard_by: Local::FIRST,
+            arrival_port: Local::FIRST,
         }
     }
 

@@ -79,7 +79,7 @@ impl AtNode<'_, '_> {
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
         if self.run.trace.is_some() {
-            self.trace_heard(port, &packet, lost);
+            self.trace_pauses_received(port, &packet, lost);
         }
         if let Some(extra) = extra {
             match &*extra {
@@ -111,7 +111,7 @@ impl AtNode<'_, '_> {
             }
             self.node.egress.known_mut(lane).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
-                log.heard((self.now, self.order), self.node.egress.known(lane).id as usize, quanta.0 > 0);
+                log.received((self.now, self.order), self.node.egress.known(lane).id as usize, quanta.0 > 0);
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {

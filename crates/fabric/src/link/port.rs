@@ -23,8 +23,8 @@ pub(crate) struct Port {
     pub link: Link,
     /// What the network calls it.
     pub id: PortId,
-    /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
-    pub quiet: u32,
+    /// Its congestion points are not called for a packet with no more bytes than this in its queue, itself included.
+    pub fast_path_up_to: u32,
     /// Is the node a host?
     pub at_host: bool,
     pub up: bool,

@@ -69,12 +69,12 @@ impl AtNode<'_, '_> {
         if at_host || !up {
             return self.transmit(port);
         }
-        // What is uncharged now may send word by this very port, and that then goes first.
+        // A release may enqueue a PFC frame on this port, which is sent first.
         if self.settle() && self.is_busy(port) {
             return;
         }
         let &Port { controls, meters, .. } = self.node.ports.known(port.index());
-        if self.facts.straight && !controls && !meters && self.sends_unheard(port) {
+        if self.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
             if self.node.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
@@ -83,18 +83,18 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends the packet that is next at a switch's port with one queue of data, where nobody has anything to decide or to
-    /// say about it; false if somebody has. As [`AtNode::transmit`], for what three of four departures are.
+    /// Sends the next packet of a switch's port with one queue of data, if no callback runs for it; else returns false.
+    /// As [`AtNode::transmit`], for three of four departures.
     #[inline]
-    fn sends_unheard(&mut self, port: Local) -> bool {
+    fn sends_on_fast_path(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
-        let quiet = u64::from(self.node.ports.known(port.index()).quiet);
+        let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         let lane = self.facts.layout.lane(port, 1);
         let (q, place) =
             match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
                 (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
                 (None, Some(place))
-                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= quiet =>
+                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= up_to =>
                 {
                     (1, place)
                 }
@@ -103,7 +103,7 @@ impl AtNode<'_, '_> {
         let packet = &mut self.run.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.facts.layout.lane(ingress, 1);
-        // A release that somebody waits for may come back to this very port.
+        // A release that an account waits for may enqueue a PFC frame on this port.
         if q == 1 && self.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
         }
@@ -133,7 +133,7 @@ impl AtNode<'_, '_> {
         if !state.up {
             return;
         }
-        // What is uncharged now may send word by this very port, and that then goes first.
+        // A release may enqueue a PFC frame on this port, which is sent first.
         if !at_host && self.settle() && self.is_busy(port) {
             return;
         }
@@ -234,7 +234,7 @@ impl AtNode<'_, '_> {
         let place = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
         let packet = &mut self.run.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let heard = queue.bytes > u64::from(self.node.ports.known(port.index()).quiet);
+        let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
@@ -244,7 +244,7 @@ impl AtNode<'_, '_> {
             packet.paused = packet.paused.wrapping_add(paused);
         }
         self.leaves(port, frame);
-        if heard {
+        if above_threshold {
             let packet = self.run.packets[place];
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
@@ -280,7 +280,9 @@ impl AtNode<'_, '_> {
             let queue = self.node.queues.known(first + 1);
             let head = queue.fifo.front()?;
             let lane = self.facts.layout.lane(port, 1);
-            if self.is_free(port, 1) && queue.bytes <= u64::from(self.node.ports.known(port.index()).quiet) {
+            if self.is_free(port, 1)
+                && queue.bytes <= u64::from(self.node.ports.known(port.index()).fast_path_up_to)
+            {
                 return Some(1);
             }
             let wire = self.facts.layout.wire(self.run.packets[head].frame);

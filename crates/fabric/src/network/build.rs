@@ -310,7 +310,7 @@ impl<'a> World<'a> {
             number,
             pipeline: spec.pipeline.0,
             pool_size: pool.0,
-            pool_quiet: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
+            pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
             releases: VecDeque::with_capacity(ports.len()),
             relay: spec.relay.map(|ports| self.relaying(ports)),
             inputs,
@@ -338,7 +338,7 @@ impl<'a> World<'a> {
         let ingress = &mut at.node.ingress[lane];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.set_quiet(lane);
+        at.set_fast_path(lane);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
@@ -417,7 +417,7 @@ impl<'a> World<'a> {
         machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
-        at.set_port_quiet(port);
+        at.set_port_fast_path(port);
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
@@ -426,7 +426,7 @@ impl<'a> World<'a> {
         state.meters = meter.is_some();
         let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
-            at.set_quiet(at.facts.layout.lane(port, class));
+            at.set_fast_path(at.facts.layout.lane(port, class));
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());

@@ -42,11 +42,11 @@ impl PauseLog {
     }
 
     /// A pause, or a resume, has arrived for what `lane` sends.
-    pub fn heard(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
+    pub fn received(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
         self.log.push(Row { time, order, lane: lane as u32, pauses });
     }
 
-    /// Adds what another thread has heard.
+    /// Adds the rows of another thread.
     pub fn absorb(&mut self, other: PauseLog) {
         self.log.absorb(other.log);
     }

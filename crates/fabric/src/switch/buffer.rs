@@ -22,8 +22,8 @@ pub(crate) struct Ingress {
     /// Until then the series and `peak` have recorded `recorded` bytes held: fewer need no call.
     pub recorded_until: u64,
     pub recorded: u32,
-    /// While `shared` stays below this and the pool is half empty, packets come in without a word.
-    pub quiet: u32,
+    /// While `shared` stays below this and the pool is half empty, no callback runs.
+    pub fast_path_below: u32,
     /// Its number among the lanes of the network.
     pub id: u32,
     pub at_host: bool,

@@ -24,7 +24,7 @@ pub(crate) struct Switch {
     pub pool_size: u64,
     pub pool_used: u64,
     /// Up to here the pool counts as half empty.
-    pub pool_quiet: u64,
+    pub pool_fast_path_up_to: u64,
     pub occupied: u64,
     pub peak: u64,
     pub pipeline: u64,
@@ -54,7 +54,7 @@ impl Switch {
             next_release: NEVER,
             pool_size: NEVER,
             pool_used: 0,
-            pool_quiet: NEVER,
+            pool_fast_path_up_to: NEVER,
             occupied: 0,
             peak: 0,
             pipeline: 0,

@@ -13,7 +13,7 @@ pub enum Fault {
         flow: usize,
     },
     /// The flow waits for one that neither ends nor begins at its source, which cannot know.
-    Unheard {
+    Unobservable {
         /// Who waits.
         flow: usize,
         /// For whom.
@@ -36,7 +36,7 @@ impl Fault {
         let node = |node: floodway_units::NodeId| &blueprint.nodes[node.index()].name;
         match self {
             Fault::Unknown { flow } => format!("{} waits for a flow that is not there", name(*flow)),
-            Fault::Unheard { flow, after } => {
+            Fault::Unobservable { flow, after } => {
                 let (of, before) = (&flows[*flow], &flows[*after]);
                 format!(
                     "{} starts at {}, which cannot know when {} from {} to {} is complete: it would have to \
@@ -61,7 +61,7 @@ impl Fault {
     /// The flow at which to say so.
     pub fn flow(&self) -> usize {
         match self {
-            Fault::Unknown { flow } | Fault::Unheard { flow, .. } | Fault::Endless { flow, .. } => *flow,
+            Fault::Unknown { flow } | Fault::Unobservable { flow, .. } | Fault::Endless { flow, .. } => *flow,
             Fault::Cycle(cycle) => cycle.first().copied().unwrap_or_default(),
         }
     }
@@ -80,7 +80,7 @@ pub fn order(flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
                 return Err(Fault::Endless { flow, after });
             }
             if before.destination != spec.source && before.source != spec.source {
-                return Err(Fault::Unheard { flow, after });
+                return Err(Fault::Unobservable { flow, after });
             }
             followers[after].push(flow);
         }

@@ -25,15 +25,15 @@ pub(super) enum Source {
     Behind(usize, Origin),
 }
 
-/// What the pauses are for that are on their way, and those that were heard last.
+/// Origins of pauses: of those on a link, and of the last that each egress port received.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// By the lane of the ingress that said them: when each was made, and for what.
+    /// By the lane of the ingress that sent them: when each was made, and its origin.
     said: FxHashMap<usize, VecDeque<(u64, Source)>>,
     /// By port and arrival: when a frame on the link was made.
     made: FxHashMap<(PortId, u64), u64>,
-    /// By the lane of the egress that heard it: what the last pause is for, if it said so.
-    heard: FxHashMap<usize, Source>,
+    /// By the lane of the egress that received it: the origin of the last pause, if it is known.
+    received: FxHashMap<usize, Source>,
 }
 
 impl Origins {

@@ -21,8 +21,8 @@ pub(super) struct Machine {
     alpha: f64,
     /// The end of the last period of α that is accounted for; at first the instant of the first CNP.
     ticked: Time,
-    /// A CNP has come since.
-    heard: bool,
+    /// A CNP has arrived since.
+    has_cnp: bool,
     /// A check that has been made, or the first CNP: others are a multiple of their period away.
     checked: Time,
     /// The next check that finds a CNP.
@@ -50,7 +50,7 @@ impl Machine {
             alpha: settings.initial_alpha,
             settings,
             ticked: Time::NEVER,
-            heard: false,
+            has_cnp: false,
             checked: Time::NEVER,
             next_check: Time::NEVER,
             step_at: Time::NEVER,
@@ -70,7 +70,7 @@ impl Machine {
         } else {
             // A tick at this instant is yet to come, and hears this CNP.
             self.tick_until(Time(now.0.saturating_sub(1)));
-            self.heard = true;
+            self.has_cnp = true;
             self.wake(now);
         }
         if self.next_check == Time::NEVER {
@@ -85,7 +85,7 @@ impl Machine {
             self.start(now);
             self.next_check = self.checked + self.settings.t_dec;
         } else {
-            self.heard = true;
+            self.has_cnp = true;
         }
         self.cnp_since_check = true;
     }
@@ -123,9 +123,9 @@ impl Machine {
     fn tick_until(&mut self, now: Time) {
         let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;
         self.ticked += self.settings.t_alpha * periods;
-        if periods > 0 && self.heard {
+        if periods > 0 && self.has_cnp {
             self.alpha = alpha::raised(self.alpha, self.settings.g);
-            self.heard = false;
+            self.has_cnp = false;
             periods -= 1;
         }
         self.alpha = alpha::decayed(self.alpha, self.settings.g, periods);

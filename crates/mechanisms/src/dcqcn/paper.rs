@@ -67,8 +67,8 @@ impl Machine {
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
-    /// Has a CNP come less than `span` ago?
-    pub(super) fn has_heard_within(&self, span: Span, now: Time) -> bool {
+    /// Did a CNP arrive less than `span` ago?
+    pub(super) fn had_cnp_within(&self, span: Span, now: Time) -> bool {
         self.last_cnp != Time::NEVER && now.since(self.last_cnp) < span
     }
 

@@ -17,15 +17,15 @@ struct Port {
     /// Flow and frame of each packet that waits, in order.
     waiting: Vec<(u32, u64)>,
     paused: bool,
-    /// It was quiet, and packets within the bound were not heard of.
-    unheard: bool,
+    /// No callback runs for packets within the bound.
+    fast_path: bool,
 }
 
 impl Port {
     fn new(json: &str) -> Self {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&port(40)).expect("the parameters are valid");
-        Port { cp, bench: Bench::new(), waiting: Vec::new(), paused: false, unheard: true }
+        Port { cp, bench: Bench::new(), waiting: Vec::new(), paused: false, fast_path: true }
     }
 
     fn len(&self) -> u64 {
@@ -38,7 +38,7 @@ impl Port {
 
     /// As the fabric does: tells of what waits where the machine comes to hear.
     fn recount(&mut self, beyond: bool) {
-        if self.cp.quiet_up_to().is_some() && beyond {
+        if self.cp.fast_path_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
                 let waiting = PortEvent::Waiting(&of(flow, frame));
                 self.bench.event(Time::ZERO, &mut self.cp, waiting);
@@ -47,12 +47,12 @@ impl Port {
     }
 
     fn joins(&mut self, at: Time, flow: u32, frame: u64) {
-        let quiet = self.cp.quiet_up_to().is_some_and(|bound| self.len() + frame <= bound.0);
-        if quiet && self.unheard {
+        let below_threshold = self.cp.fast_path_up_to().is_some_and(|bound| self.len() + frame <= bound.0);
+        if below_threshold && self.fast_path {
             self.waiting.push((flow, frame));
             return;
         }
-        self.recount(!quiet);
+        self.recount(!below_threshold);
         self.waiting.push((flow, frame));
         let q = self.view();
         let sent = self.bench.sent(at, |cx| {
@@ -65,7 +65,7 @@ impl Port {
     fn leaves(&mut self, at: Time) -> Option<(u32, u64)> {
         let before = self.len();
         let (flow, frame) = self.waiting.remove(0);
-        if self.unheard && self.cp.quiet_up_to().is_some_and(|bound| before <= bound.0) {
+        if self.fast_path && self.cp.fast_path_up_to().is_some_and(|bound| before <= bound.0) {
             return None;
         }
         let q = self.view();
@@ -307,7 +307,7 @@ fn a_short_queue_of_another_class_takes_no_table_away() {
         port.cp.on_dequeue(cx, &other, &queue(0));
     });
     assert!(sent.is_empty());
-    assert!(port.cp.quiet_up_to().is_none(), "the other class is beyond the threshold");
+    assert!(port.cp.fast_path_up_to().is_none(), "the other class is beyond the threshold");
     assert_eq!(port.leaves(us(3)), Some((7, 50_000)));
 }
 
@@ -509,7 +509,7 @@ proptest! {
     #[test]
     fn what_passes_unheard_changes_nothing(steps in steps(true)) {
         let (mut hinted, mut unhinted) = (Port::new(OFTEN), Port::new(OFTEN));
-        unhinted.unheard = false;
+        unhinted.fast_path = false;
         let said = [&mut hinted, &mut unhinted].map(|port| {
             let mut states = Vec::new();
             (drive(port, &steps, |port| states.push(port.state())), states)

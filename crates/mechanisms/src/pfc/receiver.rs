@@ -128,7 +128,7 @@ impl FcReceiver for Receiver {
         self.fixed.saturating_add(pool_free.scale(self.alpha))
     }
 
-    fn quiet_below(&self, pool_free: Bytes) -> Bytes {
+    fn fast_path_below(&self, pool_free: Bytes) -> Bytes {
         self.threshold(pool_free)
     }
 

@@ -82,14 +82,14 @@ impl Bench {
 }
 
 fn cns(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
-    let heard = said.iter().filter_map(|action| match action {
+    let found = said.iter().filter_map(|action| match action {
         CpAction::ToUpstream(port, cn) => {
             assert_eq!(*port, NEAR);
             Some((cn.degree, cn.named().to_vec()))
         }
         _ => None,
     });
-    heard.collect()
+    found.collect()
 }
 
 const RESORT: CpAction = CpAction::Resort(Class::DATA);

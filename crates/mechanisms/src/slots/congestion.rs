@@ -204,7 +204,7 @@ pub struct Demands {
     pub flows: bool,
     /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
     pub inputs: bool,
-    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::quiet_up_to`]. When a packet joins
+    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a packet joins
     /// a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for each packet that waits already,
     /// before the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
     pub waiting: bool,
@@ -217,7 +217,7 @@ pub struct Demands {
     /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
     pub meter: Option<Meter>,
     /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine hears of every packet of its port,
-    /// so it has no [`CongestionPoint::quiet_up_to`].
+    /// so it has no [`CongestionPoint::fast_path_up_to`].
     pub clears: bool,
     /// It hears of the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
@@ -257,7 +257,7 @@ pub enum PortEvent<'a> {
         /// The class that may go on.
         class: Class,
     },
-    /// The packet waits here since a time when the machine was quiet ([`Demands::waiting`]).
+    /// The packet waits here since a time when the queue was below the bound of the machine ([`Demands::waiting`]).
     Waiting(&'a PacketView),
     /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
     Removed(&'a PacketView),
@@ -356,10 +356,10 @@ hooks! {
             ready.iter().find(|view| view.gate.is_open(now)).map(|view| view.queue)
         }
 
-        /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
-        /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing. Asked again after every
-        /// call; none, by default.
-        fn quiet_up_to(&self) -> Option<Bytes> {
+        /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for a packet. `admit`
+        /// would accept it, `gate` is open, `on_enqueue` and `on_dequeue` would neither mark nor change anything. Read again
+        /// after every call; none, by default.
+        fn fast_path_up_to(&self) -> Option<Bytes> {
             None
         }
 

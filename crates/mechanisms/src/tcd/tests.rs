@@ -194,18 +194,21 @@ fn what_bears_no_mark_changes_no_state() {
 #[test]
 fn it_is_quiet_exactly_while_a_short_queue_has_nothing_to_say() {
     let mut port = Port::new();
-    let quiet = |port: &Port| port.cp.quiet_up_to().map(|bytes| bytes.0);
-    assert_eq!(quiet(&port), Some(STEP), "never paused");
+    let fast_path = |port: &Port| port.cp.fast_path_up_to().map(|bytes| bytes.0);
+    assert_eq!(fast_path(&port), Some(STEP), "never paused");
     port.pauses(us(10), 0);
-    assert_eq!(quiet(&port), Some(STEP), "nothing leaves while it is paused");
+    assert_eq!(fast_path(&port), Some(STEP), "nothing leaves while it is paused");
     port.resumes(us(20), 80_000);
-    assert_eq!(quiet(&port), None);
-    // Time alone does not make it quiet: the departure after max(Ton) has to be heard.
+    assert_eq!(fast_path(&port), None);
+    // Time alone does not open the fast path: it takes the departure after max(Ton).
     port.leaves(20 + TON, 70_000);
-    assert_eq!((quiet(&port), port.leaves(21 + TON, 60_000).1, quiet(&port)), (None, "checking", None));
-    assert_eq!((port.leaves(30 + TON, 1_000).1, quiet(&port)), ("non-congestion", Some(STEP)));
-    assert_eq!((port.leaves(31 + TON, STEP + 1).1, quiet(&port)), ("congestion", None));
-    assert_eq!((port.leaves(32 + TON, STEP).1, quiet(&port)), ("non-congestion", Some(STEP)));
+    assert_eq!(
+        (fast_path(&port), port.leaves(21 + TON, 60_000).1, fast_path(&port)),
+        (None, "checking", None)
+    );
+    assert_eq!((port.leaves(30 + TON, 1_000).1, fast_path(&port)), ("non-congestion", Some(STEP)));
+    assert_eq!((port.leaves(31 + TON, STEP + 1).1, fast_path(&port)), ("congestion", None));
+    assert_eq!((port.leaves(32 + TON, STEP).1, fast_path(&port)), ("non-congestion", Some(STEP)));
 }
 
 // ---- max(Ton)

@@ -381,7 +381,7 @@ impl Found<'_> {
         point: &CongestionPointParams,
         machine: &AnyCongestionPoint,
     ) -> Option<String> {
-        let unmarked = machine.quiet_up_to().filter(|_| point.tells().contains(&Tells::Marks))?;
+        let unmarked = machine.fast_path_up_to().filter(|_| point.tells().contains(&Tells::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
             "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
@@ -456,9 +456,10 @@ fn too_short(
     let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
     let Role::Switch(switch) = &blueprint.nodes[node.index()].role else { return None };
     let output = switch.buffer.plan().crossbar?.output;
-    let quiet = machine.quiet_up_to().or_else(|| point.ignores_up_to()).filter(|quiet| *quiet >= output)?;
+    let ignored =
+        machine.fast_path_up_to().or_else(|| point.ignores_up_to()).filter(|ignored| *ignored >= output)?;
     Some(format!(
-        "{:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}",
+        "{:?} looks at queues beyond {ignored}, and an output queue behind the crossbar holds {output}",
         point.name()
     ))
 }

@@ -102,8 +102,11 @@ impl Builder<'_> {
                 ));
                 continue;
             }
-            let messages =
-                points.value.iter().filter_map(|point| unheard(point, &layers)).chain(doubled(&points.value));
+            let messages = points
+                .value
+                .iter()
+                .filter_map(|point| has_no_reader(point, &layers))
+                .chain(doubled(&points.value));
             for message in messages {
                 self.warn(ScenarioError::new(self.place_of(&points.origin), &*points.origin.key, message));
             }
@@ -191,7 +194,7 @@ fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
 }
 
 /// Why what a congestion point tells reaches nobody, if so.
-fn unheard(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
+fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
     if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {

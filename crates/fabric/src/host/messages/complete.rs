@@ -108,9 +108,9 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The oldest message is complete at the sender: what its row says, and when who waits for it hears of it. It
-    /// gets its row only when another one follows: the last one may still hear of marks.
-    fn sent_whole(&mut self, id: u32, finish: u64, heard: u64) {
+    /// The oldest message is complete at the sender: `finish` is for its row, and flows that wait for it start at `notified_at`.
+    /// It gets its row only when another one follows: CNPs of the last one may still arrive.
+    fn sent_whole(&mut self, id: u32, finish: u64, notified_at: u64) {
         let (half, way) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.ways[id as usize]);
         half.state.done = !half.state.shared;
         if half.state.done {
@@ -130,6 +130,6 @@ impl AtNode<'_, '_> {
             let over = std::mem::replace(&mut half.head, next);
             memory::push(&mut self.run.kept.records.sent_rows, over.row(way));
         }
-        self.completed(hook, End::Sender, heard);
+        self.completed(hook, End::Sender, notified_at);
     }
 }

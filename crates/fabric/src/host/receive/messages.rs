@@ -17,9 +17,9 @@ impl AtNode<'_, '_> {
         self.tell_notification(port, packet.flow, &packet.control_message());
     }
 
-    /// Tells the notification point of what its sender says.
+    /// Passes a message of the sender to the notification point.
     pub fn tell_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
-        self.run.pairs.receivers.known_mut(flow.index()).heard_by = port;
+        self.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
         self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
     }
 
@@ -37,8 +37,8 @@ impl AtNode<'_, '_> {
         if !half.timer.fires(now, order) || !half.alive {
             return;
         }
-        // Without a fixed way back, it leaves by the port that its sender was last heard by.
-        let port = half.reply_port.unwrap_or(half.heard_by);
+        // Without a fixed reverse path, it leaves by the port by which the last message arrived.
+        let port = half.reply_port.unwrap_or(half.arrival_port);
         let due = half.notification.next_timeout().is_some_and(|at| at <= now);
         self.call_notification(port, FlowId(slot), |point, cx| {
             if due {

@@ -85,7 +85,7 @@ impl World<'_> {
             headroom: 0,
             reserve: 0,
             sizes: Sizes { headroom: 0, own: NEVER },
-            quiet: 0,
+            fast_path_below: 0,
             id: self.lane_id(port, class),
             at_host: false,
             impaired: false,

@@ -39,7 +39,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 gates: Gates::default(),
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 meters: false,
-                quiet: u32::MAX,
+                fast_path_up_to: u32::MAX,
                 noted: false,
                 holds_flows: false,
                 observed: changes || direction.jitter.0 > 0,

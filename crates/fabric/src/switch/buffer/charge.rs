@@ -11,21 +11,29 @@ use crate::run::agenda::{NEVER, What};
 use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
-    /// Charges a packet where nobody has anything to decide or to say about it: the account and the pool are far from
-    /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
-    /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
+    /// Charges a packet for which no callback runs: the account and the pool are far from every threshold, and the egress
+    /// queue is shorter than any congestion point looks at. Two packets of three take this path, at a tenth of the cost of
+    /// the calls that it saves; returns false if those calls are needed.
     #[inline]
-    pub fn charge_unheard(&mut self, lane: usize, ingress: Local, out: Local, class: u8, frame: u16) -> bool {
+    pub fn charge_on_fast_path(
+        &mut self,
+        lane: usize,
+        ingress: Local,
+        out: Local,
+        class: u8,
+        frame: u16,
+    ) -> bool {
         let frame = u64::from(frame);
         let account = self.node.ingress.known(lane);
         let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
-        if shared >= u64::from(account.quiet)
+        if shared >= u64::from(account.fast_path_below)
             || account.headroom > 0
-            || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
-            || pool.pool_used.saturating_add(frame) > pool.pool_quiet
+            || port.waiting + frame > u64::from(port.fast_path_up_to)
+                && self.joins_beyond_fast_path(out, class, frame)
+            || pool.pool_used.saturating_add(frame) > pool.pool_fast_path_up_to
             || port.gates.discards != 0
             || !port.up
         {
@@ -41,12 +49,12 @@ impl AtNode<'_, '_> {
         true
     }
 
-    /// Do congestion points hear of a frame that joins the first queue of its class?
+    /// Is the first queue of a class beyond the fast path once the frame has joined it, so that congestion points are called?
     #[inline(never)]
-    fn joins_heard(&self, out: Local, class: u8, frame: u64) -> bool {
+    fn joins_beyond_fast_path(&self, out: Local, class: u8, frame: u64) -> bool {
         let queue =
             self.node.queues.known(self.facts.layout.queue(out) + self.facts.layout.first_queue(class));
-        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).quiet)
+        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).fast_path_up_to)
     }
 
     /// Charges the packet to its ingress, or says why it must be dropped.
@@ -116,7 +124,7 @@ impl AtNode<'_, '_> {
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
 
-    /// An account holds `held` bytes: its peak and the port's series hear of it.
+    /// Records in the account's peak and the port's series that it holds `held` bytes.
     #[inline(never)]
     fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
         let series = self.node.series.known_mut(ingress.index());
@@ -129,23 +137,23 @@ impl AtNode<'_, '_> {
         account.recorded = account.recorded.max(u32::try_from(held).unwrap_or(u32::MAX));
     }
 
-    /// The switch's accounts hear of releases, or no longer.
+    /// The account begins or stops to wait for releases.
     pub fn awaiting_changed(&mut self, lane: usize) {
-        self.set_quiet(lane);
+        self.set_fast_path(lane);
         if self.node.ingress.known(lane).awaits {
             self.await_releases(lane);
         }
     }
 
-    /// Up to where packets come in unheard is kept anew.
-    pub fn set_quiet(&mut self, lane: usize) {
-        if let Some(quiet) = self.quiet_of_account(lane) {
-            self.node.ingress.known_mut(lane).quiet = quiet;
+    /// Computes the bound of the fast path of an account.
+    pub fn set_fast_path(&mut self, lane: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(lane) {
+            self.node.ingress.known_mut(lane).fast_path_below = fast_path_below;
         }
     }
 
-    /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
-    pub fn quiet_of_account(&self, lane: usize) -> Option<u32> {
+    /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where there is no fast path.
+    pub fn fast_path_of_account(&self, lane: usize) -> Option<u32> {
         let (account, switch) = (self.node.ingress.known(lane), &self.node.switch);
         if account.at_host || switch.pipeline != 0 {
             return None;
@@ -153,18 +161,18 @@ impl AtNode<'_, '_> {
         let pooled = account.pooled;
         // Behind a crossbar nothing goes straight through.
         let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
-        let quiet = if !plain || pooled && switch.pool_size == 0 {
+        let fast_path_below = if !plain || pooled && switch.pool_size == 0 {
             0
         } else if pooled {
-            account.receiver.quiet_below(bytes(switch.pool_size - switch.pool_quiet)).0
+            account.receiver.fast_path_below(bytes(switch.pool_size - switch.pool_fast_path_up_to)).0
         } else {
             account
                 .receiver
-                .quiet_below(Bytes::ZERO)
+                .fast_path_below(Bytes::ZERO)
                 .0
                 .min(account.sizes.own.saturating_sub(account.sizes.headroom))
         };
-        Some(u32::try_from(quiet).unwrap_or(u32::MAX))
+        Some(u32::try_from(fast_path_below).unwrap_or(u32::MAX))
     }
 
     /// `frame` bytes that are charged to no account have left the switch.

@@ -123,23 +123,23 @@ impl AtNode<'_, '_> {
     /// Timers of the congestion points of `port`, and what they hear from now on.
     fn ask_again(&mut self, port: Local) {
         self.node.machines[port.index()].sync(&mut self.run.events, self.node.ports[port.index()].id);
-        self.set_port_quiet(port);
+        self.set_port_fast_path(port);
     }
 
-    /// Up to where the congestion points of `port` do not hear of packets.
-    pub fn set_port_quiet(&mut self, port: Local) {
-        self.node.ports[port.index()].quiet = self.quiet_of_port(port);
+    /// Stores up to which queue length the congestion points of `port` are not called.
+    pub fn set_port_fast_path(&mut self, port: Local) {
+        self.node.ports[port.index()].fast_path_up_to = self.fast_path_of_port(port);
     }
 
-    /// Up to which queue the congestion points of a port hear of nothing.
-    pub fn quiet_of_port(&self, port: Local) -> u32 {
+    /// The queue length up to which no congestion point of a port is called.
+    pub fn fast_path_of_port(&self, port: Local) -> u32 {
         let points = &self.node.machines[port.index()].congestion_points;
         // With several queues each packet's place is kept for them.
         if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
             return 0;
         }
-        let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
-        u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        let up_to = points.iter().map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
+        u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
     }
 
     /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which
@@ -149,7 +149,7 @@ impl AtNode<'_, '_> {
         let first = self.facts.layout.queue(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
             let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
-            if !point.quiet_up_to().is_some_and(passes) {
+            if !point.fast_path_up_to().is_some_and(passes) {
                 continue;
             }
             for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {

@@ -29,7 +29,7 @@ impl AtNode<'_, '_> {
             return;
         }
         self.settle();
-        if self.charge_unheard(lane, ingress, out, class, frame) {
+        if self.charge_on_fast_path(lane, ingress, out, class, frame) {
             self.pass_on(out, lane, place);
         } else {
             self.take_in(ingress, lane, out, place);
@@ -292,7 +292,7 @@ impl AtNode<'_, '_> {
         let queued = queue.bytes;
         queue.fifo.push(&mut self.run.packets, place);
         self.joins(out, frame);
-        if queued <= u64::from(self.node.ports.known(out.index()).quiet) {
+        if queued <= u64::from(self.node.ports.known(out.index()).fast_path_up_to) {
             return;
         }
         self.enqueued(out, q, lane, place);

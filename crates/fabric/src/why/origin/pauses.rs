@@ -34,8 +34,8 @@ impl AtNode<'_, '_> {
                     continue;
                 }
                 let lane = self.facts.layout.lane_id(id, class);
-                let heard = trace.origins.heard.get(&lane).copied();
-                let source = heard.unwrap_or_else(|| self.source(trace, id, class));
+                let received = trace.origins.received.get(&lane).copied();
+                let source = received.unwrap_or_else(|| self.source(trace, id, class));
                 trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
             }
         }
@@ -132,9 +132,9 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Frames of a link's control have arrived at an egress port, unless they were lost.
+    /// Link control frames have arrived at an egress port, unless they were lost.
     #[cold]
-    pub fn trace_heard(&mut self, port: Local, packet: &Packet, lost: bool) {
+    pub fn trace_pauses_received(&mut self, port: Local, packet: &Packet, lost: bool) {
         let port = self.id(port);
         let Some(mut trace) = self.run.trace.take() else { return };
         let made = trace.origins.made.remove(&(peer(port), self.now));
@@ -148,12 +148,12 @@ impl AtNode<'_, '_> {
                 .and_then(|made| trace.origins.said_at(self.facts.layout.lane_id(peer(port), class), made));
             let lane = self.facts.layout.lane_id(port, class);
             if let Some(source) = said.filter(|_| quanta.0 > 0) {
-                trace.origins.heard.insert(lane, source);
+                trace.origins.received.insert(lane, source);
                 // A pause that is said again may be for something else now.
                 let oldest = trace.oldest(self.now);
                 trace.paused[lane].turn(self.now, source, oldest);
             } else {
-                trace.origins.heard.remove(&lane);
+                trace.origins.received.remove(&lane);
             }
         }
         self.run.trace = Some(trace);
@@ -168,7 +168,7 @@ impl AtNode<'_, '_> {
         let (port, other) = (self.id(port), self.id(other));
         let (from, to) = (self.facts.layout.lane_id(port, class), self.facts.layout.lane_id(other, class));
         if let Some(trace) = &mut self.run.trace
-            && let Some(&source) = trace.origins.heard.get(&from)
+            && let Some(&source) = trace.origins.received.get(&from)
         {
             trace.origins.say(to, now, source);
         }
@@ -185,9 +185,9 @@ impl AtNode<'_, '_> {
             let oldest = trace.oldest(now);
             trace.paused[lane].go(now, oldest);
         } else if trace.is_live() {
-            let heard = trace.origins.heard.get(&lane).copied();
+            let received = trace.origins.received.get(&lane).copied();
             let (port, class) = self.facts.layout.lane_of(lane);
-            let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
+            let source = received.unwrap_or_else(|| self.source(&trace, port, class));
             trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
         }
         self.run.trace = Some(trace);

@@ -236,9 +236,9 @@ pub(crate) struct Trace {
     slots: Vec<u32>,
     /// By the time at which their first bit left the NIC, and queue pair: their packets that may still arrive.
     flights: BTreeMap<(u64, u32), Flight>,
-    /// By lane: when the last frame of the class that the port has sent is off its transmitter.
+    /// By port class: when the last frame of the class that the port has sent is off its transmitter.
     busy: Vec<u64>,
-    /// By lane: when the flow control of the link stopped it.
+    /// By port class: when the flow control of the link stopped it.
     paused: Vec<Stops>,
     /// By port: when a congestion point held the flow's queue back.
     held: Vec<Stops>,

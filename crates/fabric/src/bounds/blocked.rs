@@ -16,15 +16,16 @@ impl World<'_> {
     /// send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for its buffer. The
     /// longest first. Of settled accounts, before the books are closed.
     pub fn blocked(&self) -> Vec<Blocked> {
-        let mut found: Vec<Blocked> = (0..self.lanes()).filter_map(|lane| self.blocked_lane(lane)).collect();
+        let mut found: Vec<Blocked> =
+            (0..self.port_classes()).filter_map(|port_class| self.blocked_port_class(port_class)).collect();
         found.sort_by(|a, b| b.blocked_us.total_cmp(&a.blocked_us));
         found
     }
 
-    fn blocked_lane(&self, lane: usize) -> Option<Blocked> {
-        let egress = self.egress(lane);
-        let (port, class) = self.facts.layout.lane_of(lane);
-        let far = self.ingress(self.facts.layout.lane_id(peer(port), class));
+    fn blocked_port_class(&self, port_class: usize) -> Option<Blocked> {
+        let egress = self.egress(port_class);
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
         let link = &self.facts.blueprint.links[port.index() / 2];
         let round_trip: Span = link.directions.iter().map(|way| way.delay).sum();
         let blocked = self.now.checked_sub(egress.paused_since)?;

@@ -121,7 +121,7 @@ impl AtNode<'_, '_> {
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
         for class in 0..self.facts.layout.classes.len() as u8 {
-            let egress = &self.node.egress[self.facts.layout.lane(port, class)];
+            let egress = &self.node.egress[self.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
@@ -140,10 +140,10 @@ impl AtNode<'_, '_> {
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
         for class in 1..self.facts.layout.classes.len() as u8 {
-            let lane = self.facts.layout.lane(port, class);
-            let account = &self.node.ingress[lane];
+            let port_class = self.facts.layout.port_class(port, class);
+            let account = &self.node.ingress[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(fast_path_below) = self.fast_path_of_account(lane) {
+            if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
                 assert_eq!(
                     account.fast_path_below, fast_path_below,
                     "the fast path of class {class} of {here}"
@@ -159,7 +159,7 @@ impl AtNode<'_, '_> {
         assert_eq!(switch.next_release, first, "the next release");
         assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
         let classes = self.facts.layout.classes.len();
-        let data = self.node.ingress.iter().enumerate().filter(|(lane, _)| lane % classes != 0);
+        let data = self.node.ingress.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
         assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
@@ -224,7 +224,7 @@ mod tests {
     struct At {
         node: usize,
         port: Local,
-        lane: usize,
+        port_class: usize,
     }
 
     /// What a check says when something has been broken on purpose in a network at work, if it says anything.
@@ -261,8 +261,8 @@ mod tests {
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
         let waiting = node.queues[layout.queue(port) + 1].fifo;
         let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
-        let lane = layout.lane(first.ingress, first.class);
-        At { node: node.id.index(), port, lane }
+        let port_class = layout.port_class(first.ingress, first.class);
+        At { node: node.id.index(), port, port_class }
     }
 
     #[test]
@@ -285,14 +285,16 @@ mod tests {
             ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
             ("was paused", |world, at| {
-                let lane = world.facts.layout.lane(at.port, 1);
+                let port_class = world.facts.layout.port_class(at.port, 1);
                 (
-                    world.nodes[at.node].egress[lane].paused_since,
+                    world.nodes[at.node].egress[port_class].paused_since,
                     world.nodes[at.node].ports[at.port.index()].gates.paused,
                 ) = (0, 0);
             }),
-            ("awaits", |world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true),
-            ("the fast path of", |world, at| world.nodes[at.node].ingress[at.lane].fast_path_below += 1),
+            ("awaits", |world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true),
+            ("the fast path of", |world, at| {
+                world.nodes[at.node].ingress[at.port_class].fast_path_below += 1
+            }),
             ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
             ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),
             ("what a switch holds", |world, at| world.nodes[at.node].switch.occupied += 1),
@@ -312,7 +314,8 @@ mod tests {
             |world, now| assert!(!world.at_epoch(now + Span::us(20))),
         ];
         for goes_on in goes {
-            let said = said_when(|world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true, goes_on);
+            let said =
+                said_when(|world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true, goes_on);
             assert!(said.as_deref().is_some_and(|said| said.contains("awaits")), "{said:?}");
         }
     }

@@ -40,8 +40,8 @@ impl AtNode<'_, '_> {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
                 let class = self.facts.layout.dense(class);
                 if class != u8::MAX {
-                    let lane = self.facts.layout.lane(port, class);
-                    self.node.ingress.known_mut(lane).rare.pfc_tx += 1;
+                    let port_class = self.facts.layout.port_class(port, class);
+                    self.node.ingress.known_mut(port_class).rare.pfc_tx += 1;
                 }
             }
         }
@@ -104,14 +104,18 @@ impl AtNode<'_, '_> {
             if class == u8::MAX {
                 continue;
             }
-            let lane = self.facts.layout.lane(port, class);
+            let port_class = self.facts.layout.port_class(port, class);
             if matches!(frame, FcFrame::Sent { .. }) {
-                self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
+                self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.node.egress.known_mut(lane).counters.pfc_rx += 1;
+            self.node.egress.known_mut(port_class).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
-                log.received((self.now, self.order), self.node.egress.known(lane).id as usize, quanta.0 > 0);
+                log.received(
+                    (self.now, self.order),
+                    self.node.egress.known(port_class).id as usize,
+                    quanta.0 > 0,
+                );
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
@@ -123,9 +127,9 @@ impl AtNode<'_, '_> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.run.out.frames,
             };
-            self.node.egress.known_mut(lane).sender.on_frame(&mut cx, frame);
+            self.node.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
-            self.sender_changed(port, lane);
+            self.sender_changed(port, port_class);
             self.hand_on(onward, frame);
         }
     }
@@ -156,8 +160,8 @@ impl AtNode<'_, '_> {
 
     /// Tells the flow control's sender half that a frame of its class starts.
     #[inline]
-    pub fn sent(&mut self, port: Local, lane: usize, wire: u64) {
-        if !self.node.egress.known(lane).counts_sent {
+    pub fn sent(&mut self, port: Local, port_class: usize, wire: u64) {
+        if !self.node.egress.known(port_class).counts_sent {
             return;
         }
         let mut cx = Cx {
@@ -165,16 +169,16 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress.known_mut(lane).sender.on_sent(&mut cx, bytes(wire));
+        self.node.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
-        self.sender_changed(port, lane);
+        self.sender_changed(port, port_class);
     }
 
     /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
-    pub fn sender_changed(&mut self, port: Local, lane: usize) {
-        let egress = self.node.egress.known_mut(lane);
+    pub fn sender_changed(&mut self, port: Local, port_class: usize) {
+        let egress = self.node.egress.known_mut(port_class);
         self.run.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, egress.id);
         let now = Time(self.now);
         let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
@@ -182,11 +186,11 @@ impl AtNode<'_, '_> {
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
+        let (free, class) = (egress.sender.is_free(), port_class % self.facts.layout.classes.len());
         let state = self.node.ports.known_mut(port.index());
         state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
         state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = self.node.egress.known_mut(lane);
+        let egress = self.node.egress.known_mut(port_class);
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -197,14 +201,14 @@ impl AtNode<'_, '_> {
                 self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
             if self.run.trace.is_some() {
-                self.trace_gate(lane, open);
+                self.trace_gate(port_class, open);
             }
             if self.node.ports.known(port.index()).has_cp {
-                self.pause_changed(port, lane, !open);
+                self.pause_changed(port, port_class, !open);
             }
         }
         if discards {
-            self.discard_queue(port, lane);
+            self.discard_queue(port, port_class);
         }
         if look {
             self.kick(port);
@@ -212,9 +216,9 @@ impl AtNode<'_, '_> {
     }
 
     /// A timer of a sender half has come.
-    pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
-        let port = self.facts.layout.port_of(lane);
-        let egress = self.node.egress.known_mut(lane);
+    pub fn fc_sender_timer(&mut self, port_class: usize, order: u64) {
+        let port = self.facts.layout.port_of(port_class);
+        let egress = self.node.egress.known_mut(port_class);
         if !egress.timer.fires(Time(self.now), order) {
             return;
         }
@@ -229,27 +233,27 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress.known_mut(lane).sender.on_timeout(&mut cx);
+        self.node.egress.known_mut(port_class).sender.on_timeout(&mut cx);
         self.flush_frames(port);
-        self.sender_changed(port, lane);
+        self.sender_changed(port, port_class);
     }
 
     /// Calls a receiver half with a view of its account; then sends what it said and keeps its timer.
     pub fn with_receiver(
         &mut self,
-        lane: usize,
+        port_class: usize,
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.account_view(lane);
-        self.tell_receiver(lane, port, &view, call);
+        let view = self.account_view(port_class);
+        self.tell_receiver(port_class, port, &view, call);
     }
 
     /// As [`AtNode::with_receiver`], with the view at hand.
     #[inline]
     pub fn tell_receiver(
         &mut self,
-        lane: usize,
+        port_class: usize,
         port: Local,
         view: &IngressView,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
@@ -259,7 +263,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        let ingress = self.node.ingress.known_mut(lane);
+        let ingress = self.node.ingress.known_mut(port_class);
         call(&mut ingress.receiver, &mut cx, view);
         self.run.events.sync(
             &mut ingress.timer,
@@ -269,7 +273,7 @@ impl AtNode<'_, '_> {
         );
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.awaiting_changed(lane);
+            self.awaiting_changed(port_class);
         }
         if !self.run.out.frames.0.is_empty() {
             self.pause_sent(port);
@@ -281,15 +285,15 @@ impl AtNode<'_, '_> {
     }
 
     /// A timer of a receiver half has come.
-    pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
-        let port = self.facts.layout.port_of(lane);
-        let ingress = self.node.ingress.known_mut(lane);
+    pub fn fc_receiver_timer(&mut self, port_class: usize, order: u64) {
+        let port = self.facts.layout.port_of(port_class);
+        let ingress = self.node.ingress.known_mut(port_class);
         if !ingress.timer.fires(Time(self.now), order) {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
         self.settle();
-        self.with_receiver(lane, port, |receiver, cx, view| {
+        self.with_receiver(port_class, port, |receiver, cx, view| {
             if due {
                 receiver.on_timeout(cx, view);
             }

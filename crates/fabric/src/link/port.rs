@@ -143,7 +143,7 @@ pub(crate) struct Queue {
 pub(crate) struct Egress {
     /// When the pause in force began, else never.
     pub paused_since: u64,
-    /// Its number among the lanes of the network.
+    /// Its number among the port classes of the network.
     pub id: u32,
     /// Paused time of pauses that have ended.
     pub paused_total: u64,

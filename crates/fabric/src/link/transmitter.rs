@@ -89,7 +89,7 @@ impl AtNode<'_, '_> {
     fn sends_on_fast_path(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
         let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
-        let lane = self.facts.layout.lane(port, 1);
+        let port_class = self.facts.layout.port_class(port, 1);
         let (q, place) =
             match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
                 (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
@@ -102,7 +102,7 @@ impl AtNode<'_, '_> {
             };
         let packet = &mut self.run.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
-        let account = self.facts.layout.lane(ingress, 1);
+        let account = self.facts.layout.port_class(ingress, 1);
         // A release that an account waits for may enqueue a PFC frame on this port.
         if q == 1 && self.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
@@ -114,7 +114,7 @@ impl AtNode<'_, '_> {
         } else {
             self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
             if self.node.ports.known(port.index()).gates.paused != 0 {
-                let paused = self.node.egress.known_mut(lane).paused(self.now);
+                let paused = self.node.egress.known_mut(port_class).paused(self.now);
                 let packet = &mut self.run.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
@@ -162,13 +162,19 @@ impl AtNode<'_, '_> {
 
     /// Sets a packet on the wire that is charged to an account of the port `from`.
     #[inline]
-    pub fn send_charged(&mut self, port: Local, place: Place, (from, lane): (Local, usize), frame: u16) {
+    pub fn send_charged(
+        &mut self,
+        port: Local,
+        place: Place,
+        (from, port_class): (Local, usize),
+        frame: u16,
+    ) {
         if self.facts.release == Release::Start {
-            self.uncharge(lane, from, frame);
+            self.uncharge(port_class, from, frame);
             self.put_on_link(port, place);
         } else {
             self.put_on_link(port, place);
-            self.release_later(port, from, lane, frame);
+            self.release_later(port, from, port_class, frame);
         }
     }
 
@@ -186,7 +192,7 @@ impl AtNode<'_, '_> {
             let gate = self
                 .node
                 .egress
-                .known(self.facts.layout.lane(port, class))
+                .known(self.facts.layout.port_class(port, class))
                 .sender
                 .gate(self.time(), bytes(self.facts.layout.wire(frame)));
             if !gate.is_open(self.time()) {
@@ -205,8 +211,8 @@ impl AtNode<'_, '_> {
         }
         self.leaves(port, packet.frame);
         if packet.class != 0 {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.sent(port, lane, self.facts.layout.wire(packet.frame));
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.sent(port, port_class, self.facts.layout.wire(packet.frame));
         }
     }
 
@@ -236,10 +242,10 @@ impl AtNode<'_, '_> {
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
         let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
-        let lane = port.index() * self.facts.layout.classes.len() + class as usize;
+        let port_class = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.node.egress.known_mut(lane).paused(self.now);
+            let paused = self.node.egress.known_mut(port_class).paused(self.now);
             let packet = &mut self.run.packets[place];
             packet.paused = packet.paused.wrapping_add(paused);
         }
@@ -247,7 +253,7 @@ impl AtNode<'_, '_> {
         if above_threshold {
             let packet = self.run.packets[place];
             let mark = self.dequeued(port, q, &packet);
-            self.mark(lane, place, mark);
+            self.mark(port_class, place, mark);
             if self.node.machines[port.index()].clears {
                 self.clear_mark(port, q, place);
             }
@@ -255,8 +261,8 @@ impl AtNode<'_, '_> {
         if self.facts.telemetry {
             self.record_hop(port, place);
         }
-        let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
-        self.sent(port, lane, self.facts.layout.wire(frame));
+        let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
+        self.sent(port, port_class, self.facts.layout.wire(frame));
         if self.facts.layout.queues_per_port > 2 {
             let id = self.facts.layout.queue_id(q);
             let (now, wire) = (self.time(), bytes(self.facts.layout.wire(frame)));
@@ -269,7 +275,7 @@ impl AtNode<'_, '_> {
             self.put_on_link(port, place);
             self.uncounted(frame);
         } else {
-            self.send_charged(port, place, (ingress, self.facts.layout.lane(ingress, class)), frame);
+            self.send_charged(port, place, (ingress, self.facts.layout.port_class(ingress, class)), frame);
         }
     }
 
@@ -279,22 +285,22 @@ impl AtNode<'_, '_> {
         if self.facts.layout.queues_per_port == 2 {
             let queue = self.node.queues.known(first + 1);
             let head = queue.fifo.front()?;
-            let lane = self.facts.layout.lane(port, 1);
+            let port_class = self.facts.layout.port_class(port, 1);
             if self.is_free(port, 1)
                 && queue.bytes <= u64::from(self.node.ports.known(port.index()).fast_path_up_to)
             {
                 return Some(1);
             }
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
+            return self.gate(port, port_class, 1, wire).is_open(self.time()).then_some(1);
         }
         let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for q in 1..self.facts.layout.queues_per_port {
             let Some(head) = self.node.queues.known(first + q).fifo.front() else { continue };
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
-            let gate = self.gate(port, lane, q, wire);
+            let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
+            let gate = self.gate(port, port_class, q, wire);
             let len = bytes(self.node.queues.known(first + q).bytes);
             ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
@@ -309,16 +315,16 @@ impl AtNode<'_, '_> {
 
     /// May the `q`-th queue send a frame of `wire` bytes?
     #[inline]
-    pub fn gate(&self, port: Local, lane: usize, q: usize, wire: u64) -> Gate {
+    pub fn gate(&self, port: Local, port_class: usize, q: usize, wire: u64) -> Gate {
         let now = self.time();
         if !self.node.ports.known(port.index()).has_cp {
-            return self.node.egress.known(lane).sender.gate(now, bytes(wire));
+            return self.node.egress.known(port_class).sender.gate(now, bytes(wire));
         }
         let is_paused_never = self.may_lose(port, q);
         let gate = if is_paused_never {
             Gate::Open
         } else {
-            self.node.egress.known(lane).sender.gate(now, bytes(wire))
+            self.node.egress.known(port_class).sender.gate(now, bytes(wire))
         };
         let id = self.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;

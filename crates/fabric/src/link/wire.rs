@@ -110,17 +110,17 @@ impl AtNode<'_, '_> {
         let packet = &self.run.packets[place];
         self.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let lane = self.facts.layout.lane(rx, class);
-        if self.node.ingress.known(lane).impaired && self.is_lost(rx, place) {
-            self.node.ingress.known_mut(lane).rare.lost.add(frame);
-            return self.discard(lane, place, DropReason::LinkError);
+        let port_class = self.facts.layout.port_class(rx, class);
+        if self.node.ingress.known(port_class).impaired && self.is_lost(rx, place) {
+            self.node.ingress.known_mut(port_class).rare.lost.add(frame);
+            return self.discard(port_class, place, DropReason::LinkError);
         }
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         account.received.add(frame);
         if account.at_host {
             self.host_receives(rx, place);
         } else {
-            self.switch_receives(rx, lane, place);
+            self.switch_receives(rx, port_class, place);
         }
     }
 
@@ -156,16 +156,16 @@ impl AtNode<'_, '_> {
         rate > 0.0 && uniform(&mut state.impairment.losses) < rate
     }
 
-    /// A packet that is in no list is lost; `lane` is the ingress account that it came by.
+    /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.
     #[inline(never)]
-    pub fn discard(&mut self, lane: usize, place: Place, reason: DropReason) {
+    pub fn discard(&mut self, port_class: usize, place: Place, reason: DropReason) {
         let packet = self.run.packets.take(place);
-        self.drop_packet(lane, &packet, reason);
+        self.drop_packet(port_class, &packet, reason);
     }
 
-    /// A packet is lost; `lane` is the ingress account that it came by.
-    pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.node.ingress.known_mut(lane).rare;
+    /// A packet is lost; `port_class` is the ingress account that it came by.
+    pub fn drop_packet(&mut self, port_class: usize, packet: &Packet, reason: DropReason) {
+        let counters = &mut self.node.ingress.known_mut(port_class).rare;
         counters.drops[reason as usize] += 1;
         match reason {
             DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),

@@ -252,7 +252,7 @@ impl Facts<'_> {
     /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
     /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
     fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
-        let held = self.full[self.layout.lane_id(peer(port), class)];
+        let held = self.full[self.layout.port_class_id(peer(port), class)];
         self.ports[next.index()].rate.time_to_send(Bytes(held))
     }
 

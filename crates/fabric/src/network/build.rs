@@ -52,7 +52,7 @@ use crate::traffic::numbers::labels;
 use crate::traffic::triggers::Triggers;
 
 mod check;
-mod lanes;
+mod port_classes;
 mod ports;
 mod validate;
 
@@ -221,10 +221,10 @@ impl<'a> World<'a> {
             for &port in &ports {
                 columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
                 for class in self.facts.layout.classes.clone() {
-                    let account = self.ingress_lane(accounts, port, class)?;
-                    self.tell_of_lane(&account, &switch, at_switch);
+                    let account = self.ingress_port_class(accounts, port, class)?;
+                    self.record_account(&account, &switch, at_switch);
                     columns.ingress.push(account);
-                    columns.egress.push(self.egress_lane(accounts, port, class)?);
+                    columns.egress.push(self.egress_port_class(accounts, port, class)?);
                 }
                 (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
             }
@@ -334,11 +334,11 @@ impl<'a> World<'a> {
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
         let (mut at, port) = self.at_port(port);
-        let lane = at.facts.layout.lane(port, at.facts.layout.dense(class));
-        let ingress = &mut at.node.ingress[lane];
+        let port_class = at.facts.layout.port_class(port, at.facts.layout.dense(class));
+        let ingress = &mut at.node.ingress[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.set_fast_path(lane);
+        at.set_fast_path(port_class);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
@@ -355,10 +355,10 @@ impl<'a> World<'a> {
             for at in node.locals() {
                 let port = &mut node.ports[at.index()];
                 for class in 0..self.facts.layout.classes.len() as u8 {
-                    let lane = self.facts.layout.lane(at, class);
-                    let account = &mut node.ingress[lane];
+                    let port_class = self.facts.layout.port_class(at, class);
+                    let account = &mut node.ingress[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
-                    port.gates.free |= u16::from(node.egress[lane].sender.is_free()) << class;
+                    port.gates.free |= u16::from(node.egress[port_class].sender.is_free()) << class;
                 }
             }
         }
@@ -426,7 +426,7 @@ impl<'a> World<'a> {
         state.meters = meter.is_some();
         let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
-            at.set_fast_path(at.facts.layout.lane(port, class));
+            at.set_fast_path(at.facts.layout.port_class(port, class));
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
@@ -440,13 +440,13 @@ impl<'a> World<'a> {
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let ingress = &mut at.node.ingress[at.facts.layout.lane(port, class)];
+            let ingress = &mut at.node.ingress[at.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
             at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let egress = &mut at.node.egress[at.facts.layout.lane(port, class)];
+            let egress = &mut at.node.egress[at.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
             at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
         }

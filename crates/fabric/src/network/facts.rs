@@ -51,7 +51,7 @@ pub(crate) struct Facts<'a> {
     /// By number of a switch, and of a NIC, in events: its node.
     pub switches: Vec<NodeId>,
     pub nics: Vec<NodeId>,
-    /// By lane: what its account holds when it is full, its own buffer or what of the switch's is for it.
+    /// By port class: what its account holds when it is full, its own buffer or what of the switch's is for it.
     pub full: Vec<u64>,
     /// By node, where it is a switch: its router, asked by hosts which way a flow takes that decides by itself.
     pub routers: Vec<Option<AnyRouter>>,
@@ -99,10 +99,10 @@ impl<'a> Facts<'a> {
         self.homes[port.index()].local
     }
 
-    /// A lane as its node calls it.
-    pub fn local_lane(&self, id: u32) -> usize {
-        let (port, class) = self.layout.lane_of(id as usize);
-        self.layout.lane(self.local(port), class)
+    /// A port class as its node calls it.
+    pub fn local_port_class(&self, id: u32) -> usize {
+        let (port, class) = self.layout.port_class_of(id as usize);
+        self.layout.port_class(self.local(port), class)
     }
 }
 

@@ -77,10 +77,10 @@ impl Parts {
         let once = self.routes * size_of::<PortId>() as u64 + self.nodes * NAMES + self.links * NAMES;
         let port =
             size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>() + size_of::<PortFacts>();
-        let lane = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
+        let port_class = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
         let node = size_of::<Node>() + size_of::<Nic>();
         let of_port = port as u64 + MACHINE + COARSE * size_of::<Bucket>() as u64;
-        let lanes = ports * self.classes * (lane as u64 + MACHINE);
-        once + ports * of_port + lanes + self.nodes * (node as u64 + MACHINE)
+        let port_classes = ports * self.classes * (port_class as u64 + MACHINE);
+        once + ports * of_port + port_classes + self.nodes * (node as u64 + MACHINE)
     }
 }

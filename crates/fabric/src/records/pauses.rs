@@ -18,7 +18,7 @@ struct Row {
     /// Of the event by which it came.
     order: u64,
     /// The egress (port, class) that it speaks of.
-    lane: u32,
+    port_class: u32,
     pauses: bool,
 }
 
@@ -41,9 +41,9 @@ impl PauseLog {
         PauseLog { log: Log::new(most) }
     }
 
-    /// A pause, or a resume, has arrived for what `lane` sends.
-    pub fn received(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
-        self.log.push(Row { time, order, lane: lane as u32, pauses });
+    /// A pause, or a resume, has arrived for what `port_class` sends.
+    pub fn received(&mut self, (time, order): (u64, u64), port_class: usize, pauses: bool) {
+        self.log.push(Row { time, order, port_class: port_class as u32, pauses });
     }
 
     /// Adds the rows of another thread.

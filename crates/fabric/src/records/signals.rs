@@ -21,7 +21,7 @@ pub(crate) struct SignalLog {
 struct Row {
     time: u64,
     /// The egress (port, class).
-    lane: u32,
+    port_class: u32,
     what: What,
     /// In a step of the whole network.
     in_step: bool,
@@ -98,7 +98,7 @@ impl Logged for Row {
     }
 
     fn place(&self) -> (bool, u32, bool) {
-        (!matches!(self.what, What::Start(_)), self.lane, self.in_step)
+        (!matches!(self.what, What::Start(_)), self.port_class, self.in_step)
     }
 }
 
@@ -120,7 +120,7 @@ impl SignalLog {
         self.log.totals()
     }
 
-    fn say(&mut self, (time, in_step): (u64, bool), lane: usize, what: What) {
-        self.log.push(Row { time, lane: lane as u32, what, in_step });
+    fn say(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
+        self.log.push(Row { time, port_class: port_class as u32, what, in_step });
     }
 }

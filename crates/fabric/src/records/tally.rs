@@ -52,7 +52,7 @@ pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
 /// The first packet that a lossless account had no room for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstDrop {
-    pub lane: usize,
+    pub port_class: usize,
     pub time: u64,
     /// Of the event.
     pub order: u64,

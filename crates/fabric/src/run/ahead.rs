@@ -54,7 +54,7 @@ impl Run<'_> {
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {
         let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(node.ingress, facts.layout.lane(ingress, class));
+        fetch(node.ingress, facts.layout.port_class(ingress, class));
         self.pairs.ways.fetch(packet.flow.index(), 1);
         fetch(node.ports, out.index());
         fetch(node.queues, facts.layout.queue(out));

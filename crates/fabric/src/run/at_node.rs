@@ -72,8 +72,8 @@ impl AtNode<'_, '_> {
             }
             What::Pipeline => self.leave_pipeline(),
             What::Crossing => self.crossbar_wakes(),
-            What::FcSender => self.fc_sender_timer(self.facts.local_lane(id), event.order),
-            What::FcReceiver => self.fc_receiver_timer(self.facts.local_lane(id), event.order),
+            What::FcSender => self.fc_sender_timer(self.facts.local_port_class(id), event.order),
+            What::FcReceiver => self.fc_receiver_timer(self.facts.local_port_class(id), event.order),
             What::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
             What::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
             What::QueuePair => self.qp_timer(event.order),

@@ -103,7 +103,7 @@ impl World<'_> {
         let time = at.time();
         if ends
             && class != u8::MAX
-            && at.node.ingress[at.facts.layout.lane(port, class)].receiver.is_pausing(time)
+            && at.node.ingress[at.facts.layout.port_class(port, class)].receiver.is_pausing(time)
         {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
@@ -153,8 +153,8 @@ impl AtNode<'_, '_> {
         }
         let packet = self.run.packets.take(place);
         if !packet.is_link_control() {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.node.egress[lane].rare.lost.add(packet.frame);
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.node.egress[port_class].rare.lost.add(packet.frame);
             self.is_gone(&packet);
         }
         false
@@ -163,9 +163,9 @@ impl AtNode<'_, '_> {
     /// A packet on the way to `port` was on a wire that went down.
     fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
         if !packet.is_link_control() {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.node.ingress[lane].rare.lost.add(packet.frame);
-            self.drop_packet(lane, packet, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.node.ingress[port_class].rare.lost.add(packet.frame);
+            self.drop_packet(port_class, packet, DropReason::LinkDown);
         }
     }
 
@@ -190,17 +190,17 @@ impl AtNode<'_, '_> {
     /// Both halves of the link's flow controls start afresh.
     fn reset(&mut self, port: Local) {
         for class in 1..self.facts.layout.classes.len() as u8 {
-            let lane = self.facts.layout.lane(port, class);
+            let port_class = self.facts.layout.port_class(port, class);
             let mut cx = Cx {
                 now: Time(self.now),
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.run.out.frames,
             };
-            self.node.egress[lane].sender.on_link_reset(&mut cx);
+            self.node.egress[port_class].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
-            self.sender_changed(port, lane);
+            self.sender_changed(port, port_class);
             self.settle();
-            self.with_receiver(lane, port, FcReceiver::on_link_reset);
+            self.with_receiver(port_class, port, FcReceiver::on_link_reset);
             self.repeat_relayed(port, class);
         }
     }
@@ -211,7 +211,7 @@ impl AtNode<'_, '_> {
         let Some(other) = other else { return };
         let Some((disposition, _)) = self.relays(other, class) else { return };
         if disposition.forwards()
-            && self.node.egress[self.facts.layout.lane(other, class)].paused_since != NEVER
+            && self.node.egress[self.facts.layout.port_class(other, class)].paused_since != NEVER
         {
             let class = self.facts.layout.classes[class as usize];
             self.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });

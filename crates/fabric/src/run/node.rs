@@ -21,7 +21,7 @@ use crate::switch::forward::Switch;
 pub(crate) struct Node {
     /// Its ports, in the order of their links.
     pub ports: Part<Port>,
-    /// Lanes of each port in a row: one a class.
+    /// Port classes of each port in a row.
     pub ingress: Part<Ingress>,
     pub egress: Part<Egress>,
     /// Queues of each port in a row.

@@ -66,11 +66,11 @@ impl Run<'_> {
             Some((what, port)) => (what, port.0),
             None => self.events.decode(event.order),
         };
-        let lane = |id: u32| facts.node_of(facts.layout.lane_of(id as usize).0);
+        let port_class = |id: u32| facts.node_of(facts.layout.port_class_of(id as usize).0);
         Some(match what {
             What::Arrival | What::LinkControl => facts.node_of(peer(PortId(id))),
             What::Departure | What::CongestionPoint | What::Pacing => facts.node_of(PortId(id)),
-            What::FcSender | What::FcReceiver => lane(id),
+            What::FcSender | What::FcReceiver => port_class(id),
             What::Release | What::Pipeline | What::Crossing => facts.switches[id as usize],
             What::QueuePair => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],

@@ -99,25 +99,25 @@ impl<'a> World<'a> {
         &self.node_at(port).series[self.facts.local(port).index()]
     }
 
-    /// The ingress side of a lane of the network.
-    pub fn ingress(&self, lane: usize) -> &Ingress {
-        let (port, class) = self.facts.layout.lane_of(lane);
-        &self.node_at(port).ingress[self.facts.layout.lane(self.facts.local(port), class)]
+    /// The ingress side of a port class of the network.
+    pub fn ingress(&self, port_class: usize) -> &Ingress {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        &self.node_at(port).ingress[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
-    /// The egress side of a lane of the network.
-    pub fn egress(&self, lane: usize) -> &Egress {
-        let (port, class) = self.facts.layout.lane_of(lane);
-        &self.node_at(port).egress[self.facts.layout.lane(self.facts.local(port), class)]
+    /// The egress side of a port class of the network.
+    pub fn egress(&self, port_class: usize) -> &Egress {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        &self.node_at(port).egress[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
-    /// The ingress sides of all lanes, by number.
+    /// The ingress sides of all port classes, by number.
     pub fn accounts(&self) -> impl Iterator<Item = (usize, &Ingress)> + Clone {
-        (0..self.lanes()).map(|lane| (lane, self.ingress(lane)))
+        (0..self.port_classes()).map(|port_class| (port_class, self.ingress(port_class)))
     }
 
-    /// How many lanes the network has.
-    pub fn lanes(&self) -> usize {
+    /// How many port classes the network has.
+    pub fn port_classes(&self) -> usize {
         self.facts.ports.len() * self.facts.layout.classes.len()
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Ingress {
     pub recorded: u32,
     /// While `shared` stays below this and the pool is half empty, no callback runs.
     pub fast_path_below: u32,
-    /// Its number among the lanes of the network.
+    /// Its number among the port classes of the network.
     pub id: u32,
     pub at_host: bool,
     /// Losses on the link that leads here.
@@ -77,6 +77,6 @@ pub(crate) struct Uncharge {
     pub port: Local,
     /// The ingress port and its account.
     pub ingress: Local,
-    pub lane: u32,
+    pub port_class: u32,
     pub frame: u16,
 }

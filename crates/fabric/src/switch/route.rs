@@ -97,8 +97,8 @@ impl AtNode<'_, '_> {
         let port = views.get(choice).map(|view| self.facts.local(view.port));
         self.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
-            let lane = self.facts.layout.lane(left, packet.class);
-            self.node.egress.known_mut(lane).rare.moves += 1;
+            let port_class = self.facts.layout.port_class(left, packet.class);
+            self.node.egress.known_mut(port_class).rare.moves += 1;
         }
         port
     }

@@ -23,7 +23,7 @@ impl World<'_> {
     /// Follows a flow from now on, before the run starts.
     pub fn trace(&mut self, flow: FlowRef) {
         self.run.events.go_in_one_order();
-        let (lanes, ports) = (self.lanes(), self.facts.ports.len());
+        let (port_classes, ports) = (self.port_classes(), self.facts.ports.len());
         for port in self.nodes.iter_mut().flat_map(|node| node.ports.iter_mut()) {
             port.observed = true;
         }
@@ -33,8 +33,8 @@ impl World<'_> {
             message: None,
             slots: Vec::new(),
             flights: BTreeMap::new(),
-            busy: vec![0; lanes],
-            paused: vec![Stops::default(); lanes],
+            busy: vec![0; port_classes],
+            paused: vec![Stops::default(); port_classes],
             held: vec![Stops::default(); ports],
             origins: Origins::default(),
             sender: None,
@@ -157,10 +157,10 @@ impl AtNode<'_, '_> {
             trace.origins.leaves(self.id(port), arrival, packet.at);
         } else {
             let id = self.id(port);
-            let (lane, until) = (self.facts.layout.lane_id(id, packet.class), self.now + serial);
-            trace.busy[lane] = until;
+            let (port_class, until) = (self.facts.layout.port_class_id(id, packet.class), self.now + serial);
+            trace.busy[port_class] = until;
             let oldest = trace.oldest(self.now);
-            trace.paused[lane].interrupt(self.now, until, oldest);
+            trace.paused[port_class].interrupt(self.now, until, oldest);
             if packet.is_data() && trace.slots.contains(&packet.flow.0) {
                 self.journey(&mut trace, id, &packet, (serial, arrival));
             }

@@ -19,7 +19,7 @@ pub(super) struct Sender {
     slot: u32,
     /// The port by which its queue pair sends, and its class there.
     pub nic: PortId,
-    lane: usize,
+    port_class: usize,
     /// Each instant up to `known` is in `sums` or in `log`.
     pub known: u64,
     /// What no packet that may still complete the flow left before.
@@ -133,9 +133,9 @@ impl Sender {
     }
 
     fn account_pauses(&mut self, time: (u64, u64), label: Label, trace: &Trace) {
-        let (stops, left) = trace.paused[self.lane].take_out_of(&[time]);
+        let (stops, left) = trace.paused[self.port_class].take_out_of(&[time]);
         debug_assert!(left.is_empty(), "the NIC is stopped all this time");
-        for pause in trace.pauses(self.lane, self.nic, &stops) {
+        for pause in trace.pauses(self.port_class, self.nic, &stops) {
             self.push(pause);
         }
         for (from, to) in left {

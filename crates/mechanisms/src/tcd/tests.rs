@@ -188,7 +188,7 @@ fn what_bears_no_mark_changes_no_state() {
     for p in [control, reply] {
         assert_eq!(port.sends(101, 80_000, p).0, Mark::None);
     }
-    assert_eq!(port.cp.lanes[3].stage, Stage::NonCongestion);
+    assert_eq!(port.cp.port_classes[3].stage, Stage::NonCongestion);
 }
 
 #[test]

@@ -56,10 +56,10 @@ impl Builder<'_> {
             let own = plan.links[link].ends[end].buffer.as_ref();
             let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
             for of_class in &mut of_classes {
-                let lane = (port, of_class.class);
-                if let Some(account) = found.account(lane, control) {
-                    found.port(blueprint, lane, (control, buffer), &account);
-                    found.restarts(blueprint, lane, &account, &direction.faults.origin);
+                let port_class = (port, of_class.class);
+                if let Some(account) = found.account(port_class, control) {
+                    found.port(blueprint, port_class, (control, buffer), &account);
+                    found.restarts(blueprint, port_class, &account, &direction.faults.origin);
                     of_class.add(port, &account);
                 }
             }

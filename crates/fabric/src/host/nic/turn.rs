@@ -45,8 +45,8 @@ impl AtNode<'_, '_> {
         }
         let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.layers.hears_sent);
         self.run.kept.records.injected(u64::from(packet.frame));
-        let lane = self.facts.layout.lane(port, class);
-        self.sent(port, lane, wire);
+        let port_class = self.facts.layout.port_class(port, class);
+        self.sent(port, port_class, wire);
         if self.facts.layout.classes.len() > 2 {
             let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
             self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
@@ -190,7 +190,7 @@ impl AtNode<'_, '_> {
         if self.facts.layout.classes.len() == 2 {
             let nic = &self.node.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
-                && self.gate(port, self.facts.layout.lane(port, 1), 1, largest).is_open(self.time());
+                && self.gate(port, self.facts.layout.port_class(port, 1), 1, largest).is_open(self.time());
             return open.then_some(1);
         }
         let mut ready = std::mem::take(&mut self.run.out.ready);
@@ -203,7 +203,7 @@ impl AtNode<'_, '_> {
                 && rings.iter().all(|ring| self.next_free(local, ring, class.into()).is_none());
             if waiting > 0 && !held {
                 let q = self.facts.layout.first_queue(class);
-                let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
+                let gate = self.gate(port, self.facts.layout.port_class(port, class), q, largest);
                 let len = bytes(waiting * largest);
                 ready.push(ReadyView {
                     queue: self.facts.layout.queue_id(q),
@@ -255,8 +255,8 @@ impl AtNode<'_, '_> {
             let place = self.run.packets.add(packet);
             self.send_control(out, place);
         } else {
-            let lane = self.facts.layout.lane(port, 0);
-            self.drop_packet(lane, &packet, DropReason::NoRoute);
+            let port_class = self.facts.layout.port_class(port, 0);
+            self.drop_packet(port_class, &packet, DropReason::NoRoute);
         }
     }
 

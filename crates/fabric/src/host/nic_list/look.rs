@@ -35,11 +35,11 @@ impl AtNode<'_, '_> {
             return Found::Finished;
         }
         let half = &self.run.pairs.senders[id as usize];
-        let lane = self.facts.layout.lane(port, half.class);
+        let port_class = self.facts.layout.port_class(port, half.class);
         let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
             && half.pacing.next_send <= self.now
-            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time())
+            && self.gate(port, port_class, q, self.facts.largest_wire).is_open(self.time())
             && !self.is_held(port.index(), id);
         if may { Found::MaySend } else { Found::Waits }
     }

@@ -55,8 +55,8 @@ impl AtNode<'_, '_> {
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
         let mut cnps = std::mem::take(&mut self.run.out.cnps.0);
-        let lane = self.facts.layout.lane(out, class);
-        self.node.egress.known_mut(lane).rare.receiver_cnps += cnps.len() as u64;
+        let port_class = self.facts.layout.port_class(out, class);
+        self.node.egress.known_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
         for cnp in cnps.drain(..) {
             let mut packet = self.cnp_packet(&cnp);
             packet.flags |= flag;
@@ -84,8 +84,8 @@ impl AtNode<'_, '_> {
             }
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
-                let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
-                self.node.egress.known_mut(lane).rare.cnp_flags += 1;
+                let port_class = self.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
+                self.node.egress.known_mut(port_class).rare.cnp_flags += 1;
             }
             let is_last = i + 1 == self.run.out.replies.0.len();
             let records = if is_last { extra.take() } else { extra.clone() };

@@ -2,7 +2,7 @@
 
 use floodway_units::NodeId;
 
-use super::lanes::{guard, sender};
+use super::port_classes::{guard, sender};
 use super::ports::machines_of;
 use super::router;
 use crate::error::BuildError;

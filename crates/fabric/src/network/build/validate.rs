@@ -196,8 +196,8 @@ impl Blueprint {
                 format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
             return Err(BuildError { place: "run".into(), key: Some("seed"), message });
         }
-        let lanes = 2 * self.links.len() * self.classes().len();
-        let too_many = self.semantics.ties == Ties::SchedulingOrder && lanes >= 1 << ID_BITS;
+        let port_classes = 2 * self.links.len() * self.classes().len();
+        let too_many = self.semantics.ties == Ties::SchedulingOrder && port_classes >= 1 << ID_BITS;
         if too_many || self.links.len() >= 1 << 27 {
             return Err(BuildError::new("topology", format!("{} links are too many", self.links.len())));
         }

@@ -38,7 +38,7 @@ impl AtNode<'_, '_> {
         let Some(log) = &mut self.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let egress = &mut self.node.egress[self.facts.layout.lane(port, class as u8)];
+            let egress = &mut self.node.egress[self.facts.layout.port_class(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
                 log.say((now.0, in_step), egress.id as usize, what(state));
@@ -46,12 +46,12 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Writes down that the egress `lane` has marked a packet.
-    pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
+    /// Writes down that the egress `port_class` has marked a packet.
+    pub fn note_mark(&mut self, port_class: usize, place: Place, mark: Mark) {
         let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
             let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
-            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Mark(mark, flow));
+            log.say((self.now, in_step), self.node.egress[port_class].id as usize, What::Mark(mark, flow));
         }
     }
 
@@ -59,11 +59,15 @@ impl AtNode<'_, '_> {
     pub fn note_cnp(&mut self, port: Local, cnp: &Cnp) {
         let in_step = self.is_step();
         let way = &self.run.pairs.ways[cnp.flow.index()];
-        let lane = self.facts.layout.lane(port, way.class);
+        let port_class = self.facts.layout.port_class(port, way.class);
         let name = way.name();
-        self.node.egress[lane].rare.cnps += 1;
+        self.node.egress[port_class].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
-            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Cnp(name, cnp.window));
+            log.say(
+                (self.now, in_step),
+                self.node.egress[port_class].id as usize,
+                What::Cnp(name, cnp.window),
+            );
         }
     }
 
@@ -74,14 +78,14 @@ impl AtNode<'_, '_> {
             // No queue is of it.
             return;
         }
-        let lane = self.facts.layout.lane(port, class);
-        self.node.egress[lane].rare.cns += 1;
+        let port_class = self.facts.layout.port_class(port, class);
+        self.node.egress[port_class].rare.cns += 1;
         let in_step = self.is_step();
         let to = self.facts.node_of(peer(self.id(ingress)));
         if let Some(log) = &mut self.run.kept.signals {
             log.say(
                 (self.now, in_step),
-                self.node.egress[lane].id as usize,
+                self.node.egress[port_class].id as usize,
                 What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),
             );
         }

@@ -17,14 +17,14 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn charge_on_fast_path(
         &mut self,
-        lane: usize,
+        port_class: usize,
         ingress: Local,
         out: Local,
         class: u8,
         frame: u16,
     ) -> bool {
         let frame = u64::from(frame);
-        let account = self.node.ingress.known(lane);
+        let account = self.node.ingress.known(port_class);
         let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
         let held = account.held + frame;
@@ -39,11 +39,11 @@ impl AtNode<'_, '_> {
         {
             return false;
         }
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         if held > u64::from(account.recorded) || self.now >= account.recorded_until {
-            self.tell_held(lane, ingress, held);
+            self.tell_held(port_class, ingress, held);
         }
         self.node.switch.holds(frame, of_pool);
         true
@@ -58,10 +58,10 @@ impl AtNode<'_, '_> {
     }
 
     /// Charges the packet to its ingress, or says why it must be dropped.
-    pub fn charge(&mut self, lane: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+    pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
-        let view = self.account_view(lane);
-        let account = self.node.ingress.known(lane);
+        let view = self.account_view(port_class);
+        let account = self.node.ingress.known(port_class);
         let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
         let pool = PoolView {
             free: view.pool_free,
@@ -73,7 +73,7 @@ impl AtNode<'_, '_> {
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let now = self.time();
         let rng = &mut self.node.streams.admission;
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
@@ -93,7 +93,7 @@ impl AtNode<'_, '_> {
                         (account.held + held + frame).saturating_sub(account.sizes.own)
                     };
                     self.run.kept.records.lossless_drop(FirstDrop {
-                        lane: account.id as usize,
+                        port_class: account.id as usize,
                         time: self.now,
                         order: self.order,
                         missing,
@@ -106,7 +106,7 @@ impl AtNode<'_, '_> {
         let total = account.held + account.headroom;
         account.peaks.headroom = account.peaks.headroom.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
-        self.tell_held(lane, packet.ingress, total);
+        self.tell_held(port_class, packet.ingress, total);
         self.node.switch.holds(frame, of_pool);
         if self.has_crossbar() {
             self.charge_voq(packet.ingress, out, packet.class, packet.frame);
@@ -126,10 +126,10 @@ impl AtNode<'_, '_> {
 
     /// Records in the account's peak and the port's series that it holds `held` bytes.
     #[inline(never)]
-    fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
+    fn tell_held(&mut self, port_class: usize, ingress: Local, held: u64) {
         let series = self.node.series.known_mut(ingress.index());
         series.buffer(self.now, held);
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         account.peaks.held = account.peaks.held.max(held);
         if self.now >= account.recorded_until {
             (account.recorded, account.recorded_until) = (0, series.ends());
@@ -138,23 +138,23 @@ impl AtNode<'_, '_> {
     }
 
     /// The account begins or stops to wait for releases.
-    pub fn awaiting_changed(&mut self, lane: usize) {
-        self.set_fast_path(lane);
-        if self.node.ingress.known(lane).awaits {
-            self.await_releases(lane);
+    pub fn awaiting_changed(&mut self, port_class: usize) {
+        self.set_fast_path(port_class);
+        if self.node.ingress.known(port_class).awaits {
+            self.await_releases(port_class);
         }
     }
 
     /// Computes the bound of the fast path of an account.
-    pub fn set_fast_path(&mut self, lane: usize) {
-        if let Some(fast_path_below) = self.fast_path_of_account(lane) {
-            self.node.ingress.known_mut(lane).fast_path_below = fast_path_below;
+    pub fn set_fast_path(&mut self, port_class: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
+            self.node.ingress.known_mut(port_class).fast_path_below = fast_path_below;
         }
     }
 
     /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where there is no fast path.
-    pub fn fast_path_of_account(&self, lane: usize) -> Option<u32> {
-        let (account, switch) = (self.node.ingress.known(lane), &self.node.switch);
+    pub fn fast_path_of_account(&self, port_class: usize) -> Option<u32> {
+        let (account, switch) = (self.node.ingress.known(port_class), &self.node.switch);
         if account.at_host || switch.pipeline != 0 {
             return None;
         }
@@ -181,16 +181,16 @@ impl AtNode<'_, '_> {
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
-    pub fn uncharge(&mut self, lane: usize, ingress: Local, frame: u16) {
+    pub fn uncharge(&mut self, port_class: usize, ingress: Local, frame: u16) {
         self.node.switch.occupied -= u64::from(frame);
-        self.uncharge_account(lane, ingress, frame);
+        self.uncharge_account(port_class, ingress, frame);
     }
 
     /// Takes `frame` bytes off an account that stay in the switch, or have left it.
     #[inline]
-    pub fn uncharge_account(&mut self, lane: usize, ingress: Local, frame: u16) {
+    pub fn uncharge_account(&mut self, port_class: usize, ingress: Local, frame: u16) {
         let frame = u64::from(frame);
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
         account.headroom -= from_headroom;
@@ -202,17 +202,17 @@ impl AtNode<'_, '_> {
             switch.pool_used -= shrunk;
         }
         if account.awaits {
-            self.with_receiver(lane, ingress, FcReceiver::on_release);
+            self.with_receiver(port_class, ingress, FcReceiver::on_release);
         }
     }
 
-    /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    /// The packet just put on the wire by `port` is uncharged from account `port_class` at its last bit.
     #[inline]
-    pub fn release_later(&mut self, port: Local, ingress: Local, lane: usize, frame: u16) {
+    pub fn release_later(&mut self, port: Local, ingress: Local, port_class: usize, frame: u16) {
         let at = self.node.ports.known(port.index()).free_at;
         let switch = &mut *self.node.switch;
         switch.next_release = switch.next_release.min(at);
-        let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
+        let uncharge = Uncharge { at, port, ingress, port_class: port_class as u32, frame };
         // Nearly always the last: only a short packet or a faster port overtakes others.
         if switch.releases.back().is_none_or(|last| (last.at, last.port) <= (at, port)) {
             switch.releases.push_back(uncharge);
@@ -220,15 +220,15 @@ impl AtNode<'_, '_> {
             let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             switch.releases.insert(after, uncharge);
         }
-        if self.node.ingress.known(lane).awaits {
+        if self.node.ingress.known(port_class).awaits {
             self.run.events.add(What::Release, self.node.switch.number, at);
         }
     }
 
-    /// Makes events of the releases that `lane` now waits for.
-    pub fn await_releases(&mut self, lane: usize) {
+    /// Makes events of the releases that `port_class` now waits for.
+    pub fn await_releases(&mut self, port_class: usize) {
         let switch = &self.node.switch;
-        for leaving in switch.releases.iter().filter(|leaving| leaving.lane as usize == lane) {
+        for leaving in switch.releases.iter().filter(|leaving| leaving.port_class as usize == port_class) {
             self.run.events.add(What::Release, switch.number, leaving.at.max(self.now));
         }
     }
@@ -251,7 +251,7 @@ impl AtNode<'_, '_> {
             let Some(leaving) = state.releases.pop_front() else { return };
             let next = state.releases.front().map_or(NEVER, |first| first.at);
             state.next_release = next;
-            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
+            self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
             // What was said of it may have led here, too.
             if next > self.now || self.node.switch.next_release > self.now {
                 return;

@@ -18,19 +18,19 @@ use crate::run::at_node::AtNode;
 const FLOW_ID_BYTES: u64 = 13;
 
 impl AtNode<'_, '_> {
-    /// Marks a packet that the egress lane `lane` sends or takes in.
-    pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
+    /// Marks a packet that the egress port class `port_class` sends or takes in.
+    pub fn mark(&mut self, port_class: usize, place: Place, mark: Mark) {
         if mark == Mark::None || !self.run.packets[place].is_data() {
             return;
         }
-        let egress = &mut self.node.egress[lane];
+        let egress = &mut self.node.egress[port_class];
         match mark {
             Mark::Ue => egress.rare.ue_marks += 1,
             Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
         }
         self.run.packets[place].add_mark(mark);
         if self.run.kept.signals.is_some() {
-            self.note_mark(lane, place, mark);
+            self.note_mark(port_class, place, mark);
         }
     }
 
@@ -193,7 +193,7 @@ impl AtNode<'_, '_> {
     }
 
     /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
-    pub fn enqueued(&mut self, out: Local, q: usize, lane: usize, place: Place) {
+    pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, place: Place) {
         let packet = self.run.packets[place];
         if !self.has_crossbar() {
             if !self.is_placed_early(out) {
@@ -211,7 +211,7 @@ impl AtNode<'_, '_> {
         let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
         let points = &mut self.node.machines[out.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
-        self.mark(lane, place, mark.unwrap_or_default());
+        self.mark(port_class, place, mark.unwrap_or_default());
         self.after_congestion_points(out);
     }
 
@@ -323,15 +323,15 @@ impl AtNode<'_, '_> {
     /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
     fn move_isolated(&mut self, port: Local, q: usize, place: Place) {
         let packet = self.run.packets[place];
-        let lane = self.facts.layout.lane(packet.ingress, packet.class);
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
             self.quits(port, packet.frame);
             self.uncounted(packet.frame);
             self.no_longer_placed(port, packet.flow);
-            self.discard(lane, place, reason);
+            self.discard(port_class, place, reason);
         } else {
             self.replaced(port, q, &packet);
-            let paused = self.node.egress[self.facts.layout.lane(port, packet.class)].paused(self.now);
+            let paused = self.node.egress[self.facts.layout.port_class(port, packet.class)].paused(self.now);
             let moved = &mut self.run.packets[place];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
@@ -339,7 +339,7 @@ impl AtNode<'_, '_> {
             self.node.queues[at].bytes += u64::from(packet.frame);
             self.node.queues[at].fifo.push(&mut self.run.packets, place);
         }
-        self.uncharge_account(lane, packet.ingress, packet.frame);
+        self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
 
     /// Packets that have still to join a queue follow those of their flow into one that may lose them.
@@ -351,8 +351,8 @@ impl AtNode<'_, '_> {
             if waits_here && self.moves(port, &packet, only) {
                 self.run.packets[place].flags |= ISOLATED;
                 self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
-                let lane = self.facts.layout.lane(packet.ingress, class);
-                self.uncharge_account(lane, packet.ingress, packet.frame);
+                let port_class = self.facts.layout.port_class(packet.ingress, class);
+                self.uncharge_account(port_class, packet.ingress, packet.frame);
             }
         }
     }
@@ -482,9 +482,9 @@ impl AtNode<'_, '_> {
         self.kick(port);
     }
 
-    /// The class of `lane` may not leave `port` any more, or may again.
-    pub fn pause_changed(&mut self, port: Local, lane: usize, paused: bool) {
-        let class = (lane % self.facts.layout.classes.len()) as u8;
+    /// The class of `port_class` may not leave `port` any more, or may again.
+    pub fn pause_changed(&mut self, port: Local, port_class: usize, paused: bool) {
+        let class = (port_class % self.facts.layout.classes.len()) as u8;
         let first = self.facts.layout.queue(port);
         let len = (1..self.facts.layout.queues_per_port)
             .filter(|&q| self.facts.layout.class_of_queue(q) == class)

@@ -16,8 +16,12 @@ impl AtNode<'_, '_> {
             // A host's own messages have come in by no port.
             let at_host = self.node.ports.known(out.index()).at_host;
             let ingress = if at_host { out } else { self.run.packets[place].ingress };
-            let lane = self.facts.layout.lane(ingress, 0);
-            return self.discard(lane, place, if up { DropReason::Selective } else { DropReason::LinkDown });
+            let port_class = self.facts.layout.port_class(ingress, 0);
+            return self.discard(
+                port_class,
+                place,
+                if up { DropReason::Selective } else { DropReason::LinkDown },
+            );
         }
         meter.joins();
         meter.fifo.push(&mut self.run.packets, place);
@@ -61,8 +65,8 @@ impl AtNode<'_, '_> {
             let packet = self.run.packets.take(place);
             self.quits(port, packet.frame);
             let at_host = self.node.ports.known(port.index()).at_host;
-            let lane = self.facts.layout.lane(if at_host { port } else { packet.ingress }, 0);
-            self.drop_packet(lane, &packet, reason);
+            let port_class = self.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
+            self.drop_packet(port_class, &packet, reason);
         }
     }
 }

@@ -51,9 +51,9 @@ impl AtNode<'_, '_> {
     }
 
     /// The most bytes that an account holds for one output.
-    pub fn longest_voq_of(&self, lane: usize) -> u64 {
-        let ingress = self.facts.layout.port_of(lane);
-        let class = lane % self.facts.layout.classes.len() - 1;
+    pub fn longest_voq_of(&self, port_class: usize) -> u64 {
+        let ingress = self.facts.layout.port_of(port_class);
+        let class = port_class % self.facts.layout.classes.len() - 1;
         let inputs = self.inputs();
         let of = |output| inputs.held[inputs.account(ingress.index(), output, class)];
         (0..inputs.ports).map(of).max().unwrap_or(0)
@@ -69,8 +69,8 @@ impl AtNode<'_, '_> {
     fn uncharge_voq(&mut self, out: Local, packet: &Packet) {
         let account = self.voq_account(packet.ingress, out, packet.class);
         self.inputs_mut().held[account] -= u64::from(packet.frame);
-        let lane = self.facts.layout.lane(packet.ingress, packet.class);
-        self.uncharge_account(lane, packet.ingress, packet.frame);
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
 
     /// A packet that is to leave by `out` and has not crossed has been dropped.
@@ -150,7 +150,7 @@ impl AtNode<'_, '_> {
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, queue + 1) {
             self.node.machines[out.index()].placed.remove(&packet.flow.0);
-            self.discard(self.facts.layout.lane(packet.ingress, packet.class), place, reason);
+            self.discard(self.facts.layout.port_class(packet.ingress, packet.class), place, reason);
             self.never_crosses(out, &packet);
             return;
         }
@@ -263,7 +263,7 @@ impl AtNode<'_, '_> {
                     let packet = self.run.packets.take(place);
                     self.inputs_mut().one_less(input, output);
                     self.node.machines[out.index()].placed.remove(&packet.flow.0);
-                    self.drop_packet(self.facts.layout.lane(packet.ingress, class), &packet, reason);
+                    self.drop_packet(self.facts.layout.port_class(packet.ingress, class), &packet, reason);
                     self.never_crosses(out, &packet);
                 }
             }

@@ -10,9 +10,9 @@ use crate::run::agenda::What;
 use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
-    /// A packet has arrived whole at a switch; `lane` is its account there.
+    /// A packet has arrived whole at a switch; `port_class` is its account there.
     #[inline]
-    pub fn switch_receives(&mut self, ingress: Local, lane: usize, place: Place) {
+    pub fn switch_receives(&mut self, ingress: Local, port_class: usize, place: Place) {
         let packet = &mut self.run.packets[place];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
             self.cnp_passes(ingress, place);
         }
         let Some(out) = self.next_port(ingress, place) else {
-            return self.refuse(lane, ingress, place, DropReason::NoRoute);
+            return self.refuse(port_class, ingress, place, DropReason::NoRoute);
         };
         if class == 0 {
             if !self.control_goes_through(out, place) {
@@ -29,10 +29,10 @@ impl AtNode<'_, '_> {
             return;
         }
         self.settle();
-        if self.charge_on_fast_path(lane, ingress, out, class, frame) {
-            self.pass_on(out, lane, place);
+        if self.charge_on_fast_path(port_class, ingress, out, class, frame) {
+            self.pass_on(out, port_class, place);
         } else {
-            self.take_in(ingress, lane, out, place);
+            self.take_in(ingress, port_class, out, place);
         }
     }
 
@@ -47,29 +47,29 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `lane` is its account, and
+    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `port_class` is its account, and
     /// `out` where it leaves.
     #[inline(never)]
-    fn take_in(&mut self, ingress: Local, lane: usize, out: Local, place: Place) {
+    fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, place: Place) {
         let packet = self.run.packets[place];
         let Some(q) = self.place(out, &packet) else {
-            return self.refuse(lane, ingress, place, DropReason::IsolatedFull);
+            return self.refuse(port_class, ingress, place, DropReason::IsolatedFull);
         };
         if let Some(reason) = self.refused(out, q, &packet) {
-            self.refuse(lane, ingress, place, reason);
+            self.refuse(port_class, ingress, place, reason);
             return;
         }
         if self.node.ports.known(out.index()).isolates {
             if self.may_lose(out, q) {
-                return self.isolate(ingress, lane, (out, q), place);
+                return self.isolate(ingress, port_class, (out, q), place);
             }
             self.run.packets[place].flags &= !ISOLATED;
         }
-        if let Some(reason) = self.charge(lane, out, q, &packet) {
-            self.refuse(lane, ingress, place, reason);
+        if let Some(reason) = self.charge(port_class, out, q, &packet) {
+            self.refuse(port_class, ingress, place, reason);
             return;
         }
-        let view = self.account_view(lane);
+        let view = self.account_view(port_class);
         let pipeline = self.node.switch.pipeline;
         if pipeline == 0 {
             let crosses = self.has_crossbar();
@@ -78,18 +78,18 @@ impl AtNode<'_, '_> {
             } else {
                 self.enqueue(out, q, place);
             }
-            self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+            self.tell_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
             if !crosses {
                 self.kick(out);
             }
             return;
         }
-        self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+        self.tell_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
         self.enter_pipeline((out, q), place);
     }
 
     /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it pauses nobody.
-    fn isolate(&mut self, ingress: Local, lane: usize, (out, q): (Local, usize), place: Place) {
+    fn isolate(&mut self, ingress: Local, port_class: usize, (out, q): (Local, usize), place: Place) {
         let packet = &mut self.run.packets[place];
         packet.flags |= ISOLATED;
         let frame = u64::from(packet.frame);
@@ -100,7 +100,7 @@ impl AtNode<'_, '_> {
             self.enter_pipeline((out, q), place);
         }
         // For the account it is as if it had been discarded.
-        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
         self.kick(out);
     }
 
@@ -137,8 +137,8 @@ impl AtNode<'_, '_> {
         };
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, q) {
-            let lane = self.facts.layout.lane(packet.ingress, packet.class);
-            self.discard(lane, place, reason);
+            let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+            self.discard(port_class, place, reason);
             self.settle();
             if self.node.ports.known(out.index()).isolates {
                 self.no_longer_placed(out, packet.flow);
@@ -148,7 +148,7 @@ impl AtNode<'_, '_> {
             } else if self.may_lose(out, q) {
                 self.node.switch.occupied -= u64::from(packet.frame);
             } else {
-                self.uncharge(lane, packet.ingress, packet.frame);
+                self.uncharge(port_class, packet.ingress, packet.frame);
             }
         } else if self.has_crossbar() {
             self.wait_to_cross(out, q, place);
@@ -162,22 +162,22 @@ impl AtNode<'_, '_> {
         if self.node.ports.known(out.index()).up {
             self.queue_control(out, place);
         } else {
-            let lane = self.facts.layout.lane(self.run.packets[place].ingress, 0);
-            self.discard(lane, place, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(self.run.packets[place].ingress, 0);
+            self.discard(port_class, place, DropReason::LinkDown);
         }
     }
 
     /// Sends a packet on that no congestion point hears of: straight through where the port has nothing else to do, else
-    /// by its queue. `lane` is its account.
+    /// by its queue. `port_class` is its account.
     #[inline]
-    fn pass_on(&mut self, out: Local, lane: usize, place: Place) {
+    fn pass_on(&mut self, out: Local, port_class: usize, place: Place) {
         let Packet { class, frame, ingress, .. } = self.run.packets[place];
         if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
             if self.facts.telemetry {
                 self.record_hop(out, place);
             }
-            self.send_charged(out, place, (ingress, lane), frame);
+            self.send_charged(out, place, (ingress, port_class), frame);
         } else {
             self.join(out, self.facts.layout.first_queue(class), place);
         }
@@ -210,12 +210,12 @@ impl AtNode<'_, '_> {
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     fn is_pressed(&self, packet: &Packet) -> bool {
-        let lane = self.facts.layout.lane(packet.ingress, packet.class);
-        let account = self.node.ingress.known(lane);
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        let account = self.node.ingress.known(port_class);
         if !account.lossless {
             return false;
         }
-        let view = self.account_view(lane);
+        let view = self.account_view(port_class);
         let threshold = account.receiver.threshold(view.pool_free);
         let frame = bytes(u64::from(packet.frame));
         account.headroom > 0
@@ -271,21 +271,22 @@ impl AtNode<'_, '_> {
         points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
     }
 
-    /// A packet that has just arrived is discarded before it is charged; `lane` is its account.
+    /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
     #[inline(never)]
-    fn refuse(&mut self, lane: usize, ingress: Local, place: Place, reason: DropReason) {
-        self.discard(lane, place, reason);
+    fn refuse(&mut self, port_class: usize, ingress: Local, place: Place, reason: DropReason) {
+        self.discard(port_class, place, reason);
         self.settle();
-        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
     }
 
     /// Puts a charged packet into its egress queue.
     pub fn enqueue(&mut self, out: Local, q: usize, place: Place) {
         let &Packet { class, frame, .. } = &self.run.packets[place];
-        let lane = self.facts.layout.lane(out, class);
+        let port_class = self.facts.layout.port_class(out, class);
         if self.node.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.run.packets[place];
-            packet.paused = packet.paused.wrapping_sub(self.node.egress.known_mut(lane).paused(self.now));
+            packet.paused =
+                packet.paused.wrapping_sub(self.node.egress.known_mut(port_class).paused(self.now));
         }
         let queue = self.node.queues.known_mut(out.index() * self.facts.layout.queues_per_port + q);
         queue.bytes += u64::from(frame);
@@ -295,7 +296,7 @@ impl AtNode<'_, '_> {
         if queued <= u64::from(self.node.ports.known(out.index()).fast_path_up_to) {
             return;
         }
-        self.enqueued(out, q, lane, place);
+        self.enqueued(out, q, port_class, place);
     }
 
     /// Sends a packet of the control class that is made at this node: no pipeline is before it.
@@ -328,8 +329,8 @@ impl AtNode<'_, '_> {
             return self.queue_metered(out, place);
         }
         if !self.node.ports.known(out.index()).up {
-            let lane = self.facts.layout.lane(out, 0);
-            self.discard(lane, place, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(out, 0);
+            self.discard(port_class, place, DropReason::LinkDown);
             return;
         }
         let frame = self.run.packets[place].frame;
@@ -340,8 +341,8 @@ impl AtNode<'_, '_> {
     }
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.
-    pub fn discard_queue(&mut self, port: Local, lane: usize) {
-        self.flush_queues(port, (lane % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
+    pub fn discard_queue(&mut self, port: Local, port_class: usize) {
+        self.flush_queues(port, (port_class % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
     }
 
     /// Drops what waits in the queues of a class.
@@ -370,19 +371,19 @@ impl AtNode<'_, '_> {
                 self.node.machines[port.index()].placed.remove(&packet.flow.0);
                 self.removed(port, &packet);
                 if self.node.ports.known(port.index()).at_host {
-                    let lane = self.facts.layout.lane(port, packet.class);
-                    self.drop_packet(lane, &packet, reason);
+                    let port_class = self.facts.layout.port_class(port, packet.class);
+                    self.drop_packet(port_class, &packet, reason);
                     continue;
                 }
-                let lane = self.facts.layout.lane(packet.ingress, packet.class);
-                self.drop_packet(lane, &packet, reason);
+                let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+                self.drop_packet(port_class, &packet, reason);
                 if packet.class != 0 && self.has_crossbar() {
                     self.left_output(port, packet.frame);
                 } else if self.may_lose(port, q) {
                     self.uncounted(packet.frame);
                 } else if packet.class != 0 {
                     self.settle();
-                    self.uncharge(lane, packet.ingress, packet.frame);
+                    self.uncharge(port_class, packet.ingress, packet.frame);
                 }
             }
         }

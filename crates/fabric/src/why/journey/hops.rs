@@ -51,9 +51,9 @@ impl AtNode<'_, '_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let lane = self.facts.layout.lane_id(port, class);
-        let (paused, left) = trace.paused[lane].take_out_of(&waited);
-        flight.way.extend(trace.pauses(lane, port, &paused));
+        let port_class = self.facts.layout.port_class_id(port, class);
+        let (paused, left) = trace.paused[port_class].take_out_of(&waited);
+        flight.way.extend(trace.pauses(port_class, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);
         for stop in held {
             flight.push(stop.from, stop.to, Label::at(Cause::HeldBack, port));

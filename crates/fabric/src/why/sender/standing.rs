@@ -33,7 +33,7 @@ impl World<'_> {
 
     /// What a sender stands at from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
-        let &Sender { nic, lane, wire, turn, sent, .. } = sender;
+        let &Sender { nic, port_class, wire, turn, sent, .. } = sender;
         let half = &self.run.pairs.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
@@ -55,7 +55,7 @@ impl World<'_> {
             waits,
             pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
-            paused: trace.paused[lane].in_force().map(|stop| stop.from),
+            paused: trace.paused[port_class].in_force().map(|stop| stop.from),
             held: port.has_cp
                 && (node.holds_back(local, q, self.time())
                     || port.holds_flows && node.holds_flow(local, q.class, hash, self.time())),
@@ -77,7 +77,7 @@ impl AtNode<'_, '_> {
         Sender {
             slot,
             nic,
-            lane: self.facts.layout.lane_id(nic, half.class),
+            port_class: self.facts.layout.port_class_id(nic, half.class),
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),

@@ -1,4 +1,4 @@
-//! The lanes of a port as they are built: accounts and halves of flow control.
+//! Construction of port classes: accounts and halves of flow control.
 
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver, AnyFcSender};
 use floodway_mechanisms::slots::{
@@ -52,9 +52,9 @@ impl Admission for Unlimited {
 }
 
 impl World<'_> {
-    /// What everybody may know of an account: what it holds when it is full, and whether it must not lose.
-    pub fn tell_of_lane(&mut self, account: &Ingress, switch: &Switch, at_switch: bool) {
-        let (port, class) = self.facts.layout.lane_of(account.id as usize);
+    /// Records what is fixed about an account: what it holds when it is full, and whether it must not lose.
+    pub fn record_account(&mut self, account: &Ingress, switch: &Switch, at_switch: bool) {
+        let (port, class) = self.facts.layout.port_class_of(account.id as usize);
         // Its own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
         self.facts.full[account.id as usize] = match account.reserve + account.sizes.headroom {
             _ if account.sizes.own != NEVER => account.sizes.own,
@@ -64,18 +64,18 @@ impl World<'_> {
         self.facts.ports[port.index()].lossless |= u16::from(account.lossless) << class;
     }
 
-    fn lane_id(&self, port: PortId, class: Class) -> u32 {
-        self.facts.layout.lane_id(port, self.facts.layout.dense(class)) as u32
+    fn port_class_id(&self, port: PortId, class: Class) -> u32 {
+        self.facts.layout.port_class_id(port, self.facts.layout.dense(class)) as u32
     }
 
     /// The receiver half of a port and class, with its account.
-    pub fn ingress_lane(
+    pub fn ingress_port_class(
         &self,
         accounts: &Accounts<'_>,
         port: PortId,
         class: Class,
     ) -> Result<Ingress, BuildError> {
-        let mut lane = Ingress {
+        let mut port_class = Ingress {
             receiver: AnyFcReceiver::Custom(Box::new(Unlimited)),
             timer: Armed::default(),
             admission: AnyAdmission::Custom(Box::new(Unlimited)),
@@ -86,7 +86,7 @@ impl World<'_> {
             reserve: 0,
             sizes: Sizes { headroom: 0, own: NEVER },
             fast_path_below: 0,
-            id: self.lane_id(port, class),
+            id: self.port_class_id(port, class),
             at_host: false,
             impaired: false,
             pooled: true,
@@ -98,44 +98,44 @@ impl World<'_> {
             rare: RareCounters::default(),
         };
         let Some(Guard { account, receiver, admission }) = guard(accounts, port, class)? else {
-            return Ok(lane);
+            return Ok(port_class);
         };
         if let Some(receiver) = receiver {
-            lane.receiver = receiver;
-            lane.awaits = lane.receiver.awaits_release();
+            port_class.receiver = receiver;
+            port_class.awaits = port_class.receiver.awaits_release();
         }
-        lane.admission = admission;
-        lane.lossless = account.lossless;
-        lane.by_output = account.by_output;
-        lane.sizes.own = account.own.map_or(NEVER, |own| own.0);
-        lane.pooled = account.own.is_none();
-        lane.reserve = account.reserve.0;
-        lane.sizes.headroom = account.headroom.0;
-        Ok(lane)
+        port_class.admission = admission;
+        port_class.lossless = account.lossless;
+        port_class.by_output = account.by_output;
+        port_class.sizes.own = account.own.map_or(NEVER, |own| own.0);
+        port_class.pooled = account.own.is_none();
+        port_class.reserve = account.reserve.0;
+        port_class.sizes.headroom = account.headroom.0;
+        Ok(port_class)
     }
 
     /// The sender half of a port and class.
-    pub fn egress_lane(
+    pub fn egress_port_class(
         &self,
         accounts: &Accounts<'_>,
         port: PortId,
         class: Class,
     ) -> Result<Egress, BuildError> {
-        let mut lane = Egress {
+        let mut port_class = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
             timer: Armed::default(),
             paused_since: NEVER,
-            id: self.lane_id(port, class),
+            id: self.port_class_id(port, class),
             paused_total: 0,
             counters: EgressCounters::default(),
             rare: RareEgressCounters::default(),
         };
         if let Some(sender) = sender(accounts, port, class)? {
-            lane.sender = sender;
-            lane.counts_sent = lane.sender.counts_sent();
+            port_class.sender = sender;
+            port_class.counts_sent = port_class.sender.counts_sent();
         }
-        Ok(lane)
+        Ok(port_class)
     }
 }
 

@@ -73,7 +73,7 @@ impl AtNode<'_, '_> {
             }
         }
         self.run.out.frames.0.clear();
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
@@ -211,7 +211,7 @@ impl AtNode<'_, '_> {
             self.discard_queue(port, port_class);
         }
         if look {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 
@@ -292,7 +292,7 @@ impl AtNode<'_, '_> {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
-        self.settle();
+        self.apply_releases();
         self.with_receiver(port_class, port, |receiver, cx, view| {
             if due {
                 receiver.on_timeout(cx, view);

@@ -14,9 +14,9 @@ use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
-    /// Something may be ready to be sent.
+    /// Transmits if the transmitter is free and something may be sent; if it is busy, asks for an event when it is free.
     #[inline]
-    pub fn kick(&mut self, port: Local) {
+    pub fn try_transmit(&mut self, port: Local) {
         if self.node.ports.known(port.index()).choosing {
             // It looks again itself.
         } else if self.is_busy(port) {
@@ -70,7 +70,7 @@ impl AtNode<'_, '_> {
             return self.transmit(port);
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
-        if self.settle() && self.is_busy(port) {
+        if self.apply_releases() && self.is_busy(port) {
             return;
         }
         let &Port { controls, meters, .. } = self.node.ports.known(port.index());
@@ -134,7 +134,7 @@ impl AtNode<'_, '_> {
             return;
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
-        if !at_host && self.settle() && self.is_busy(port) {
+        if !at_host && self.apply_releases() && self.is_busy(port) {
             return;
         }
         let state = self.node.ports.known_mut(port.index());

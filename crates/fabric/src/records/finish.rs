@@ -26,7 +26,7 @@ use crate::run::node::Node;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Closes the node's books, whose accounts are settled.
+    /// Closes the node's books; its due releases have been applied.
     fn close(&mut self) {
         for port in self.node.locals() {
             for class in 0..self.facts.layout.classes.len() as u8 {
@@ -51,7 +51,7 @@ impl World<'_> {
     pub fn close(&mut self, now: Time) {
         self.now = now.0;
         for node in 0..self.nodes.len() {
-            self.at(NodeId(node as u32)).settle();
+            self.at(NodeId(node as u32)).apply_releases();
         }
         self.run.kept.blocked = self.blocked();
         for node in 0..self.nodes.len() {
@@ -82,7 +82,7 @@ impl World<'_> {
         self.leave_room_for_tables();
         self.end_buckets();
         self.run.kept.records.sort_rows();
-        self.settle_ideals();
+        self.compute_changed_ideals();
         self.close_logs();
         let outcome = self.outcome(stopped);
         crate::records::outcome::Records {

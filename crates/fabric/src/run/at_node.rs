@@ -68,7 +68,7 @@ impl AtNode<'_, '_> {
         match what {
             What::LinkControl => self.link_control_arrives(Place::of(event.item)),
             What::Release => {
-                self.settle();
+                self.apply_releases();
             }
             What::Pipeline => self.leave_pipeline(),
             What::Crossing => self.crossbar_wakes(),
@@ -81,7 +81,7 @@ impl AtNode<'_, '_> {
             What::Start => {
                 self.start_flow(id);
                 if self.run.events.by_node().is_some() {
-                    self.kick_started();
+                    self.try_transmit_started();
                 }
             }
             // The two of packets are above; a fault is a step of the whole network.

@@ -64,7 +64,7 @@ impl World<'_> {
         if ends && !down {
             for port in [PortId(2 * link), PortId(2 * link + 1)] {
                 let (mut at, port) = self.at_port(port);
-                at.kick(port);
+                at.try_transmit(port);
             }
         }
     }
@@ -199,7 +199,7 @@ impl AtNode<'_, '_> {
             self.node.egress[port_class].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
             self.sender_changed(port, port_class);
-            self.settle();
+            self.apply_releases();
             self.with_receiver(port_class, port, FcReceiver::on_link_reset);
             self.repeat_relayed(port, class);
         }

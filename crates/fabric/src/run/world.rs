@@ -1,12 +1,12 @@
 //! The state of a running network, and its event loop.
 //!
 //! ```text
-//!          kick            start                      arrive
+//!       try_transmit         start                      arrive
 //!  queue ───────► transmitter ───────► event of arrival ───────► next node
 //!                     │ departure event only while something waits
-//!                     └ release of the ingress account, settled when a view is read
+//!                     └ release of the ingress account, applied when a view is read
 //! ```
-//! A packet on a link is an event that names the packet's place.
+//! A packet on a link is an event that holds a reference to the packet.
 
 use std::sync::atomic::Ordering;
 
@@ -130,18 +130,18 @@ impl<'a> World<'a> {
         };
         self.at(node).dispatch(event);
         if !self.run.out.started.is_empty() {
-            self.kick_started();
+            self.try_transmit_started();
         }
     }
 
     /// Lets the NICs look at which flows have just started, unless more start at this instant.
-    fn kick_started(&mut self) {
+    fn try_transmit_started(&mut self) {
         if !self.run.out.all_started {
             return;
         }
         for i in 0..self.run.out.started.len() {
             let (mut at, port) = self.at_port(self.run.out.started[i]);
-            at.kick(port);
+            at.try_transmit(port);
         }
         self.run.out.started.clear();
     }

@@ -1,7 +1,7 @@
 //! The inputs of an input-output queued switch: a queue for each output at each of them, and the crossbar behind.
 //!
 //! ```text
-//! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► kick
+//! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► try_transmit
 //!            charged to the input's account               uncharged: it has crossed
 //! ```
 

@@ -165,8 +165,8 @@ impl Sender {
         if self.log.len() < MANY {
             return;
         }
-        let settled = oldest.min(self.started);
-        while let Some(first) = self.log.front().copied().filter(|first| first.to <= settled) {
+        let oldest_kept = oldest.min(self.started);
+        while let Some(first) = self.log.front().copied().filter(|first| first.to <= oldest_kept) {
             self.sums.add(&first, (0, NEVER));
             self.log.pop_front();
         }

@@ -52,10 +52,10 @@ struct Ideal {
 type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
 
 impl World<'_> {
-    /// Works the ideals of all flows out, where the network changes; where it does not they are known.
-    pub fn settle_ideals(&mut self) {
+    /// Computes the ideals of all flows, where the network changes; where it does not they are known.
+    pub fn compute_changed_ideals(&mut self) {
         if !self.facts.changes {
-            self.settle_sprayed();
+            self.compute_sprayed_ideals();
             return;
         }
         let pinned = self.pinned();
@@ -68,7 +68,7 @@ impl World<'_> {
         let ideals = self.run.kept.records.rows().zip(asked.iter().zip(least)).map(
             |((_, received), (asked, ideal))| {
                 let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
-                self.settled(asked, ideal, took)
+                self.final_ideal(asked, ideal, took)
             },
         );
         let ideals: Vec<u64> = ideals.collect();
@@ -78,7 +78,7 @@ impl World<'_> {
     }
 
     /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
-    fn settle_sprayed(&mut self) {
+    fn compute_sprayed_ideals(&mut self) {
         if !self.facts.path_facts().sprays() {
             return;
         }
@@ -87,10 +87,10 @@ impl World<'_> {
             let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
             let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
             let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
-            self.settled(&asked, ideal, took)
+            self.final_ideal(&asked, ideal, took)
         };
-        let settled: Vec<u64> = self.run.kept.records.rows().map(of).collect();
-        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(settled) {
+        let ideals: Vec<u64> = self.run.kept.records.rows().map(of).collect();
+        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(ideals) {
             row.ideal = ideal;
         }
     }
@@ -100,7 +100,7 @@ impl World<'_> {
         let pinned = self.pinned();
         let asked = [self.asked((key, destination), size, key.start + took, &pinned)];
         let ideals = Sweep::new(self, &asked).run();
-        Span(self.settled(&asked[0], ideals[0], Some(took)))
+        Span(self.final_ideal(&asked[0], ideals[0], Some(took)))
     }
 
     /// The paths of flows that name theirs.
@@ -144,7 +144,7 @@ impl World<'_> {
     }
 
     /// What the table of flows says of a flow that took so long, if it is complete.
-    fn settled(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
+    fn final_ideal(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
         let may_differ = ideal.changed || ideal.spread;
         let by_two_ways = |took: u64| may_differ && took >= self.facts.floor(asked.ends, &asked.packets);
         match took {

@@ -261,9 +261,9 @@ impl AtNode<'_, '_> {
     }
 
     #[inline]
-    pub fn kick_nic(&mut self, id: u32) {
+    pub fn try_transmit_at_nic(&mut self, id: u32) {
         if let Some(port) = self.nic_to_look(id) {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 
@@ -276,14 +276,14 @@ impl AtNode<'_, '_> {
         looks.then_some(half.nic)
     }
 
-    /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
+    /// Tries to transmit what the NIC is to send again, of any flow: one try passes over one outdated entry of
     /// each only. One that takes turns by the list of flows has looked in any case.
-    pub fn kick_repeats(&mut self, id: u32) {
+    pub fn try_transmit_repeats(&mut self, id: u32) {
         let half = self.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
-            self.kick(nic);
+            self.try_transmit(nic);
         }
     }
 }

@@ -79,7 +79,7 @@ impl AtNode<'_, '_> {
             let id = self.node.ports[local].id.0;
             self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, id);
         }
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
@@ -107,7 +107,7 @@ impl AtNode<'_, '_> {
         half.head.cnps += 1;
         layers(half, now, |layer| layer.on_cnp(now, &cnp));
         self.stack_changed(packet.flow.0);
-        self.kick_nic(packet.flow.0);
+        self.try_transmit_at_nic(packet.flow.0);
     }
 
     /// A reply has arrived, with the records that it brings back, if any.
@@ -143,8 +143,8 @@ impl AtNode<'_, '_> {
             self.transport_changed(packet.flow.0);
         }
         if !forgotten {
-            self.kick_nic(packet.flow.0);
-            self.kick_repeats(packet.flow.0);
+            self.try_transmit_at_nic(packet.flow.0);
+            self.try_transmit_repeats(packet.flow.0);
         }
     }
 
@@ -178,10 +178,10 @@ impl AtNode<'_, '_> {
         self.stack_changed(id);
         // Nobody may have been due: then the timer is armed anew, and that is all.
         if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.kick_nic(id);
+            self.try_transmit_at_nic(id);
         }
         if loss.is_some() {
-            self.kick_repeats(id);
+            self.try_transmit_repeats(id);
         }
     }
 
@@ -200,7 +200,7 @@ impl AtNode<'_, '_> {
         });
         self.stack_changed(id);
         if self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.kick_nic(id);
+            self.try_transmit_at_nic(id);
         }
     }
 

@@ -46,8 +46,8 @@ impl AtNode<'_, '_> {
             }
         });
         self.stack_changed(packet.flow.0);
-        self.kick_nic(packet.flow.0);
-        self.kick_repeats(packet.flow.0);
+        self.try_transmit_at_nic(packet.flow.0);
+        self.try_transmit_repeats(packet.flow.0);
     }
 
     /// Tells the layers whether there is something to send, if that has changed, and sends what they say.

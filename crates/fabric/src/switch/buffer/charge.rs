@@ -236,16 +236,16 @@ impl AtNode<'_, '_> {
     /// Uncharges all packets whose last bit has gone, in order of time, then of port; whether
     /// there were any.
     #[inline]
-    pub fn settle(&mut self) -> bool {
+    pub fn apply_releases(&mut self) -> bool {
         let any = self.node.switch.next_release <= self.now;
         if any {
-            self.settle_due();
+            self.apply_due_releases();
         }
         any
     }
 
     #[inline(never)]
-    fn settle_due(&mut self) {
+    fn apply_due_releases(&mut self) {
         loop {
             let state = &mut *self.node.switch;
             let Some(leaving) = state.releases.pop_front() else { return };

@@ -87,7 +87,7 @@ impl AtNode<'_, '_> {
                 self.tell_points(port, event);
                 self.after_congestion_points(port);
                 // A gate may have changed.
-                self.kick(port);
+                self.try_transmit(port);
             }
         }
     }
@@ -107,7 +107,7 @@ impl AtNode<'_, '_> {
         }
         self.after_congestion_points(port);
         // A gate may have opened.
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// Congestion points of `port` have been called: their timers, what they hear from now on, and what they said.
@@ -284,7 +284,7 @@ impl AtNode<'_, '_> {
     /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
     /// that waits of them, and are charged to nobody any more. None moves back, since no account has room for it.
     pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
-        self.settle();
+        self.apply_releases();
         let (first, second) =
             (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
         let at = self.facts.layout.queue(port);
@@ -468,7 +468,7 @@ impl AtNode<'_, '_> {
         let extra = self.run.out.boxed(what);
         self.run.packets.attach(place, extra);
         self.queue_link_control(port, place);
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// The neighbour downstream has said something to the machines of an egress port, or it was lost on the way.
@@ -479,7 +479,7 @@ impl AtNode<'_, '_> {
         self.tell_points(port, what);
         self.after_congestion_points(port);
         // A gate may have changed.
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// The class of `port_class` may not leave `port` any more, or may again.

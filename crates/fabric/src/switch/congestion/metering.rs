@@ -26,7 +26,7 @@ impl AtNode<'_, '_> {
         meter.joins();
         meter.fifo.push(&mut self.run.packets, place);
         self.joins(out, frame);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// Takes the next metered message of a port, if it may leave now; else the port looks again when it may.

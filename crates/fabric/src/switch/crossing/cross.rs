@@ -156,7 +156,7 @@ impl AtNode<'_, '_> {
         }
         self.uncharge_voq(out, &packet);
         self.enqueue(out, queue + 1, place);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// Lets packets start to cross until no pair of free ports is left that has one.

@@ -28,7 +28,7 @@ impl AtNode<'_, '_> {
             }
             return;
         }
-        self.settle();
+        self.apply_releases();
         if self.charge_on_fast_path(port_class, ingress, out, class, frame) {
             self.pass_on(out, port_class, place);
         } else {
@@ -80,7 +80,7 @@ impl AtNode<'_, '_> {
             }
             self.tell_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
             if !crosses {
-                self.kick(out);
+                self.try_transmit(out);
             }
             return;
         }
@@ -101,13 +101,13 @@ impl AtNode<'_, '_> {
         }
         // For the account it is as if it had been discarded.
         self.with_receiver(port_class, ingress, FcReceiver::on_refused);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
     fn enter_pipeline(&mut self, (out, q): (Local, usize), place: Place) {
         if q != 0 && self.node.ports.known(out.index()).isolates {
-            // What is charged for it goes by its queue: which one that is is settled now.
+            // Its queue decides what is charged for it, so the queue is chosen now.
             let packet = self.run.packets[place];
             self.note_placed(out, q, &packet);
         }
@@ -139,7 +139,7 @@ impl AtNode<'_, '_> {
         if let Some(reason) = self.shut(out, q) {
             let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, place, reason);
-            self.settle();
+            self.apply_releases();
             if self.node.ports.known(out.index()).isolates {
                 self.no_longer_placed(out, packet.flow);
             }
@@ -187,7 +187,7 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn join(&mut self, out: Local, q: usize, place: Place) {
         self.enqueue(out, q, place);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// The queue that the packet joins; none if it must be dropped.
@@ -275,7 +275,7 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn refuse(&mut self, port_class: usize, ingress: Local, place: Place, reason: DropReason) {
         self.discard(port_class, place, reason);
-        self.settle();
+        self.apply_releases();
         self.with_receiver(port_class, ingress, FcReceiver::on_refused);
     }
 
@@ -313,8 +313,12 @@ impl AtNode<'_, '_> {
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, place: Place) -> bool {
         let &Port { up, at_host, meters, .. } = self.node.ports.known(out.index());
-        let through =
-            up && !meters && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
+        let through = up
+            && !meters
+            && self.facts.straight_control
+            && !at_host
+            && !self.apply_releases()
+            && self.is_idle(out);
         if through {
             self.goes_through(out, self.run.packets[place].frame);
             self.put_on_link(out, place);
@@ -337,7 +341,7 @@ impl AtNode<'_, '_> {
         let at = self.facts.layout.queue(out);
         self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
         self.joins(out, frame);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.
@@ -382,7 +386,7 @@ impl AtNode<'_, '_> {
                 } else if self.may_lose(port, q) {
                     self.uncounted(packet.frame);
                 } else if packet.class != 0 {
-                    self.settle();
+                    self.apply_releases();
                     self.uncharge(port_class, packet.ingress, packet.frame);
                 }
             }

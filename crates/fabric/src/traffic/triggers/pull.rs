@@ -77,7 +77,7 @@ impl AtNode<'_, '_> {
         let bounded = u64::from(begin.size < UNBOUNDED);
         self.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
         if let Some(port) = self.begin(begin) {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 

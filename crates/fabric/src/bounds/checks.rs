@@ -183,7 +183,7 @@ impl AtNode<'_, '_> {
         });
         let queued =
             queues.map(|(port, q)| self.node.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
-        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let lost =
             piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| u64::from(packet.frame)).sum::<u64>()

@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::Time;
 
-use crate::link::arena::{Extra, Place};
+use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
@@ -16,19 +16,19 @@ use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
     /// A link control frame waits to be sent from here.
-    pub fn queue_link_control(&mut self, port: Local, place: Place) {
+    pub fn queue_link_control(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
         state.controls = true;
         if self.facts.blueprint.semantics.link_control == LinkControl::First {
-            return state.control.push(&mut self.run.packets, place);
+            return state.control.push(&mut self.run.packets, packet_ref);
         }
         let at = self.facts.layout.queue(port);
-        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
-        self.joins(port, self.run.packets[place].frame);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, packet_ref);
+        self.joins(port, self.run.packets[packet_ref].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
-    fn last_link_control(&self, port: Local) -> Option<Place> {
+    fn last_link_control(&self, port: Local) -> Option<PacketRef> {
         match self.facts.blueprint.semantics.link_control {
             LinkControl::First => self.node.ports.known(port.index()).control.back(),
             LinkControl::ControlClass => self.node.queues.known(self.facts.layout.queue(port)).fifo.back(),
@@ -68,8 +68,8 @@ impl AtNode<'_, '_> {
                 if let Some(draws) = &mut self.run.shared_draws {
                     draws.skip();
                 }
-                let place = self.run.packets.add(Packet::link_control(frame, size, self.now));
-                self.queue_link_control(port, place);
+                let packet_ref = self.run.packets.add(Packet::link_control(frame, size, self.now));
+                self.queue_link_control(port, packet_ref);
             }
         }
         self.run.out.frames.0.clear();

@@ -3,7 +3,7 @@
 use floodway_mechanisms::registry::AnyFcSender;
 use floodway_units::{PortId, Rng};
 
-use crate::link::arena::{Arena, Fifo, Place};
+use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::serial::Serial;
 use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
@@ -103,13 +103,13 @@ pub(crate) struct Impairment {
 impl Port {
     /// The link control frame that is sent before all else.
     #[inline]
-    pub fn take_control(&mut self, packets: &Arena) -> Option<Place> {
+    pub fn take_control(&mut self, packets: &Arena) -> Option<PacketRef> {
         if !self.controls {
             return None;
         }
-        let place = self.control.pop(packets)?;
+        let packet_ref = self.control.pop(packets)?;
         self.controls = !self.control.is_empty();
-        Some(place)
+        Some(packet_ref)
     }
 
     /// Is its `q`-th queue one that may lose what waits in it? Then it is paused by nobody, and its packets are charged to no

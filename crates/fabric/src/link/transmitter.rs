@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Rate, Time};
 
-use crate::link::arena::{Fifo, Place};
+use crate::link::arena::{Fifo, PacketRef};
 use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::{Acks, Release};
@@ -54,7 +54,7 @@ impl AtNode<'_, '_> {
 
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
-    fn first_waiting(&self, port: Local) -> Place {
+    fn first_waiting(&self, port: Local) -> PacketRef {
         let first = self.facts.layout.queue(port);
         let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
         self.node.queues.known(first).fifo.front_or(data)
@@ -90,17 +90,17 @@ impl AtNode<'_, '_> {
         let at = self.facts.layout.queue(port);
         let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         let port_class = self.facts.layout.port_class(port, 1);
-        let (q, place) =
+        let (q, packet_ref) =
             match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
-                (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
-                (None, Some(place))
+                (Some(packet_ref), _) if self.run.packets[packet_ref].class == 0 => (0, packet_ref),
+                (None, Some(packet_ref))
                     if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= up_to =>
                 {
-                    (1, place)
+                    (1, packet_ref)
                 }
                 _ => return false,
             };
-        let packet = &mut self.run.packets[place];
+        let packet = &mut self.run.packets[packet_ref];
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.facts.layout.port_class(ingress, 1);
         // A release that an account waits for may enqueue a PFC frame on this port.
@@ -110,18 +110,18 @@ impl AtNode<'_, '_> {
         self.node.queues.known_mut(at + q).fifo.pop(&self.run.packets);
         self.leaves(port, frame);
         if q == 0 {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
         } else {
             self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
             if self.node.ports.known(port.index()).gates.paused != 0 {
                 let paused = self.node.egress.known_mut(port_class).paused(self.now);
-                let packet = &mut self.run.packets[place];
+                let packet = &mut self.run.packets[packet_ref];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
             if self.facts.telemetry {
-                self.record_hop(port, place);
+                self.record_hop(port, packet_ref);
             }
-            self.send_charged(port, place, (ingress, account), frame);
+            self.send_charged(port, packet_ref, (ingress, account), frame);
         }
         true
     }
@@ -140,15 +140,15 @@ impl AtNode<'_, '_> {
         let state = self.node.ports.known_mut(port.index());
         let meters = state.meters;
         state.choosing = true;
-        if let Some(place) = state.take_control(&self.run.packets) {
-            let frame = self.run.packets[place];
+        if let Some(packet_ref) = state.take_control(&self.run.packets) {
+            let frame = self.run.packets[packet_ref];
             self.count_link_control(port, &frame);
-            self.put_on_link(port, place);
-        } else if let Some(place) = self.take_control(port) {
-            self.leaves_control(port, place);
-            self.put_on_link(port, place);
-        } else if meters && let Some(place) = self.take_metered(port) {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
+        } else if let Some(packet_ref) = self.take_control(port) {
+            self.leaves_control(port, packet_ref);
+            self.put_on_link(port, packet_ref);
+        } else if meters && let Some(packet_ref) = self.take_metered(port) {
+            self.put_on_link(port, packet_ref);
         } else if at_host {
             self.send_from_nic(port);
         } else {
@@ -165,15 +165,15 @@ impl AtNode<'_, '_> {
     pub fn send_charged(
         &mut self,
         port: Local,
-        place: Place,
+        packet_ref: PacketRef,
         (from, port_class): (Local, usize),
         frame: u16,
     ) {
         if self.facts.release == Release::Start {
             self.uncharge(port_class, from, frame);
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
         } else {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
             self.release_later(port, from, port_class, frame);
         }
     }
@@ -181,13 +181,13 @@ impl AtNode<'_, '_> {
     /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply of
     /// a class of data, which a pause of its class may hold back.
     #[inline]
-    pub fn take_control(&mut self, port: Local) -> Option<Place> {
+    pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
         let at = self.facts.layout.queue(port);
-        let place = self.node.queues.known(at).fifo.front()?;
-        let Packet { class, frame, .. } = self.run.packets[place];
+        let packet_ref = self.node.queues.known(at).fifo.front()?;
+        let Packet { class, frame, .. } = self.run.packets[packet_ref];
         if class != 0
             && self.facts.blueprint.semantics.acks == Acks::Data
-            && !self.run.packets[place].is_link_control()
+            && !self.run.packets[packet_ref].is_link_control()
         {
             let gate = self
                 .node
@@ -204,8 +204,8 @@ impl AtNode<'_, '_> {
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
     #[inline]
-    fn leaves_control(&mut self, port: Local, place: Place) {
-        let packet = self.run.packets[place];
+    fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
         }
@@ -220,7 +220,9 @@ impl AtNode<'_, '_> {
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.quits(port, packet.frame);
         let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
-        let more = waiting.places(&self.run.packets).any(|place| self.run.packets[place].is_link_control());
+        let more = waiting
+            .packet_refs(&self.run.packets)
+            .any(|packet_ref| self.run.packets[packet_ref].is_link_control());
         self.node.ports.known_mut(port.index()).controls = more;
         self.count_link_control(port, packet);
     }
@@ -237,8 +239,8 @@ impl AtNode<'_, '_> {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.facts.layout.queue(port) + q;
         let queue = self.node.queues.known_mut(at);
-        let place = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
-        let packet = &mut self.run.packets[place];
+        let packet_ref = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
+        let packet = &mut self.run.packets[packet_ref];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
         let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
@@ -246,20 +248,20 @@ impl AtNode<'_, '_> {
         let isolated = self.may_lose(port, q);
         if !isolated {
             let paused = self.node.egress.known_mut(port_class).paused(self.now);
-            let packet = &mut self.run.packets[place];
+            let packet = &mut self.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
         self.leaves(port, frame);
         if above_threshold {
-            let packet = self.run.packets[place];
+            let packet = self.run.packets[packet_ref];
             let mark = self.dequeued(port, q, &packet);
-            self.mark(port_class, place, mark);
+            self.mark(port_class, packet_ref, mark);
             if self.node.machines[port.index()].clears {
-                self.clear_mark(port, q, place);
+                self.clear_mark(port, q, packet_ref);
             }
         }
         if self.facts.telemetry {
-            self.record_hop(port, place);
+            self.record_hop(port, packet_ref);
         }
         let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
         self.sent(port, port_class, self.facts.layout.wire(frame));
@@ -269,13 +271,18 @@ impl AtNode<'_, '_> {
             self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
         if self.has_crossbar() {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
             self.left_output(port, frame);
         } else if isolated {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
             self.uncounted(frame);
         } else {
-            self.send_charged(port, place, (ingress, self.facts.layout.port_class(ingress, class)), frame);
+            self.send_charged(
+                port,
+                packet_ref,
+                (ingress, self.facts.layout.port_class(ingress, class)),
+                frame,
+            );
         }
     }
 

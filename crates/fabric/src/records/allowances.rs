@@ -33,13 +33,13 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = (u32, bool);
+    type TieKey = (u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> (u32, bool) {
+    fn tie_key(&self) -> (u32, bool) {
         (self.nic, self.in_step)
     }
 }

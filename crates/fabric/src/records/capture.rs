@@ -75,7 +75,7 @@ pub(crate) struct Capture {
     /// In the order in which they were first seen.
     pub flows: Vec<Seen>,
     /// By NIC and rank, which no two flows of a run share.
-    places: FxHashMap<(NodeId, Local, u32), u32>,
+    codes: FxHashMap<(NodeId, Local, u32), u32>,
 }
 
 impl Capture {
@@ -98,10 +98,10 @@ impl Capture {
     }
 
     /// `number` is that of its first message that is not over.
-    fn place_of(&mut self, way: &Way, number: u64) -> u32 {
+    fn code_of(&mut self, way: &Way, number: u64) -> u32 {
         let next = self.flows.len() as u32;
-        let place = *self.places.entry((way.source, way.nic, way.rank)).or_insert(next);
-        if place == next {
+        let code = *self.codes.entry((way.source, way.nic, way.rank)).or_insert(next);
+        if code == next {
             self.flows.push(Seen {
                 workload: way.workload,
                 source: way.source,
@@ -111,6 +111,6 @@ impl Capture {
                 has_acks: way.has_acks,
             });
         }
-        place
+        code
     }
 }

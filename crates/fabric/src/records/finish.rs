@@ -185,11 +185,12 @@ impl World<'_> {
         let queues = self.nodes.iter().flat_map(|node| node.queues.iter());
         let queued = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let piped = self.nodes.iter().flat_map(|node| &node.switch.pipe);
-        let piped = piped.map(|&(_, _, place)| &self.run.packets[place]);
+        let piped = piped.map(|&(_, _, packet_ref)| &self.run.packets[packet_ref]);
         let inputs = self.nodes.iter().filter_map(|node| node.switch.inputs.as_deref());
-        let crossing =
-            inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
-        let flying = self.on_links.iter().map(|&(_, place)| &self.run.packets[place]);
+        let crossing = inputs
+            .flat_map(|inputs| inputs.packet_refs(&self.run.packets))
+            .map(|packet_ref| &self.run.packets[packet_ref]);
+        let flying = self.on_links.iter().map(|&(_, packet_ref)| &self.run.packets[packet_ref]);
         let machines = self.nodes.iter().flat_map(|node| &node.machines);
         let meters = machines.filter_map(|machines| machines.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(&self.run.packets));
@@ -223,13 +224,13 @@ impl World<'_> {
             }
         };
         let switch = &node.switch;
-        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let charged =
             |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
         if let Some(inputs) = &switch.inputs {
             // What has crossed is charged to nobody.
-            inputs.places(&self.run.packets).for_each(|place| add(&self.run.packets[place]));
+            inputs.packet_refs(&self.run.packets).for_each(|packet_ref| add(&self.run.packets[packet_ref]));
         } else if !node.is_host() {
             for port in node.locals() {
                 let charged = (1..self.facts.layout.queues_per_port)
@@ -503,8 +504,8 @@ impl World<'_> {
             received
         };
         let mut sent: Vec<Traffic> = (0..self.port_classes()).map(arrived).collect();
-        for &(port, place) in &self.on_links {
-            let packet = &self.run.packets[place];
+        for &(port, packet_ref) in &self.on_links {
+            let packet = &self.run.packets[packet_ref];
             if !packet.is_link_control() {
                 sent[self.facts.layout.port_class_id(port, packet.class)].add(packet.frame);
             }

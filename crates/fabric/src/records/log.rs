@@ -11,12 +11,12 @@ use crate::records::outcome::RowTotals;
 /// A row of a log.
 pub(crate) trait Logged {
     /// Orders rows of one instant: equal only for rows that one node writes in its own order.
-    type Place: Ord;
+    type TieKey: Ord;
 
     /// When it came.
     fn time(&self) -> u64;
 
-    fn place(&self) -> Self::Place;
+    fn tie_key(&self) -> Self::TieKey;
 }
 
 /// Rows, the first ones of a run.
@@ -64,7 +64,7 @@ impl<R: Logged> Log<R> {
 
     /// Puts the rows in order, and drops those beyond the most that are kept.
     pub fn close(&mut self) {
-        self.rows.sort_by_key(|row| (row.time(), row.place()));
+        self.rows.sort_by_key(|row| (row.time(), row.tie_key()));
         self.beyond += self.rows.len().saturating_sub(self.most) as u64;
         self.rows.truncate(self.most);
         if self.rows.len() == self.most {
@@ -88,13 +88,13 @@ mod tests {
     struct Row(u64, u32, char);
 
     impl Logged for Row {
-        type Place = u32;
+        type TieKey = u32;
 
         fn time(&self) -> u64 {
             self.0
         }
 
-        fn place(&self) -> u32 {
+        fn tie_key(&self) -> u32 {
             self.1
         }
     }

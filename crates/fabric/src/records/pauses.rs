@@ -23,14 +23,14 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = u64;
+    type TieKey = u64;
 
     fn time(&self) -> u64 {
         self.time
     }
 
     /// What one frame says of several classes stays in its order.
-    fn place(&self) -> u64 {
+    fn tie_key(&self) -> u64 {
         self.order
     }
 }

@@ -46,14 +46,14 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = u32;
+    type TieKey = u32;
 
     fn time(&self) -> u64 {
         self.time
     }
 
     /// A port's rows of a bucket are in the order of their first packets.
-    fn place(&self) -> u32 {
+    fn tie_key(&self) -> u32 {
         self.key.port
     }
 }

@@ -91,13 +91,13 @@ impl What {
 
 impl Logged for Row {
     /// No event brings the first states; they come first. Steps come last of their instant.
-    type Place = (bool, u32, bool);
+    type TieKey = (bool, u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> (bool, u32, bool) {
+    fn tie_key(&self) -> (bool, u32, bool) {
         (!matches!(self.what, What::Start(_)), self.port_class, self.in_step)
     }
 }

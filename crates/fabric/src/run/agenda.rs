@@ -17,7 +17,7 @@ use floodway_engine::{Event, Queue};
 use floodway_units::{PortId, Span, Time, mix};
 
 use crate::host::ranks::RANK_BITS;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::blueprint::{Starts, Ties};
 use crate::run::windows::{Drained, Windows};
 
@@ -143,7 +143,7 @@ impl Agenda {
     }
 
     /// Takes everything out, and names what is on links: packets, and the ports that sent them.
-    pub fn drain_arrivals(&mut self) -> Vec<(PortId, Place)> {
+    pub fn drain_arrivals(&mut self) -> Vec<(PortId, PacketRef)> {
         let pending: Vec<Event> = match &mut self.events {
             Events::InOneOrder(queue) => std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect(),
             Events::ByNode(windows) => windows.drain().events.into_iter().map(|(_, event)| event).collect(),
@@ -151,7 +151,7 @@ impl Agenda {
         let arrives = |event: Event| {
             let (what, port) = self.decode(event.order);
             let on_link = matches!(what, What::Arrival | What::LinkControl);
-            on_link.then(|| (PortId(port), Place::of(event.item)))
+            on_link.then(|| (PortId(port), PacketRef::of(event.item)))
         };
         pending.into_iter().filter_map(arrives).collect()
     }
@@ -234,8 +234,8 @@ impl Agenda {
 
     /// Adds the arrival of a packet at the far end of a link, where this group is.
     #[inline]
-    pub fn push_arrival(&mut self, to: u32, place: Place, at: u64, order: u64) {
-        let event = Event { time: Time(at), order, item: place.number() };
+    pub fn push_arrival(&mut self, to: u32, packet_ref: PacketRef, at: u64, order: u64) {
+        let event = Event { time: Time(at), order, item: packet_ref.number() };
         match &mut self.events {
             Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
             Events::ByNode(windows) => windows.push(to, event),
@@ -245,9 +245,9 @@ impl Agenda {
     /// As [`Agenda::push`], of an event for which a packet will probably be needed: it is prefetched. With several threads it is
     /// not, since by then it may belong to a node of another thread.
     #[inline]
-    pub fn push_of(&mut self, place: Place, at: u64, order: u64) {
+    pub fn push_of(&mut self, packet_ref: PacketRef, at: u64, order: u64) {
         let shared = matches!(&self.events, Events::ByNode(windows) if windows.has_other_threads());
-        let item = if shared { 0 } else { place.number() };
+        let item = if shared { 0 } else { packet_ref.number() };
         self.push_event(Event { time: Time(at), order, item });
     }
 

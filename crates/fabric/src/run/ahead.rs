@@ -9,7 +9,7 @@
 use floodway_engine::{AHEAD, Event, fetch};
 use floodway_units::NodeId;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
@@ -26,7 +26,7 @@ const REST: usize = 5;
 #[inline]
 pub(crate) fn fetch_packets(events: &[Event]) {
     for event in events {
-        Place::of(event.item).fetch();
+        PacketRef::of(event.item).fetch();
     }
 }
 
@@ -44,7 +44,7 @@ impl Run<'_> {
     /// Takes one step for each of two events that come after the next one.
     #[inline]
     pub fn look_ahead(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
-        Place::of(coming[PACKET].item).fetch();
+        PacketRef::of(coming[PACKET].item).fetch();
         let node = self.node_ahead(facts, coming[REST].order);
         self.fetch_rest(facts, nodes[node.index()].view(), &coming[REST]);
     }
@@ -52,7 +52,7 @@ impl Run<'_> {
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {
-        let packet = &self.packets[Place::of(event.item)];
+        let packet = &self.packets[PacketRef::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(node.ingress, facts.layout.port_class(ingress, class));
         self.pairs.ways.fetch(packet.flow.index(), 1);

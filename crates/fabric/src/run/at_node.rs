@@ -3,7 +3,7 @@
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId, Time};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::run::agenda::{NUMBER_SHIFT, What};
@@ -50,7 +50,7 @@ impl AtNode<'_, '_> {
         match self.run.events.moves(event.order) {
             Some((What::Arrival, _)) => {
                 self.run.kept.counts[What::Arrival as usize] += 1;
-                self.arrive(Place::of(event.item));
+                self.arrive(PacketRef::of(event.item));
             }
             Some((_, port)) => {
                 self.run.kept.counts[What::Departure as usize] += 1;
@@ -66,7 +66,7 @@ impl AtNode<'_, '_> {
         let (what, id) = self.run.events.decode(event.order);
         self.run.kept.counts[what as usize] += 1;
         match what {
-            What::LinkControl => self.link_control_arrives(Place::of(event.item)),
+            What::LinkControl => self.link_control_arrives(PacketRef::of(event.item)),
             What::Release => {
                 self.apply_releases();
             }

@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Span, Time};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::blueprint::PauseFault;
 use crate::network::changes::{self, Change, LinkChange};
@@ -82,8 +82,8 @@ impl World<'_> {
         // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled before all else.
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
         let flying = wire.clear(first);
-        for place in flying {
-            let packet = self.run.packets.lose(place);
+        for packet_ref in flying {
+            let packet = self.run.packets.lose(packet_ref);
             self.at(to.0).lost_on_wire(to.1, &packet);
         }
     }
@@ -142,16 +142,16 @@ impl World<'_> {
 
 impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
-    pub fn is_carried(&mut self, port: Local, place: Place, arrival: u64) -> bool {
+    pub fn is_carried(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) -> bool {
         let Some(wire) = &mut self.node.ports[port.index()].impairment.wire else { return true };
         if !wire.is_dead {
-            wire.carries(place, self.now, arrival);
+            wire.carries(packet_ref, self.now, arrival);
             return true;
         }
         if let Some((free, _)) = self.run.events.two_numbers() {
             self.node.ports[port.index()].free_order = free;
         }
-        let packet = self.run.packets.take(place);
+        let packet = self.run.packets.take(packet_ref);
         if !packet.is_link_control() {
             let port_class = self.facts.layout.port_class(port, packet.class);
             self.node.egress[port_class].rare.lost.add(packet.frame);
@@ -179,8 +179,8 @@ impl AtNode<'_, '_> {
         let state = &mut self.node.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
-        while let Some(place) = waiting.pop(&self.run.packets) {
-            self.run.packets.take(place);
+        while let Some(packet_ref) = waiting.pop(&self.run.packets) {
+            self.run.packets.take(packet_ref);
         }
         for class in 0..self.facts.layout.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use floodway_engine::{Advance, Event};
 use floodway_units::{NodeId, PortId, Time, fold, mix};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
@@ -41,7 +41,7 @@ pub(crate) struct World<'a> {
     pub other_runs: Vec<Run<'a>>,
     pub worker_pool: Option<WorkerPool>,
     /// When the run is over: packets on links, with the ports that sent them.
-    pub on_links: Vec<(PortId, Place)>,
+    pub on_links: Vec<(PortId, PacketRef)>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct PortMachines {
     /// Where a machine watches inputs and there is no crossbar: bytes that wait, by ingress port and class.
     pub inputs: FxHashMap<(Local, u8), u64>,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
-    pub placed: FxHashMap<u32, (usize, u32)>,
+    pub queue_of_flow: FxHashMap<u32, (usize, u32)>,
     /// Where a machine limits metered messages.
     pub meter: Option<Box<MeterQueue>>,
 }

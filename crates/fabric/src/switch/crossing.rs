@@ -11,7 +11,7 @@ use floodway_mechanisms::crossbar::Crossbar;
 use floodway_mechanisms::slots::CrossbarPlan;
 use floodway_units::Rate;
 
-use crate::link::arena::{Arena, Fifo, Place};
+use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
 
@@ -51,7 +51,7 @@ struct Crosses {
     input: usize,
     /// The queue of data that it joins.
     queue: usize,
-    place: Place,
+    packet_ref: PacketRef,
 }
 
 impl Inputs {
@@ -97,7 +97,7 @@ impl Inputs {
         let first = (class as usize - 1) * subs;
         let voqs =
             (first..first + subs).map(|queue| self.voqs[self.voq(ingress.index(), out.index(), queue)]);
-        voqs.filter_map(Fifo::front).map(|place| packets[place].at).min()
+        voqs.filter_map(Fifo::front).map(|packet_ref| packets[packet_ref].at).min()
     }
 
     fn account(&self, input: usize, output: usize, class: usize) -> usize {
@@ -128,8 +128,8 @@ impl Inputs {
     }
 
     /// All packets: those that wait, then those that are crossing.
-    pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
-        let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));
-        waiting.chain(self.crossing.iter().map(|packet| packet.place))
+    pub fn packet_refs<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = PacketRef> + 'a {
+        let waiting = self.voqs.iter().flat_map(|voq| voq.packet_refs(packets));
+        waiting.chain(self.crossing.iter().map(|packet| packet.packet_ref))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::Disposition;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
 use crate::switch::buffer::Uncharge;
@@ -33,7 +33,7 @@ pub(crate) struct Switch {
     /// Its number among the switches, in its events.
     pub number: u32,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
-    pub pipe: VecDeque<(u64, Local, Place)>,
+    pub pipe: VecDeque<(u64, Local, PacketRef)>,
     /// Where it is a relay.
     pub relay: Option<Relay>,
     /// Where it is input-output queued.

@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
 use floodway_units::{Bytes, NodeId};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::in_force;
@@ -12,12 +12,12 @@ use crate::run::at_node::{AtNode, bytes};
 impl AtNode<'_, '_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
-    pub fn next_port(&mut self, ingress: Local, place: Place) -> Option<Local> {
-        let &Packet { out, .. } = &self.run.packets[place];
+    pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
+        let &Packet { out, .. } = &self.run.packets[packet_ref];
         if out != ingress {
             return self.node.ports.known(out.index()).up.then_some(out);
         }
-        self.look_up(ingress, place)
+        self.look_up(ingress, packet_ref)
     }
 
     /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that it needs
@@ -32,8 +32,8 @@ impl AtNode<'_, '_> {
     }
 
     #[inline(never)]
-    fn look_up(&mut self, ingress: Local, place: Place) -> Option<Local> {
-        let packet = self.run.packets[place];
+    fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
+        let packet = self.run.packets[packet_ref];
         // A fixed path that leads back where it comes from.
         let way = self.run.pairs.ways.known(packet.flow.index());
         let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
@@ -114,7 +114,7 @@ impl AtNode<'_, '_> {
             holds_flow: false,
         };
         if full {
-            view.holds_flow = self.node.machines[port.index()].placed.contains_key(&packet.flow.0);
+            view.holds_flow = self.node.machines[port.index()].queue_of_flow.contains_key(&packet.flow.0);
             view.queued = bytes(self.node.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.time());

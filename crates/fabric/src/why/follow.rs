@@ -12,7 +12,7 @@ use super::origin::Origins;
 use super::stops::Stops;
 use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
 use crate::host::messages::Outgoing;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::records::tally::FlowKey;
@@ -149,9 +149,9 @@ impl AtNode<'_, '_> {
 
     /// A frame starts on the wire of a port now, takes `serial`, and is at the far end at `arrival`.
     #[cold]
-    pub fn trace_start(&mut self, port: Local, place: Place, (serial, arrival): (u64, u64)) {
+    pub fn trace_start(&mut self, port: Local, packet_ref: PacketRef, (serial, arrival): (u64, u64)) {
         let Some(mut trace) = self.run.trace.take() else { return };
-        let packet = self.run.packets[place];
+        let packet = self.run.packets[packet_ref];
         if packet.is_link_control() {
             // Of one that waited to be sent, `at` is when it was made.
             trace.origins.leaves(self.id(port), arrival, packet.at);

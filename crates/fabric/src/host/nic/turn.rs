@@ -7,7 +7,7 @@ use floodway_units::Time;
 
 use crate::host::ring::Ring;
 use crate::host::send::layers;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{INT, Kind, Packet};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
@@ -52,13 +52,13 @@ impl AtNode<'_, '_> {
             self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
         self.count_sent(port, packet.frame);
-        let place = self.run.packets.add(packet);
+        let packet_ref = self.run.packets.add(packet);
         if packet.has(INT) {
-            self.begin_records(place);
+            self.begin_records(packet_ref);
         } else if let Some(message) = message {
-            self.attach_message(place, message);
+            self.attach_message(packet_ref, message);
         }
-        self.put_on_link(port, place);
+        self.put_on_link(port, packet_ref);
         if segment.last {
             self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
         }
@@ -225,9 +225,9 @@ impl AtNode<'_, '_> {
 
     /// A packet has arrived at a host.
     #[inline(never)]
-    pub fn host_receives(&mut self, port: Local, place: Place) {
-        let extra = self.run.packets.detach(place);
-        let packet = &self.run.packets.take(place);
+    pub fn host_receives(&mut self, port: Local, packet_ref: PacketRef) {
+        let extra = self.run.packets.detach(packet_ref);
+        let packet = &self.run.packets.take(packet_ref);
         self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
@@ -252,8 +252,8 @@ impl AtNode<'_, '_> {
         self.run.pairs.count_elsewhere(cnp.flow, 1);
         self.run.kept.records.injected(u64::from(packet.frame));
         if let Some(out) = self.route(port, &packet) {
-            let place = self.run.packets.add(packet);
-            self.send_control(out, place);
+            let packet_ref = self.run.packets.add(packet);
+            self.send_control(out, packet_ref);
         } else {
             let port_class = self.facts.layout.port_class(port, 0);
             self.drop_packet(port_class, &packet, DropReason::NoRoute);

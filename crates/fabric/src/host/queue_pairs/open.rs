@@ -34,8 +34,8 @@ impl AtNode<'_, '_> {
         };
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
-        let place = self.run.pairs.slot();
-        let slot = place.number();
+        let free_slot = self.run.pairs.slot();
+        let slot = free_slot.number();
         let info = self.qp_info(begin, (slot, head.number), (&path, &ack_path), &tuple);
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
@@ -72,7 +72,7 @@ impl AtNode<'_, '_> {
         self.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);
-        self.run.pairs.enter(place, way, half, other);
+        self.run.pairs.enter(free_slot, way, half, other);
         if self.run.trace.is_some() {
             self.trace_opened(slot, &head);
         }

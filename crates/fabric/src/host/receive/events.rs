@@ -101,10 +101,10 @@ impl AtNode<'_, '_> {
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
         self.run.kept.records.injected(u64::from(packet.frame));
-        let place = self.run.packets.add(packet);
+        let packet_ref = self.run.packets.add(packet);
         if let Some(records) = records {
-            self.run.packets.attach(place, records);
+            self.run.packets.attach(packet_ref, records);
         }
-        self.send_control(out, place);
+        self.send_control(out, packet_ref);
     }
 }

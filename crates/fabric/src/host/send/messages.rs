@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{ControlMessage, ReactionPoint, TransportSender}
 use floodway_units::{FlowId, Time};
 
 use super::{SendHalf, layers};
-use crate::link::arena::{Extra, Place};
+use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::{Kind, ON_PATH, Packet};
 use crate::run::at_node::AtNode;
 
@@ -75,14 +75,14 @@ impl AtNode<'_, '_> {
             let nic = half.nic;
             half.in_network = half.in_network.wrapping_add(1);
             self.run.kept.records.injected(u64::from(packet.frame));
-            let place = self.run.packets.add(packet);
-            self.send_control(nic, place);
+            let packet_ref = self.run.packets.add(packet);
+            self.send_control(nic, packet_ref);
         }
     }
 
     /// Gives a data packet a message that goes with it.
-    pub fn attach_message(&mut self, place: Place, message: ControlMessage) {
+    pub fn attach_message(&mut self, packet_ref: PacketRef, message: ControlMessage) {
         let extra = self.run.out.boxed(Extra::Message(message));
-        self.run.packets.attach(place, extra);
+        self.run.packets.attach(packet_ref, extra);
     }
 }

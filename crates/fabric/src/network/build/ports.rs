@@ -103,7 +103,7 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         clears: false,
         hears_cnps: false,
         inputs: FxHashMap::default(),
-        placed: FxHashMap::default(),
+        queue_of_flow: FxHashMap::default(),
         meter: None,
     })
 }

@@ -5,7 +5,7 @@ use floodway_mechanisms::slots::{Cnp, CongestionNotification, CongestionPoint as
 use floodway_units::{Class, Time};
 
 use super::{Cn, What};
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
@@ -47,10 +47,10 @@ impl AtNode<'_, '_> {
     }
 
     /// Writes down that the egress `port_class` has marked a packet.
-    pub fn note_mark(&mut self, port_class: usize, place: Place, mark: Mark) {
+    pub fn note_mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
         let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
-            let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
+            let flow = self.run.pairs.ways[self.run.packets[packet_ref].flow.index()].name();
             log.say((self.now, in_step), self.node.egress[port_class].id as usize, What::Mark(mark, flow));
         }
     }

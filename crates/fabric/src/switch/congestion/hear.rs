@@ -7,7 +7,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
 use smallvec::SmallVec;
 
-use crate::link::arena::{Extra, Fifo, Lists, Place};
+use crate::link::arena::{Extra, Fifo, Lists, PacketRef};
 use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::link::port::Queue;
 use crate::network::layout::Local;
@@ -19,8 +19,8 @@ const FLOW_ID_BYTES: u64 = 13;
 
 impl AtNode<'_, '_> {
     /// Marks a packet that the egress port class `port_class` sends or takes in.
-    pub fn mark(&mut self, port_class: usize, place: Place, mark: Mark) {
-        if mark == Mark::None || !self.run.packets[place].is_data() {
+    pub fn mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
+        if mark == Mark::None || !self.run.packets[packet_ref].is_data() {
             return;
         }
         let egress = &mut self.node.egress[port_class];
@@ -28,15 +28,15 @@ impl AtNode<'_, '_> {
             Mark::Ue => egress.rare.ue_marks += 1,
             Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
         }
-        self.run.packets[place].add_mark(mark);
+        self.run.packets[packet_ref].add_mark(mark);
         if self.run.kept.signals.is_some() {
-            self.note_mark(port_class, place, mark);
+            self.note_mark(port_class, packet_ref, mark);
         }
     }
 
     /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
     pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
-        self.no_longer_placed(port, packet.flow);
+        self.flow_left_queue(port, packet.flow);
         self.count_input(port, packet, false);
         let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
         let own = &mut self.node.streams.congestion_point;
@@ -49,8 +49,8 @@ impl AtNode<'_, '_> {
     }
 
     /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th queue starts on the wire.
-    pub fn clear_mark(&mut self, port: Local, q: usize, place: Place) {
-        let packet = self.run.packets[place];
+    pub fn clear_mark(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         if !packet.is_data() || packet.mark() == Mark::None {
             return;
         }
@@ -62,7 +62,7 @@ impl AtNode<'_, '_> {
             cleared |= point.clears(&mut cx, &view, &queue);
         }
         if cleared {
-            self.run.packets[place].clear_mark();
+            self.run.packets[packet_ref].clear_mark();
         }
         self.after_congestion_points(port);
     }
@@ -70,8 +70,8 @@ impl AtNode<'_, '_> {
     /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that ask for
     /// it hear of it.
     #[inline(never)]
-    pub fn cnp_passes(&mut self, ingress: Local, place: Place) {
-        let packet = self.run.packets[place];
+    pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         let way = &self.run.pairs.ways[packet.flow.index()];
         let is_cnp =
             packet.kind == Kind::Cnp || way.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
@@ -134,7 +134,7 @@ impl AtNode<'_, '_> {
     /// The queue length up to which no congestion point of a port is called.
     pub fn fast_path_of_port(&self, port: Local) -> u32 {
         let points = &self.node.machines[port.index()].congestion_points;
-        // With several queues each packet's place is kept for them.
+        // With several queues the queue of each flow is kept for them.
         if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
             return 0;
         }
@@ -144,7 +144,7 @@ impl AtNode<'_, '_> {
 
     /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which
     /// makes its queue `len` bytes long, or all of them where the port is paused.
-    fn recount(&mut self, port: Local, newest: Option<(Place, u64)>) {
+    fn recount(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
         let first = self.facts.layout.queue(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
@@ -153,9 +153,12 @@ impl AtNode<'_, '_> {
                 continue;
             }
             for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {
-                let is_newest = |place: &Place| newest.is_some_and(|(newest, _)| newest == *place);
-                for place in queue.fifo.places(&self.run.packets).filter(|place| !is_newest(place)) {
-                    let view = self.packet_view(&self.run.packets[place]);
+                let is_newest =
+                    |packet_ref: &PacketRef| newest.is_some_and(|(newest, _)| newest == *packet_ref);
+                for packet_ref in
+                    queue.fifo.packet_refs(&self.run.packets).filter(|packet_ref| !is_newest(packet_ref))
+                {
+                    let view = self.packet_view(&self.run.packets[packet_ref]);
                     let rng = &mut self.node.streams.congestion_point;
                     let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
                     point.on_event(&mut cx, PortEvent::Waiting(&view));
@@ -167,51 +170,52 @@ impl AtNode<'_, '_> {
 
     /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
     /// flow follow it there.
-    pub fn note_placed(&mut self, out: Local, q: usize, packet: &Packet) {
+    pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
         if self.node.ports[out.index()].has_cp
             && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
         {
-            let placed = self.node.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
-            placed.1 += 1;
+            let queue_of_flow =
+                self.node.machines[out.index()].queue_of_flow.entry(packet.flow.0).or_insert((q, 0));
+            queue_of_flow.1 += 1;
         }
     }
 
     /// A packet of the flow waits at the port no longer.
-    pub fn no_longer_placed(&mut self, port: Local, flow: FlowId) {
-        let placed = &mut self.node.machines[port.index()].placed;
-        if let Some((_, count)) = placed.get_mut(&flow.0) {
+    pub fn flow_left_queue(&mut self, port: Local, flow: FlowId) {
+        let queue_of_flow = &mut self.node.machines[port.index()].queue_of_flow;
+        if let Some((_, count)) = queue_of_flow.get_mut(&flow.0) {
             *count -= 1;
             if *count == 0 {
-                placed.remove(&flow.0);
+                queue_of_flow.remove(&flow.0);
             }
         }
     }
 
     /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
-    fn is_placed_early(&self, out: Local) -> bool {
+    fn is_queue_noted_early(&self, out: Local) -> bool {
         self.node.ports[out.index()].isolates && self.node.switch.pipeline != 0
     }
 
-    /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
-    pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, place: Place) {
-        let packet = self.run.packets[place];
+    /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
+    pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         if !self.has_crossbar() {
-            if !self.is_placed_early(out) {
-                self.note_placed(out, q, &packet);
+            if !self.is_queue_noted_early(out) {
+                self.note_queue_of_flow(out, q, &packet);
             }
             self.count_input(out, &packet, true);
             self.came_in(out, q, &packet);
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
         if self.node.machines[out.index()].recounts {
-            self.recount(out, Some((place, queue.len.0)));
+            self.recount(out, Some((packet_ref, queue.len.0)));
         }
         let own = &mut self.node.streams.congestion_point;
         let rng = self.run.shared_draws.as_mut().unwrap_or(own);
         let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
         let points = &mut self.node.machines[out.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
-        self.mark(port_class, place, mark.unwrap_or_default());
+        self.mark(port_class, packet_ref, mark.unwrap_or_default());
         self.after_congestion_points(out);
     }
 
@@ -289,14 +293,14 @@ impl AtNode<'_, '_> {
             (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
         let at = self.facts.layout.queue(port);
         let mut list = std::mem::take(&mut self.node.queues[at + first]).fifo;
-        while let Some(place) = list.pop(&self.run.packets) {
-            let packet = self.run.packets[place];
+        while let Some(packet_ref) = list.pop(&self.run.packets) {
+            let packet = self.run.packets[packet_ref];
             if self.moves(port, &packet, only) {
-                self.move_isolated(port, second, place);
+                self.move_isolated(port, second, packet_ref);
             } else {
                 let queue = &mut self.node.queues[at + first];
                 queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.run.packets, place);
+                queue.fifo.push(&mut self.run.packets, packet_ref);
             }
         }
         self.isolate_piped(port, class, only);
@@ -321,23 +325,23 @@ impl AtNode<'_, '_> {
     }
 
     /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
-    fn move_isolated(&mut self, port: Local, q: usize, place: Place) {
-        let packet = self.run.packets[place];
+    fn move_isolated(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
             self.quits(port, packet.frame);
             self.uncounted(packet.frame);
-            self.no_longer_placed(port, packet.flow);
-            self.discard(port_class, place, reason);
+            self.flow_left_queue(port, packet.flow);
+            self.discard(port_class, packet_ref, reason);
         } else {
             self.replaced(port, q, &packet);
             let paused = self.node.egress[self.facts.layout.port_class(port, packet.class)].paused(self.now);
-            let moved = &mut self.run.packets[place];
+            let moved = &mut self.run.packets[packet_ref];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
             let at = self.facts.layout.queue(port) + q;
             self.node.queues[at].bytes += u64::from(packet.frame);
-            self.node.queues[at].fifo.push(&mut self.run.packets, place);
+            self.node.queues[at].fifo.push(&mut self.run.packets, packet_ref);
         }
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
@@ -345,11 +349,11 @@ impl AtNode<'_, '_> {
     /// Packets that have still to join a queue follow those of their flow into one that may lose them.
     fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
         for i in 0..self.node.switch.pipe.len() {
-            let (_, out, place) = self.node.switch.pipe[i];
-            let packet = self.run.packets[place];
+            let (_, out, packet_ref) = self.node.switch.pipe[i];
+            let packet = self.run.packets[packet_ref];
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
             if waits_here && self.moves(port, &packet, only) {
-                self.run.packets[place].flags |= ISOLATED;
+                self.run.packets[packet_ref].flags |= ISOLATED;
                 self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
                 let port_class = self.facts.layout.port_class(packet.ingress, class);
                 self.uncharge_account(port_class, packet.ingress, packet.frame);
@@ -363,14 +367,14 @@ impl AtNode<'_, '_> {
         let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
         for &list in lists {
             let mut list = list;
-            while let Some(place) = list.pop(&self.run.packets) {
-                let packet = self.run.packets[place];
+            while let Some(packet_ref) = list.pop(&self.run.packets) {
+                let packet = self.run.packets[packet_ref];
                 let sub = self.sub_of(port, &packet);
                 let q = self.facts.layout.first_queue_of(class, sub);
                 self.replaced(port, q, &packet);
                 let queue = &mut sorted[sub];
                 queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.run.packets, place);
+                queue.fifo.push(&mut self.run.packets, packet_ref);
             }
         }
         sorted
@@ -378,8 +382,8 @@ impl AtNode<'_, '_> {
 
     /// A packet waits for another queue of `out` from now on: those of its flow that come later follow it.
     pub fn replaced(&mut self, out: Local, q: usize, packet: &Packet) {
-        if let Some(placed) = self.node.machines[out.index()].placed.get_mut(&packet.flow.0) {
-            placed.0 = q;
+        if let Some(queue_of_flow) = self.node.machines[out.index()].queue_of_flow.get_mut(&packet.flow.0) {
+            queue_of_flow.0 = q;
         }
     }
 
@@ -464,10 +468,10 @@ impl AtNode<'_, '_> {
         let size = self.facts.format.link_control().frame + Bytes(more);
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.at = self.now;
-        let place = self.run.packets.add(packet);
+        let packet_ref = self.run.packets.add(packet);
         let extra = self.run.out.boxed(what);
-        self.run.packets.attach(place, extra);
-        self.queue_link_control(port, place);
+        self.run.packets.attach(packet_ref, extra);
+        self.queue_link_control(port, packet_ref);
         self.try_transmit(port);
     }
 

@@ -5,7 +5,7 @@ use std::mem::take;
 use floodway_mechanisms::slots::DropReason;
 
 use super::{Crosses, Inputs};
-use crate::link::arena::{Lists, Place};
+use crate::link::arena::{Lists, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::port_facts::across;
@@ -80,14 +80,14 @@ impl AtNode<'_, '_> {
     }
 
     /// A charged packet waits at its input until it may cross to the `q`-th queue of `out`.
-    pub fn wait_to_cross(&mut self, out: Local, q: usize, place: Place) {
-        let packet = self.run.packets[place];
+    pub fn wait_to_cross(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         let (input, output) = (packet.ingress.index(), out.index());
         let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
-        inputs.voqs[voq].push(&mut self.run.packets, place);
+        inputs.voqs[voq].push(&mut self.run.packets, packet_ref);
         inputs.one_more(input, output);
-        self.note_placed(out, q, &packet);
+        self.note_queue_of_flow(out, q, &packet);
         self.came_in(out, q, &packet);
         self.serve(output);
     }
@@ -140,8 +140,8 @@ impl AtNode<'_, '_> {
     }
 
     fn has_crossed(&mut self, crossed: Crosses) {
-        let Crosses { output, input, queue, place, .. } = crossed;
-        let packet = self.run.packets[place];
+        let Crosses { output, input, queue, packet_ref, .. } = crossed;
+        let packet = self.run.packets[packet_ref];
         let out = Local::at(output);
         let inputs = self.inputs_mut();
         inputs.crossbar.release(input, output);
@@ -149,13 +149,13 @@ impl AtNode<'_, '_> {
         inputs.coming[coming] -= u64::from(packet.frame);
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, queue + 1) {
-            self.node.machines[out.index()].placed.remove(&packet.flow.0);
-            self.discard(self.facts.layout.port_class(packet.ingress, packet.class), place, reason);
+            self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
+            self.discard(self.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
             self.never_crosses(out, &packet);
             return;
         }
         self.uncharge_voq(out, &packet);
-        self.enqueue(out, queue + 1, place);
+        self.enqueue(out, queue + 1, packet_ref);
         self.try_transmit(out);
     }
 
@@ -179,7 +179,9 @@ impl AtNode<'_, '_> {
             classes.flat_map(|class| class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs);
         queues.find(|&queue| {
             let first = inputs.voqs[inputs.voq(input, output, queue)].front();
-            first.is_some_and(|place| self.has_room(output, queue, self.run.packets[place].frame.into()))
+            first.is_some_and(|packet_ref| {
+                self.has_room(output, queue, self.run.packets[packet_ref].frame.into())
+            })
         })
     }
 
@@ -204,8 +206,8 @@ impl AtNode<'_, '_> {
         let subs = self.facts.layout.subs;
         let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
-        let place = inputs.voqs[voq].pop(&self.run.packets).expect("a packet waits");
-        let frame = u64::from(self.run.packets[place].frame);
+        let packet_ref = inputs.voqs[voq].pop(&self.run.packets).expect("a packet waits");
+        let frame = u64::from(self.run.packets[packet_ref].frame);
         let took = across(
             self.node.ports[inputs.clock.index()].serial_time(frame + self.facts.layout.gap),
             inputs.plan.speed_up,
@@ -214,9 +216,9 @@ impl AtNode<'_, '_> {
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let at = self.now + took;
-        inputs.crossing.push(Crosses { at, output, input, queue, place });
+        inputs.crossing.push(Crosses { at, output, input, queue, packet_ref });
         if self.run.trace.is_some() {
-            self.trace_crossing(place, at);
+            self.trace_crossing(packet_ref, at);
         }
         at
     }
@@ -238,8 +240,8 @@ impl AtNode<'_, '_> {
             |packet: &Crosses| packet.output == output && (first..first + own).contains(&packet.queue);
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs().crossing.iter().position(is_its) {
-            let Crosses { place, queue, .. } = self.inputs().crossing[at];
-            let packet = self.run.packets[place];
+            let Crosses { packet_ref, queue, .. } = self.inputs().crossing[at];
+            let packet = self.run.packets[packet_ref];
             let sub = self.sub_of(out, &packet);
             let inputs = self.inputs_mut();
             inputs.crossing[at].queue = first + sub;
@@ -259,10 +261,10 @@ impl AtNode<'_, '_> {
                 let inputs = self.inputs_mut();
                 let voq = inputs.voq(input, output, queue);
                 let mut dropped = take(&mut inputs.voqs[voq]);
-                while let Some(place) = dropped.pop(&self.run.packets) {
-                    let packet = self.run.packets.take(place);
+                while let Some(packet_ref) = dropped.pop(&self.run.packets) {
+                    let packet = self.run.packets.take(packet_ref);
                     self.inputs_mut().one_less(input, output);
-                    self.node.machines[out.index()].placed.remove(&packet.flow.0);
+                    self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
                     self.drop_packet(self.facts.layout.port_class(packet.ingress, class), &packet, reason);
                     self.never_crosses(out, &packet);
                 }

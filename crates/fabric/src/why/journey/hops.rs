@@ -4,7 +4,7 @@ use floodway_units::PortId;
 
 use super::super::{Cause, Label, Trace};
 use super::Flight;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
@@ -65,8 +65,8 @@ impl AtNode<'_, '_> {
 
     /// A packet starts to cross a switch, and will have crossed at `at`.
     #[cold]
-    pub fn trace_crossing(&mut self, place: Place, at: u64) {
-        let (now, packet) = (self.now, self.run.packets[place]);
+    pub fn trace_crossing(&mut self, packet_ref: PacketRef, at: u64) {
+        let (now, packet) = (self.now, self.run.packets[packet_ref]);
         if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data())
             && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
         {

@@ -75,7 +75,7 @@ impl AtNode<'_, '_> {
             } else {
                 let queued = self.queues(node, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
                 let piped = node.switch.pipe.iter().filter(|(_, out, _)| *out == port);
-                let piped = piped.map(|&(.., place)| &self.run.packets[place]);
+                let piped = piped.map(|&(.., packet_ref)| &self.run.packets[packet_ref]);
                 queued
                     .chain(piped)
                     .filter(|packet| is_its(packet))

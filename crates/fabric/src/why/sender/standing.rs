@@ -111,7 +111,7 @@ impl AtNode<'_, '_> {
                 self.queue_of_oldest(port, message.slot)
             } else if several {
                 // None of its packets is there.
-                self.node.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
+                self.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
             } else {
                 Some(self.facts.layout.first_queue(self.run.pairs.ways[message.slot as usize].class))
             };

@@ -77,9 +77,9 @@ mod marks;
 mod paper;
 mod sizing;
 mod swing;
-mod words;
+mod window;
 
-pub use words::Window;
+pub use window::Window;
 
 /// Parameters of IRN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

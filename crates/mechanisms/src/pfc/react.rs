@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::slots::{LinkInfo, ParamError, word_or, word_or_schema};
+use crate::slots::{LinkInfo, ParamError, keyword_or, keyword_or_schema};
 
 /// The word for what IEEE 802.3 allows.
 const IEEE: &str = "ieee-802.3";
@@ -77,7 +77,7 @@ impl Serialize for React {
 
 impl<'de> Deserialize<'de> for React {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(word_or::<Span, D>(IEEE, deserializer)?.map_or(React::Ieee, React::After))
+        Ok(keyword_or::<Span, D>(IEEE, deserializer)?.map_or(React::Ieee, React::After))
     }
 }
 
@@ -86,6 +86,6 @@ impl JsonSchema for React {
         "React".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Span>(IEEE, generator)
+        keyword_or_schema::<Span>(IEEE, generator)
     }
 }

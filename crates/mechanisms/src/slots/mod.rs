@@ -20,8 +20,10 @@ mod host;
 mod relay;
 #[macro_use]
 mod switch;
-mod words;
+mod auto_or;
 
+pub use auto_or::{OfPath, OrAuto, Sizing, Timeout};
+pub(crate) use auto_or::{keyword_or, keyword_or_schema};
 pub use choice::{
     Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Repeats, Routing, Scheduling,
     SwitchShare,
@@ -40,8 +42,6 @@ pub use switch::{
     Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView,
     PortView, ReadyView, Router, Scheduler, SwitchInfo,
 };
-pub use words::{OfPath, OrAuto, Sizing, Timeout};
-pub(crate) use words::{word_or, word_or_schema};
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};
 

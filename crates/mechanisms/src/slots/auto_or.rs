@@ -1,4 +1,4 @@
-//! Quantities for which a word can stand: `"auto"` or a size, `"off"` or a time.
+//! Quantities or a keyword in their place: `"auto"` or a size, `"off"` or a time.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -61,7 +61,7 @@ pub enum OfPath<T> {
 }
 
 impl<T> OfPath<T> {
-    /// What is meant, where `path` is the flow's own and `largest` that of the network.
+    /// The value that applies, where `path` is the flow's own and `largest` that of the network.
     pub fn pick(self, path: T, largest: T) -> T {
         match self {
             OfPath::Auto => path,
@@ -102,7 +102,7 @@ impl<T: Serialize> Serialize for OrAuto<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrAuto<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(word_or::<T, D>("auto", deserializer)?.map_or(OrAuto::Auto, OrAuto::Given))
+        Ok(keyword_or::<T, D>("auto", deserializer)?.map_or(OrAuto::Auto, OrAuto::Given))
     }
 }
 
@@ -114,7 +114,7 @@ impl<T: JsonSchema> JsonSchema for OrAuto<T> {
         format!("{}{rest}OrAuto", first.to_uppercase()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<T>("auto", generator)
+        keyword_or_schema::<T>("auto", generator)
     }
 }
 
@@ -128,18 +128,18 @@ impl<T: Serialize> Serialize for OfPath<T> {
     }
 }
 
-/// What may stand where `"auto"` does not.
+/// `"largest"` or a quantity.
 struct LargestOr<T>(Option<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for LargestOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        word_or::<T, D>("largest", deserializer).map(LargestOr)
+        keyword_or::<T, D>("largest", deserializer).map(LargestOr)
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OfPath<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match word_or::<LargestOr<T>, D>("auto", deserializer)? {
+        Ok(match keyword_or::<LargestOr<T>, D>("auto", deserializer)? {
             None => OfPath::Auto,
             Some(LargestOr(None)) => OfPath::Largest,
             Some(LargestOr(Some(given))) => OfPath::Fixed(given),
@@ -167,7 +167,7 @@ impl Serialize for Sizing {
 
 impl<'de> Deserialize<'de> for Sizing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let size = word_or::<Bytes, D>("auto", deserializer)?;
+        let size = keyword_or::<Bytes, D>("auto", deserializer)?;
         Ok(size.map_or(Sizing::Auto, Sizing::Fixed))
     }
 }
@@ -177,7 +177,7 @@ impl JsonSchema for Sizing {
         "Sizing".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Bytes>("auto", generator)
+        keyword_or_schema::<Bytes>("auto", generator)
     }
 }
 
@@ -193,7 +193,7 @@ impl Serialize for Timeout {
 impl<'de> Deserialize<'de> for Timeout {
     /// A time of zero means off, too.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let span = word_or::<Span, D>("off", deserializer)?;
+        let span = keyword_or::<Span, D>("off", deserializer)?;
         Ok(span.filter(|span| *span > Span::ZERO).map_or(Timeout::Off, Timeout::After))
     }
 }
@@ -203,44 +203,44 @@ impl JsonSchema for Timeout {
         "Timeout".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Span>("off", generator)
+        keyword_or_schema::<Span>("off", generator)
     }
 }
 
-/// Reads `word` as `None` and anything else as a quantity, whose error then names the word as well.
-pub(crate) fn word_or<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    word: &'static str,
+/// Reads `keyword` as `None` and anything else as a quantity, whose error then names the keyword as well.
+pub(crate) fn keyword_or<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    keyword: &'static str,
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_any(WordOr { word, quantity: PhantomData })
+    deserializer.deserialize_any(KeywordOr { keyword, quantity: PhantomData })
 }
 
-/// The schema of what [`word_or`] reads.
-pub(crate) fn word_or_schema<T: JsonSchema>(word: &str, generator: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "anyOf": [{ "const": word }, generator.subschema_for::<T>()] })
+/// The schema of what [`keyword_or`] reads.
+pub(crate) fn keyword_or_schema<T: JsonSchema>(keyword: &str, generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "const": keyword }, generator.subschema_for::<T>()] })
 }
 
-struct WordOr<T> {
-    word: &'static str,
+struct KeywordOr<T> {
+    keyword: &'static str,
     quantity: PhantomData<T>,
 }
 
-impl<'de, T: Deserialize<'de>> WordOr<T> {
+impl<'de, T: Deserialize<'de>> KeywordOr<T> {
     fn quantity<E: de::Error>(self, from: impl Deserializer<'de, Error = E>) -> Result<Option<T>, E> {
-        let refuse = |error: E| E::custom(format_args!("{error}, or {:?}", self.word));
+        let refuse = |error: E| E::custom(format_args!("{error}, or {:?}", self.keyword));
         T::deserialize(from).map(Some).map_err(refuse)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for WordOr<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for KeywordOr<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a quantity with its unit, or {:?}", self.word)
+        write!(f, "a quantity with its unit, or {:?}", self.keyword)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<T>, E> {
-        if text == self.word {
+        if text == self.keyword {
             return Ok(None);
         }
         let from: StrDeserializer<'_, E> = text.into_deserializer();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_for_a_quantity() {
+    fn a_keyword_replaces_a_quantity() {
         assert_eq!(read(r#""auto""#), Ok(Sizing::Auto));
         assert_eq!(read(r#""42MB""#), Ok(Sizing::Fixed(Bytes::mb(42))));
         assert_eq!(read(r#""off""#), Ok(Timeout::Off));

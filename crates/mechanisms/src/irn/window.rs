@@ -1,4 +1,4 @@
-//! A window is a number of packets, or of bytes.
+//! The window parameter: a number of packets, or of bytes.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -9,7 +9,7 @@
 //!
 //! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
 //! - an element is written before another node learns its number, at least one window later, with a barrier in between;
-//! - nodes of other threads read only elements that are [`Sync`] (ways of queue pairs);
+//! - nodes of other threads read only elements that are [`Sync`] (paths of queue pairs);
 //! - messages for a receiver of another thread are added by that thread between two windows.
 //!
 //! With debug assertions, a second thread that changes an element in the same window panics ([`race_check`]).
@@ -351,13 +351,13 @@ mod tests {
     #[test]
     fn threads_add_elements_beside_one_another() {
         let pool: Pool<u32> = Pool::default();
-        let mut ways = [pool.clone(), pool.clone()];
+        let mut copies = [pool.clone(), pool.clone()];
         thread::scope(|scope| {
-            for way in &mut ways {
+            for copy in &mut copies {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        let number = way.add(0);
-                        way[number as usize] = number;
+                        let number = copy.add(0);
+                        copy[number as usize] = number;
                     }
                 });
             }

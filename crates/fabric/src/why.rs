@@ -14,7 +14,7 @@
 //! - Of each port and class it is known [since when it is stopped](stops::Stops), and where that began ([`origin`]).
 //!
 //! A run with a trace goes through every event as one without, draws the same random numbers and keeps the same bytes; it
-//! runs on one thread. Without a trace nothing of this is looked at but on ways that are slow anyway.
+//! runs on one thread. Without a trace nothing of this is looked at but where things are slow anyway.
 
 use std::collections::BTreeMap;
 

@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(late, 0);
     }
 
-    /// Losses, links that fail, ways that change, relays: nothing panics, and all threads keep the same.
+    /// Losses, links that fail, paths that change, relays: nothing panics, and all threads keep the same.
     #[test]
     fn any_network_keeps_the_same_bytes_on_any_threads(plan in plans(), point in 0..POINTS.len()) {
         let plan = Plan { crossbar: false, point: 0, ..plan };

@@ -100,16 +100,17 @@ fn a_link_that_fails_beside_an_equal_one_is_no_matter_to_a_flow_on_the_other() {
     let mut net = Net::new(Format::Ethernet);
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
-    for way in 0..2 {
+    for path in 0..2 {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("way {way}");
+        net.blueprint.links[link].name = format!("way {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     net.flow(a, b, Bytes::mb(1), Span::ZERO);
-    let used = |records: &Records, way: usize| counter(records, "s", &format!("way {way}"), "tx_packets") > 0;
+    let used =
+        |records: &Records, path: usize| counter(records, "s", &format!("way {path}"), "tx_packets") > 0;
     let other = if used(&net.run(), 0) { 2 } else { 1 };
     net.blueprint.links[other].down = (1..20).map(|i| (at(4 * i), at(4 * i + 2))).collect();
-    // Its hash chooses among two ways and among one: only where the first port is its own it stays there.
+    // Its hash chooses among two paths and among one: only where the first port is its own it stays there.
     let records = net.run();
     assert_eq!((drops(&records), used(&records, other - 1)), (0, false));
     assert_eq!(slowdowns(&records), [1.0]);
@@ -226,7 +227,7 @@ impl Lone {
     }
 }
 
-/// Two ways of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
+/// Two paths of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
 #[test]
 fn a_flow_that_is_sprayed_over_unlike_ways_may_beat_each_and_has_slowdown_1_then() {
     let links =
@@ -294,16 +295,16 @@ proptest! {
     }
 }
 
-/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `ways` links there, of which the first fails
+/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `paths` links there, of which the first fails
 /// at 20 us, for good.
-fn dead(ways: usize, detection: u64, convergence: u64) -> Net {
+fn dead(paths: usize, detection: u64, convergence: u64) -> Net {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(5)).until_limit();
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
     let first = net.link(s, t, G100, Span::us(10), PFC);
-    for way in 1..ways {
+    for path in 1..paths {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("s-t {way}");
+        net.blueprint.links[link].name = format!("s-t {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     let link = &mut net.blueprint.links[first];

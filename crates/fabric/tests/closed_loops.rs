@@ -157,8 +157,8 @@ fn ping_pong_takes_half_a_round_trip_each_way() {
         // A payload of 2 B. The ACK of the message before goes first, at the host and at the switch alike.
         let wire = 2 + 98;
         let ahead = if reliability == r#""none""# { 0 } else { ACK };
-        let way = |i: u64| wire * 2 * BYTE + 2 * LINK + if i == 0 { 0 } else { ahead * BYTE };
-        let next = |(i, at): &(u64, u64)| Some((i + 1, at + way(*i)));
+        let latency = |i: u64| wire * 2 * BYTE + 2 * LINK + if i == 0 { 0 } else { ahead * BYTE };
+        let next = |(i, at): &(u64, u64)| Some((i + 1, at + latency(*i)));
         let expected: Vec<u64> =
             std::iter::successors(Some((0, 0)), next).map(|(_, at)| at).take(200).collect();
         assert_eq!(ps(&records, "start_us"), expected, "{reliability}");

@@ -23,15 +23,15 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::us(us)
 }
 
-/// `a` - `s` - `t` - `b` with one or two ways from `s` to `t`; the first is cut as told.
-fn cut(ways: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
+/// `a` - `s` - `t` - `b` with one or two paths from `s` to `t`; the first is cut as told.
+fn cut(paths: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
     let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(60));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
     let first = net.link(s, t, G100, Span::us(10), PFC);
-    for way in 1..ways {
+    for path in 1..paths {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("s-t {way}");
+        net.blueprint.links[link].name = format!("s-t {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     net.blueprint.links[first].down = down.iter().map(|&(from, to)| (at(from), at(to))).collect();
@@ -406,7 +406,7 @@ fn a_flow_whose_packets_on_two_ways_are_faster_than_all_on_one_has_its_own_time_
     assert_eq!(fct_ps(&net.run())[0].zip(fct_ps(&records)[0]).map(|(one, two)| one - two), Some(224));
 }
 
-/// Two ways, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
+/// Two paths, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
 /// together.
 #[test]
 fn two_ways_in_turn_may_be_much_faster_than_one() {
@@ -431,7 +431,7 @@ fn two_ways_in_turn_may_be_much_faster_than_one() {
 
 #[test]
 fn the_ideal_of_sprayed_packets_knows_how_many_links_share_the_work() {
-    // Four ways of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.
+    // Four paths of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, Rate::gbps(400), Span::us(1), PFC);

@@ -286,7 +286,7 @@ fn metered_messages_are_the_same_on_any_threads() {
 
 #[test]
 fn a_receiver_of_two_ports_answers_by_the_one_that_it_is_asked_by() {
-    // The first of two links to r is never up, so that ways are not fixed.
+    // The first of two links to r is never up, so that paths are not fixed.
     let mut net = net();
     let (s, a, r) = (net.switch("s"), net.host("a"), net.host("r"));
     let [_, first, _] =

@@ -1,4 +1,4 @@
-//! RCM with adaptive routing, in networks of several ways: who may move, and that nothing goes in circles or is reordered without it.
+//! RCM with adaptive routing, in networks of several paths: who may move, and that nothing goes in circles or is reordered without it.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -126,9 +126,9 @@ impl Router for Watched {
         true
     }
 
-    fn usual_way(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
-        let usual = self.router.usual_way(p, ports);
-        self.usual = usual.map(|way| ports[way]);
+    fn usual_port(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
+        let usual = self.router.usual_port(p, ports);
+        self.usual = usual.map(|choice| ports[choice]);
         usual
     }
 
@@ -140,10 +140,10 @@ impl Router for Watched {
         // Who stays is not asked for a way: where it is now is its usual one.
         let usual = self.usual.expect("it was asked before");
         self.at.insert(p.flow, usual);
-        let way = self.router.route(now, rng, p, candidates);
+        let choice = self.router.route(now, rng, p, candidates);
         let before = candidates.iter().find(|view| view.port == usual);
-        self.took(p, candidates[way].port, before);
-        way
+        self.took(p, candidates[choice].port, before);
+        choice
     }
 }
 
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// Four large flows of one leaf have three ways: where two of them meet they are to blame, and stay; small ones of other hosts' leave.
+/// Four large flows of one leaf have three paths: where two of them meet they are to blame, and stay; small ones of other hosts' leave.
 #[test]
 fn flows_that_congest_nothing_leave_the_region() {
     let mut moved = 0;

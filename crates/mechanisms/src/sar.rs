@@ -113,13 +113,13 @@ fn is_left(view: &PortView) -> bool {
     view.signals.severe && !view.harmful && !view.holds_flow
 }
 
-/// The least congested of the ways that are not severely congested; of equal ones the first from `home` on.
+/// The least congested of the ports that are not severely congested; of equal ones the first from `home` on.
 fn best(candidates: &[PortView], home: usize) -> Option<usize> {
-    let ways = candidates.len();
-    let from_home = (0..ways).map(|i| (home + i) % ways);
-    let open = from_home.filter(|&way| candidates[way].up && !candidates[way].signals.severe);
+    let ports = candidates.len();
+    let from_home = (0..ports).map(|i| (home + i) % ports);
+    let open = from_home.filter(|&port| candidates[port].up && !candidates[port].signals.severe);
     open.min_by(|&a, &b| {
-        let degree = |way: usize| candidates[way].signals.degree;
+        let degree = |port: usize| candidates[port].signals.degree;
         degree(a).total_cmp(&degree(b)).then(candidates[a].queued.cmp(&candidates[b].queued))
     })
 }
@@ -129,10 +129,10 @@ impl slots::Router for Router {
         true
     }
 
-    fn usual_way(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
+    fn usual_port(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
         let moved = if p.is_reply { None } else { self.moved.get(&p.flow_hash) };
         let at = moved.and_then(|moved| ports.iter().position(|port| port == moved));
-        Some(at.unwrap_or_else(|| self.home.way(p, ports.len())))
+        Some(at.unwrap_or_else(|| self.home.choose(p, ports.len())))
     }
 
     fn stays(&self, p: &PacketView, at: &PortView) -> bool {
@@ -141,7 +141,7 @@ impl slots::Router for Router {
 
     /// For a packet that does not stay.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
-        let home = self.home.way(p, candidates.len());
+        let home = self.home.choose(p, candidates.len());
         let at = self.moved.get(&p.flow_hash);
         let at = at.and_then(|port| candidates.iter().position(|view| view.port == *port)).unwrap_or(home);
         let Some(better) = best(candidates, home) else { return at };
@@ -173,15 +173,15 @@ mod tests {
     fn route(router: &mut Router, flow: u64, views: &[PortView]) -> usize {
         let p = PacketView { flow_hash: flow, ..packet(1_000) };
         let ports: Vec<_> = views.iter().map(|view| view.port).collect();
-        let usual = router.usual_way(&p, &ports).expect("there always is one");
+        let usual = router.usual_port(&p, &ports).expect("there always is one");
         if router.stays(&p, &views[usual]) {
             return usual;
         }
         router.route(Time::ZERO, &mut Bench::<()>::new().rng, &p, views)
     }
 
-    /// Three ways with these degrees, the first of them that of the flow's hash.
-    fn ways(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
+    /// Three ports with these degrees, the first of them that of the flow's hash.
+    fn three_ports(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
         let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();
         let home = route(router, flow, &calm);
         let mut views = calm;
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_flow_leaves_a_severely_congested_port_for_the_least_congested_and_stays_there() {
         let mut router = router(8);
-        let (home, mut views) = ways(&mut router, 5, [40.0, 20.0, 10.0]);
+        let (home, mut views) = three_ports(&mut router, 5, [40.0, 20.0, 10.0]);
         let chosen = route(&mut router, 5, &views);
         assert_eq!(chosen, (home + 2) % 3);
         // It is over where it came from: that is no reason to go back.
@@ -209,20 +209,20 @@ mod tests {
     fn harmful_flows_and_flows_of_which_something_waits_never_move() {
         let mut router = router(8);
         for held in [true, false] {
-            let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 0.0]);
+            let (home, mut views) = three_ports(&mut router, 5, [63.0, 0.0, 0.0]);
             (views[home].harmful, views[home].holds_flow) = (held, !held);
             assert_eq!(route(&mut router, 5, &views), home);
         }
-        let (home, views) = ways(&mut router, 5, [63.0, 32.0, 40.0]);
-        assert_eq!(route(&mut router, 5, &views), home, "there is no other way");
-        let (home, views) = ways(&mut router, 5, [31.0, 0.0, 0.0]);
+        let (home, views) = three_ports(&mut router, 5, [63.0, 32.0, 40.0]);
+        assert_eq!(route(&mut router, 5, &views), home, "there is no other port");
+        let (home, views) = three_ports(&mut router, 5, [31.0, 0.0, 0.0]);
         assert_eq!(route(&mut router, 5, &views), home, "it is not severe");
     }
 
     #[test]
     fn ways_that_are_down_are_not_chosen() {
         let mut router = router(8);
-        let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 9.0]);
+        let (home, mut views) = three_ports(&mut router, 5, [63.0, 0.0, 9.0]);
         views[(home + 1) % 3].up = false;
         assert_eq!(route(&mut router, 5, &views), (home + 2) % 3);
     }
@@ -232,7 +232,7 @@ mod tests {
         let mut router = router(2);
         let mut moved = Vec::new();
         for flow in 1..=3 {
-            let (home, views) = ways(&mut router, flow, [63.0, 0.0, 0.0]);
+            let (home, views) = three_ports(&mut router, flow, [63.0, 0.0, 0.0]);
             moved.push((flow, home, route(&mut router, flow, &views)));
         }
         let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();

@@ -659,9 +659,9 @@ proptest! {
     }
 
     #[test]
-    fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ways in 1u32..20) {
+    fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ports in 1u32..20) {
         let view = |port| PortView { port: PortId(port), ..PortView::example() };
-        let candidates: Vec<_> = (0..ways).map(view).collect();
+        let candidates: Vec<_> = (0..ports).map(view).collect();
         let mut rng = stream(1, 1, "route");
         for choice in all::<RoutingParams>(RoutingParams::names()) {
             let mut router = choice.build(&SwitchInfo { key: 7, hash_seed: None }).expect("the defaults are valid");

@@ -1,4 +1,4 @@
-//! What a run comes to before it runs: packet-hops, time and memory, from flows, sizes and ways.
+//! What a run comes to before it runs: packet-hops, time and memory, from flows, sizes and paths.
 //!
 //! Every workload becomes a few thousand streams of bytes, each on one way through the network that is drawn as a
 //! switch would. What all of them bring to each port says how long the run takes, and what its limit cuts off. Flows of a
@@ -44,7 +44,7 @@ const FLOW_NS: f64 = 4_000.0;
 const EPOCH_NS: f64 = 3_000.0;
 /// Reading, building and writing small things, in seconds.
 const START_S: f64 = 0.05;
-/// So much of the buffers on the ways is full at a time, at most: a few ports of each switch are congested.
+/// So much of the buffers on the paths is full at a time, at most: a few ports of each switch are congested.
 const FULL: f64 = 0.1;
 /// So many marks and pauses come with each packet-hop.
 const SIGNALS: f64 = 0.05;

@@ -27,7 +27,7 @@ impl World<'_> {
         let (port, class) = self.facts.layout.port_class_of(port_class);
         let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
         let link = &self.facts.blueprint.links[port.index() / 2];
-        let round_trip: Span = link.directions.iter().map(|way| way.delay).sum();
+        let round_trip: Span = link.directions.iter().map(|direction| direction.delay).sum();
         let blocked = self.now.checked_sub(egress.paused_since)?;
         let long = egress.paused_since != NEVER && blocked >= (LEAST + round_trip).0;
         if !long || far.held + far.headroom > 0 || !self.has_to_send(port, class) {

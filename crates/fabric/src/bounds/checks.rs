@@ -1,6 +1,6 @@
 //! What must be true between events: what is kept beside something equals what it is kept of.
 //!
-//! Ports, accounts and switches keep what fast ways ask: flags, sums, and up to where nobody has anything to say. Each has a
+//! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path. Each has a
 //! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,
 //! as in every test, and some of the windows only.
 
@@ -38,7 +38,7 @@ impl World<'_> {
     /// # Panics
     /// They are not.
     pub fn check_in_network(&self) {
-        let mut packets = vec![0; self.run.pairs.ways.len()];
+        let mut packets = vec![0; self.run.pairs.paths.len()];
         for packet in self.packets_in_network() {
             packets[packet.flow.index()] += 1;
         }

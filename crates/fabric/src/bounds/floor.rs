@@ -1,7 +1,7 @@
-//! What no flow can beat though its ways change while it is sent.
+//! A lower bound on the completion time of a flow whose paths change while it is sent.
 //!
 //! While they stay what they are, its ideal is a bound. When one of its links goes down or comes up in between, or takes
-//! another time, packets on old ways and on new ones are in the network together. They do not wait for one another, and
+//! another time, packets on old paths and on new ones are in the network together. They do not wait for one another, and
 //! together may be faster than all of them on the fastest way. Of that case only this is certain:
 //!
 //! - The packets leave the NIC one after another. The last one goes on for no less than a packet alone takes.
@@ -97,7 +97,7 @@ mod tests {
     ///  a --100G-- s --10G-- t --40G-- b        s --100G-- m --100G-- t
     /// ```
     #[test]
-    fn all_packets_pass_the_slower_end_and_one_the_rest_of_the_shortest_way() {
+    fn all_packets_pass_the_slower_end_and_one_the_rest_of_the_shortest_path() {
         let links = [
             link("a-s", [0, 2], 100),
             link("s-t", [2, 3], 10),

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::pool::Pool;
 use crate::traffic::flows::PairKey;
 
@@ -20,7 +20,7 @@ use crate::traffic::flows::PairKey;
 #[derive(Default)]
 pub(crate) struct QueuePairs {
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
-    pub ways: Pool<Way>,
+    pub paths: Pool<Path>,
     pub senders: Pool<SendHalf>,
     pub receivers: Pool<ReceiveHalf>,
     /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves. Any node may count.
@@ -38,7 +38,7 @@ pub(crate) struct QueuePairs {
 /// Nodes of any thread read these.
 const _: fn() = || {
     fn may_be_read_by_any_thread<T: Sync>() {}
-    may_be_read_by_any_thread::<Way>();
+    may_be_read_by_any_thread::<Path>();
     may_be_read_by_any_thread::<AtomicI32>();
 };
 
@@ -46,7 +46,7 @@ impl QueuePairs {
     /// The same queue pairs, for another thread.
     pub fn share(&self) -> Self {
         QueuePairs {
-            ways: self.ways.clone(),
+            paths: self.paths.clone(),
             senders: self.senders.clone(),
             receivers: self.receivers.clone(),
             elsewhere: self.elsewhere.clone(),
@@ -73,17 +73,17 @@ impl QueuePairs {
     }
 
     /// A queue pair is open.
-    fn enter(&mut self, slot: Slot, way: Way, sender: SendHalf, receiver: ReceiveHalf) {
+    fn enter(&mut self, slot: Slot, path: Path, sender: SendHalf, receiver: ReceiveHalf) {
         match slot {
             Slot::New(slot) => {
-                self.ways.enter(slot, way);
+                self.paths.enter(slot, path);
                 self.senders.enter(slot, sender);
                 self.receivers.enter(slot, receiver);
                 self.elsewhere.enter(slot, AtomicI32::new(0));
             }
             Slot::Again(slot) => {
                 let at = slot as usize;
-                (self.ways[at], self.senders[at], self.receivers[at]) = (way, sender, receiver);
+                (self.paths[at], self.senders[at], self.receivers[at]) = (path, sender, receiver);
                 self.elsewhere[at] = AtomicI32::new(0);
             }
         }

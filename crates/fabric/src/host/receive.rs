@@ -11,7 +11,7 @@ use floodway_mechanisms::slots::{Hears, NotificationPoint};
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::run::agenda::Armed;
 
 /// A queue pair at its receiver; what every packet needs comes first.
@@ -51,7 +51,7 @@ pub(crate) struct ReceiveHalf {
 impl ReceiveHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(
-        way: &Way,
+        path: &Path,
         (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
         reply_frame: u16,
         head: Incoming,
@@ -62,11 +62,11 @@ impl ReceiveHalf {
             notification,
             head,
             rest: VecDeque::new(),
-            workload: way.workload,
+            workload: path.workload,
             in_network: 0,
-            reply_port: way.port(true, 0),
-            class: way.class,
-            sends_flags: way.reads_flags,
+            reply_port: path.port(true, 0),
+            class: path.class,
+            sends_flags: path.reads_flags,
             reply_frame,
             alive: true,
             newest: 0,

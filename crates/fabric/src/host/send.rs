@@ -18,7 +18,7 @@ use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSIO
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
 use crate::network::layout::Local;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::{Agenda, Armed, Set};
 
@@ -135,7 +135,7 @@ impl SendHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(
         settings: &FlowSettings,
-        way: &Way,
+        path: &Path,
         info: &QpInfo,
         mut transport: AnyTransportSender,
         (head, full_frame): (Outgoing, u16),
@@ -149,14 +149,14 @@ impl SendHalf {
         };
         let stack: Vec<_> = settings.rate_control.iter().map(build).collect();
         SendHalf {
-            nic: way.nic,
-            rank: way.rank,
-            class: way.class,
-            telemetry: way.telemetry,
-            on_path: way.port(false, 0).is_some(),
+            nic: path.nic,
+            rank: path.rank,
+            class: path.class,
+            telemetry: path.telemetry,
+            on_path: path.port(false, 0).is_some(),
             state: State { alive: true, ..State::default() },
             turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
-            has_acks: way.has_acks,
+            has_acks: path.has_acks,
             full_frame,
             layers: Layers {
                 constant: stack.iter().all(ReactionPoint::is_constant),

@@ -1,5 +1,4 @@
-//! What a port sends next, and when. Each operation that most packets take a short way through stands beside the way that
-//! knows nothing of it.
+//! Transmitter of a port: what it sends next, and when. Each operation with a fast path stands beside the general one.
 
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,

@@ -4,7 +4,7 @@
 //!        link fails          its ends know         routes are computed anew
 //!  ──────────┼─────────────────────┼──────────────────────────┼──────────►
 //!            │      detection      │       convergence        │
-//!            lost on the wire      lost at its port           other ways
+//!            lost on the wire      lost at its port           other paths
 //! ```
 //! A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
 

@@ -10,8 +10,8 @@ use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port, Queue};
+use crate::network::path::Path;
 use crate::network::port_facts::PortFacts;
-use crate::network::ways::Way;
 use crate::records::delays::Delays;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
@@ -40,7 +40,7 @@ pub const FLOW: u64 = DOUBLING * (size_of::<SentRow>() + size_of::<ReceivedRow>(
 pub const MESSAGE: u64 = DOUBLING * (size_of::<Outgoing>() + size_of::<Incoming>()) as u64;
 /// A queue pair that is open.
 pub const QUEUE_PAIR: u64 = DOUBLING
-    * (size_of::<Way>() + size_of::<SendHalf>() + size_of::<ReceiveHalf>()) as u64
+    * (size_of::<Path>() + size_of::<SendHalf>() + size_of::<ReceiveHalf>()) as u64
     + 2 * MACHINE
     + 2 * EVENT;
 /// A packet in the network, with the event of its arrival.

@@ -144,7 +144,7 @@ impl Routes {
         if leads { std::slice::from_ref(port) } else { &[] }
     }
 
-    /// The switch before a host of a single link, which all ways to it pass last; of another host itself.
+    /// The switch before a host of a single link, which all paths to it pass last; of another host itself.
     pub(crate) fn last_before(&self, host: NodeId) -> NodeId {
         let last = self.destinations[host.index()].and_then(|to| to.last);
         last.map_or(host, |(switch, _)| switch)

@@ -7,7 +7,7 @@ use floodway_mechanisms::slots::Allowance;
 use floodway_units::{Bytes, Rate, Span};
 
 use crate::network::blueprint::AllowanceSpec;
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 

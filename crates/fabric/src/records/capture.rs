@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::link::packet::Kind;
 use crate::network::blueprint::CaptureSpec;
 use crate::network::layout::Local;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 
 /// Of a link control frame, which belongs to no flow.
 const NO_FLOW: u32 = u32::MAX;
@@ -98,17 +98,17 @@ impl Capture {
     }
 
     /// `number` is that of its first message that is not over.
-    fn code_of(&mut self, way: &Way, number: u64) -> u32 {
+    fn code_of(&mut self, path: &Path, number: u64) -> u32 {
         let next = self.flows.len() as u32;
-        let code = *self.codes.entry((way.source, way.nic, way.rank)).or_insert(next);
+        let code = *self.codes.entry((path.source, path.nic, path.rank)).or_insert(next);
         if code == next {
             self.flows.push(Seen {
-                workload: way.workload,
-                source: way.source,
-                destination: way.destination,
+                workload: path.workload,
+                source: path.source,
+                destination: path.destination,
                 number,
-                tuple: way.tuple,
-                has_acks: way.has_acks,
+                tuple: path.tuple,
+                has_acks: path.has_acks,
             });
         }
         code

@@ -120,14 +120,14 @@ impl World<'_> {
     /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
         let pairs = &mut self.run.pairs;
-        for slot in 0..pairs.ways.len() {
-            let (way, sender, receiver) =
-                (&pairs.ways[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
+        for slot in 0..pairs.paths.len() {
+            let (path, sender, receiver) =
+                (&pairs.paths[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
             if sender.state.alive {
-                sender.close(way, &mut self.run.kept.records);
+                sender.close(path, &mut self.run.kept.records);
             }
             if receiver.alive {
-                receiver.close(way, &mut self.run.kept.records);
+                receiver.close(path, &mut self.run.kept.records);
             }
         }
     }

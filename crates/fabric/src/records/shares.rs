@@ -7,7 +7,7 @@ use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::ShareSpec;
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 

@@ -7,7 +7,7 @@ mod table;
 use floodway_mechanisms::slots::Mark;
 use floodway_units::{Bytes, NodeId};
 
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 
 /// Feedback in the order in which it was given, up to a number of rows.

@@ -55,7 +55,7 @@ impl Run<'_> {
         let packet = &self.packets[PacketRef::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(node.ingress, facts.layout.port_class(ingress, class));
-        self.pairs.ways.fetch(packet.flow.index(), 1);
+        self.pairs.paths.fetch(packet.flow.index(), 1);
         fetch(node.ports, out.index());
         fetch(node.queues, facts.layout.queue(out));
         fetch(node.series, out.index());

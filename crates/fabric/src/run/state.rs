@@ -74,11 +74,11 @@ impl Run<'_> {
             What::Release | What::Pipeline | What::Crossing => facts.switches[id as usize],
             What::QueuePair => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
-                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].source,
+                QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].source,
             },
             What::Receiver => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
-                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].destination,
+                QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].destination,
             },
             What::Start => self.traffic.host_of(facts.blueprint, id),
             What::Fault => return None,

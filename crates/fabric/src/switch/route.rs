@@ -27,16 +27,16 @@ impl AtNode<'_, '_> {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let way = self.run.pairs.ways.known(packet.flow.index());
-        way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
+        let path = self.run.pairs.paths.known(packet.flow.index());
+        path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
     fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
         let packet = self.run.packets[packet_ref];
         // A fixed path that leads back where it comes from.
-        let way = self.run.pairs.ways.known(packet.flow.index());
-        let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
+        let path = self.run.pairs.paths.known(packet.flow.index());
+        let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.node.ports.known(out.index()).up.then_some(out);
         }
@@ -45,14 +45,14 @@ impl AtNode<'_, '_> {
 
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
-        let way = self.run.pairs.ways.known(packet.flow.index());
+        let path = self.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
         if let Some(relay) = self.relay() {
             return Some(relay.other(ingress));
         }
         let node = self.node.id;
         let (destination, tuple) =
-            if reply { (way.source, way.tuple.reversed()) } else { (way.destination, way.tuple) };
+            if reply { (path.source, path.tuple.reversed()) } else { (path.destination, path.tuple) };
         self.refresh_routes(destination);
         let candidates = self.candidates(node, destination);
         match *candidates {
@@ -78,7 +78,8 @@ impl AtNode<'_, '_> {
         let node = self.node.id;
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
         let ports = in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination));
-        let usual = self.node.switch.router().usual_way(&view, ports).map(|way| self.facts.local(ports[way]));
+        let usual =
+            self.node.switch.router().usual_port(&view, ports).map(|path| self.facts.local(ports[path]));
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
             if self.node.switch.router().stays(&view, &at) {

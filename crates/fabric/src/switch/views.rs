@@ -9,9 +9,9 @@ use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let path = &self.run.pairs.paths[packet.flow.index()];
         let is_reply = packet.is_reply();
-        let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
+        let tuple = if is_reply { path.tuple.reversed() } else { path.tuple };
         PacketView {
             flow: packet.flow,
             class: self.facts.layout.classes[packet.class as usize],
@@ -22,7 +22,7 @@ impl AtNode<'_, '_> {
             is_reply,
             isolated: packet.has(ISOLATED),
             mark: packet.mark(),
-            flow_hash: way.hash,
+            flow_hash: path.hash,
             source: tuple.source,
             destination: tuple.destination,
             ingress: self.id(packet.ingress),
@@ -46,7 +46,7 @@ impl AtNode<'_, '_> {
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
             paused: self.node.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
-            base_rtt: self.run.pairs.ways[packet.flow.index()].base_rtt,
+            base_rtt: self.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }
 

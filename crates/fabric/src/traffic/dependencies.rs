@@ -106,16 +106,16 @@ pub fn order(flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
 /// A cycle among flows that can never start, of which each waits for another one.
 fn cycle(flows: &[FlowSpec], unmet: &[usize], from: usize) -> Vec<usize> {
     let waits_for = |flow: usize| flows[flow].after.iter().copied().find(|&after| unmet[after] > 0);
-    let mut way = vec![from];
+    let mut chain = vec![from];
     let mut seen = vec![false; flows.len()];
     let mut at = from;
     while !std::mem::replace(&mut seen[at], true) {
         let Some(next) = waits_for(at) else { break };
-        way.push(next);
+        chain.push(next);
         at = next;
     }
     // The last is where the cycle closes; who is before its first place only leads there.
-    way.pop();
-    let begin = way.iter().position(|&flow| flow == at).unwrap_or_default();
-    way.split_off(begin)
+    chain.pop();
+    let begin = chain.iter().position(|&flow| flow == at).unwrap_or_default();
+    chain.split_off(begin)
 }

@@ -129,7 +129,7 @@ impl AtNode<'_, '_> {
         let Some(mut trace) = self.run.trace.take() else { return };
         if own && trace.is_open() && message.number == trace.flow.number {
             let Outgoing { start, size, ideal, end, .. } = *message;
-            let destination = self.run.pairs.ways[slot as usize].destination;
+            let destination = self.run.pairs.paths[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.flights.retain(|&(_, of), _| of == slot);
@@ -142,8 +142,8 @@ impl AtNode<'_, '_> {
 
     /// Does the queue pair belong to the workload and the source of the flow that is followed?
     fn is_own_pair(&self, slot: u32) -> bool {
-        let way = &self.run.pairs.ways[slot as usize];
-        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (way.workload, way.source);
+        let path = &self.run.pairs.paths[slot as usize];
+        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (path.workload, path.source);
         self.run.trace.as_ref().is_some_and(|trace| of(trace))
     }
 
@@ -206,7 +206,7 @@ impl AtNode<'_, '_> {
             return;
         };
         let mut sums = sender.until(left);
-        for hop in &flight.way {
+        for hop in &flight.delays {
             sums.add(hop, (message.start, now));
         }
         let fct = now - message.start;

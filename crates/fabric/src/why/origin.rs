@@ -69,40 +69,40 @@ impl Trace {
         pauses
     }
 
-    /// Follows a stop to where it began, at each of its instants; `way` has the port classes by which that was reached.
-    fn follow(&self, stop: &Stop, way: &mut Vec<usize>, found: &mut dyn FnMut(u64, u64, Option<Origin>)) {
+    /// Follows a stop to where it began, at each of its instants; `visited` has the port classes by which that was reached.
+    fn follow(&self, stop: &Stop, visited: &mut Vec<usize>, found: &mut dyn FnMut(u64, u64, Option<Origin>)) {
         let (port_class, otherwise) = match stop.source {
             None => return found(stop.from, stop.to, None),
             Some(Source::At(origin)) => return found(stop.from, stop.to, Some(origin)),
             Some(Source::Behind(port_class, otherwise)) => (port_class, otherwise),
         };
-        if way.contains(&port_class) {
+        if visited.contains(&port_class) {
             // Each waits for the next, all round.
             return found(stop.from, stop.to, Some(otherwise));
         }
         let (stopped, left) = self.paused[port_class].take_out_of(&[(stop.from, stop.to)]);
-        way.push(port_class);
+        visited.push(port_class);
         for part in &stopped {
-            self.follow(part, way, found);
+            self.follow(part, visited, found);
         }
-        way.pop();
+        visited.pop();
         for (from, to) in left {
-            found(from, to, Some(self.lasting(port_class, (stop.began, from), way).unwrap_or(otherwise)));
+            found(from, to, Some(self.lasting(port_class, (stop.began, from), visited).unwrap_or(otherwise)));
         }
     }
 
-    /// Where the last of a port class's stops began, if they took more than half of a time; by `way` that was asked.
-    fn lasting(&self, port_class: usize, (from, now): (u64, u64), way: &[usize]) -> Option<Origin> {
+    /// Where the last of a port class's stops began, if they took more than half of a time; by `visited` that was asked.
+    fn lasting(&self, port_class: usize, (from, now): (u64, u64), visited: &[usize]) -> Option<Origin> {
         let last = self.paused[port_class].mostly(from, now)?;
-        self.origin_at(port_class, last, last.to - 1, way)
+        self.origin_at(port_class, last, last.to - 1, visited)
     }
 
     /// Where a stop of a port class began, as it is at one of its instants.
-    fn origin_at(&self, port_class: usize, stop: Stop, at: u64, way: &[usize]) -> Option<Origin> {
+    fn origin_at(&self, port_class: usize, stop: Stop, at: u64, visited: &[usize]) -> Option<Origin> {
         let mut origin = None;
         let instant = Stop { from: at, to: at + 1, ..stop };
-        let mut way = [way, &[port_class]].concat();
-        self.follow(&instant, &mut way, &mut |_, _, found| origin = found);
+        let mut visited = [visited, &[port_class]].concat();
+        self.follow(&instant, &mut visited, &mut |_, _, found| origin = found);
         origin
     }
 }

@@ -164,7 +164,7 @@ hooks! {
         /// The machine of one switch.
         fn build(&self, switch: &SwitchInfo) -> Result<Self::Router, ParamError>;
 
-        /// Do packets of one flow take several ways, so that they may overtake each other?
+        /// Do packets of one flow take several paths, so that they may overtake each other?
         fn splits_flows(&self) -> bool {
             false
         }

@@ -83,7 +83,7 @@ hooks! {
 
         /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
         /// into `ports`; none where all views decide.
-        fn usual_way(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
+        fn usual_port(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
             None
         }
 

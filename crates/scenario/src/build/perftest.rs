@@ -62,8 +62,8 @@ impl Builder<'_> {
             let ends = [NodeId(pair.0 as u32), NodeId(pair.1 as u32)];
             match perftest.test {
                 Test::WriteBw => {
-                    let ways = if perftest.bidirectional { 2 } else { 1 };
-                    loops.extend((0..qps * ways).map(|i| each.bandwidth(ends, i >= qps)));
+                    let directions = if perftest.bidirectional { 2 } else { 1 };
+                    loops.extend((0..qps * directions).map(|i| each.bandwidth(ends, i >= qps)));
                 }
                 Test::WriteLat => {
                     let first = loops.len();
@@ -133,7 +133,7 @@ impl Loop {
     /// There and back; the first of both has the index `first`.
     fn latency(self, [client, server]: [NodeId; 2], first: usize) -> [LoopSpec; 2] {
         let Loop { size, messages, start, .. } = self;
-        let way = |source, destination, ahead, other| LoopSpec {
+        let direction = |source, destination, ahead, other| LoopSpec {
             source,
             destination,
             size,
@@ -142,6 +142,6 @@ impl Loop {
             start,
             next: Next::Arrived(other),
         };
-        [way(client, server, 1, first + 1), way(server, client, 0, first)]
+        [direction(client, server, 1, first + 1), direction(server, client, 0, first)]
     }
 }

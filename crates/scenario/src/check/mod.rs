@@ -229,10 +229,10 @@ fn nodes(blueprint: &Blueprint) -> Vec<Kind> {
 fn links(blueprint: &Blueprint) -> Vec<LinkGroup> {
     let keys = blueprint.links.iter().flat_map(|link| {
         let kind = kind_of(&link.tags, "link");
-        let [there, back] = link.directions.each_ref().map(|way| (way.rate, way.delay));
-        let ways = if there == back { vec![there] } else { vec![there, back] };
+        let [there, back] = link.directions.each_ref().map(|direction| (direction.rate, direction.delay));
+        let directions = if there == back { vec![there] } else { vec![there, back] };
         let round = there.1 + back.1;
-        ways.into_iter().map(move |(rate, delay)| (kind.clone(), rate, delay, round))
+        directions.into_iter().map(move |(rate, delay)| (kind.clone(), rate, delay, round))
     });
     let group = |((kind, rate, delay, round), count): ((String, Rate, Span, Span), usize)| LinkGroup {
         kind,

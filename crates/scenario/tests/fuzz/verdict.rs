@@ -118,7 +118,7 @@ fn moments(blueprint: &Blueprint) -> u64 {
         .links
         .iter()
         .flat_map(|link| &link.directions)
-        .map(|way| way.rate.0 as f64 / frame / 1e12)
+        .map(|direction| direction.rate.0 as f64 / frame / 1e12)
         .sum();
     let flows = |arrivals: &Arrivals| match arrivals {
         Arrivals::Poisson(poisson) => poisson.sources.len() as f64 / poisson.mean_gap.0 as f64,

@@ -19,7 +19,7 @@ pub(super) struct Changed<'f> {
     pub state: &'f [u8],
     /// By port, where it is another than at first.
     pub delays: &'f FxHashMap<PortId, u64>,
-    /// Routes that lead around links that are down, if ways are to.
+    /// Routes that lead around links that are down, if paths are to.
     pub routes: Option<&'f ChangingRoutes>,
 }
 

@@ -143,9 +143,9 @@ impl AtNode<'_, '_> {
         if !self.node.ports.known(local).holds_flows {
             return false;
         }
-        let way = self.run.pairs.ways.known(id as usize);
-        let class = self.facts.layout.classes[way.class as usize];
-        self.node.view().holds_flow(Local::at(local), class, way.hash, self.time())
+        let path = self.run.pairs.paths.known(id as usize);
+        let class = self.facts.layout.classes[path.class as usize];
+        self.node.view().holds_flow(Local::at(local), class, path.hash, self.time())
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,

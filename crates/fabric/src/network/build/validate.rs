@@ -30,7 +30,7 @@ fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
     hops
 }
 
-/// The first two hosts of each switch: one of them is not the sender, and ways lead to both or to neither.
+/// The first two hosts of each switch: one of them is not the sender, and paths lead to both or to neither.
 fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut of_last: FxHashMap<NodeId, [Option<NodeId>; 2]> = FxHashMap::default();
     let mut stands_for = |&host: &NodeId| {
@@ -319,7 +319,7 @@ impl Blueprint {
         }
         poisson.validate_spread()?;
         let receivers = representatives(routes, poisson.receivers());
-        // Hosts of a switch have their ways in common.
+        // Hosts of a switch have their paths in common.
         let mut senders = representatives(routes, poisson.sources.iter().copied()).into_iter().peekable();
         for &source in &poisson.sources {
             self.host(source)?;

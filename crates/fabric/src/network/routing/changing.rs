@@ -266,7 +266,7 @@ mod tests {
     /// Its blueprint, and by link the links that are of one way over relays, itself included.
     fn network(graph: &Graph) -> (Blueprint, Vec<Vec<usize>>) {
         let mut nodes: Vec<_> = (0..SWITCHES).map(|i| switch(&format!("s{i}"))).collect();
-        let (mut links, mut ways): (Vec<LinkSpec>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        let (mut links, mut originals): (Vec<LinkSpec>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         for &(a, step, relayed) in &graph.pairs {
             let (b, first) = ((a + step) % SWITCHES, links.len());
             let mut stops = vec![a];
@@ -278,25 +278,25 @@ mod tests {
             }
             stops.push(b);
             links.extend(stops.windows(2).map(|hop| link("l", [hop[0], hop[1]], 100)));
-            ways.extend((first..links.len()).map(|_| (first..links.len()).collect::<Vec<_>>()));
+            originals.extend((first..links.len()).map(|_| (first..links.len()).collect::<Vec<_>>()));
         }
         for at in &graph.hosts {
             nodes.push(host("h"));
             for &switch in at {
-                ways.push(vec![links.len()]);
+                originals.push(vec![links.len()]);
                 links.push(link("l", [nodes.len() as u32 - 1, switch], 100));
             }
         }
-        (blueprint(nodes, links), ways)
+        (blueprint(nodes, links), originals)
     }
 
     /// By node that is no relay and by host: the ports of a network that never had the links that are down.
     fn expected(
         whole: &Blueprint,
-        ways: &[Vec<usize>],
+        originals: &[Vec<usize>],
         down: &[u32],
     ) -> impl Fn(NodeId, NodeId) -> Vec<PortId> + use<> {
-        let gone = |link: &usize| ways[*link].iter().any(|other| down.contains(&(*other as u32)));
+        let gone = |link: &usize| originals[*link].iter().any(|other| down.contains(&(*other as u32)));
         let kept: Vec<usize> = (0..whole.links.len()).filter(|link| !gone(link)).collect();
         let links = kept.iter().map(|&link| whole.links[link].clone()).collect();
         let routes = Routes::new(&blueprint_of(whole, links));
@@ -329,7 +329,7 @@ mod tests {
             graph in graphs(),
             toggles in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..12),
         ) {
-            let (whole, ways) = network(&graph);
+            let (whole, originals) = network(&graph);
             let mut routes = ChangingRoutes::new(Arc::new(Routes::new(&whole)));
             let hosts: Vec<NodeId> =
                 (0..whole.nodes.len() as u32).map(NodeId).filter(|&node| routes.all_up.is_host(node)).collect();
@@ -337,7 +337,7 @@ mod tests {
                 let link = link.index(whole.links.len()) as u32;
                 let down = routes.is_up(link);
                 routes.set(link, down);
-                let expected = expected(&whole, &ways, &routes.down);
+                let expected = expected(&whole, &originals, &routes.down);
                 // A table that nobody asks for in between has more than one change to catch up with.
                 for &to in if ask { &hosts[..] } else { &hosts[..1] } {
                     routes.refresh(to);

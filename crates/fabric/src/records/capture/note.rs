@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
             NO_FLOW
         } else {
             let number = self.oldest_message(packet.flow);
-            self.run.kept.capture.code_of(&self.run.pairs.ways[packet.flow.index()], number)
+            self.run.kept.capture.code_of(&self.run.pairs.paths[packet.flow.index()], number)
         };
         if packet.has(INT) {
             self.run.kept.capture.stacks.push(self.stack(packet_ref));

@@ -16,7 +16,7 @@ impl AtNode<'_, '_> {
         }
         let key = Key {
             port: self.node.ports[port.index()].id.0,
-            flow: self.run.pairs.ways[packet.flow.index()].name(),
+            flow: self.run.pairs.paths[packet.flow.index()].name(),
         };
         let class = self.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.facts.layout.gap;

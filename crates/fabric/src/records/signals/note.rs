@@ -50,7 +50,7 @@ impl AtNode<'_, '_> {
     pub fn note_mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
         let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
-            let flow = self.run.pairs.ways[self.run.packets[packet_ref].flow.index()].name();
+            let flow = self.run.pairs.paths[self.run.packets[packet_ref].flow.index()].name();
             log.say((self.now, in_step), self.node.egress[port_class].id as usize, What::Mark(mark, flow));
         }
     }
@@ -58,9 +58,9 @@ impl AtNode<'_, '_> {
     /// Counts a CNP that a machine of `port` has made, and writes it down.
     pub fn note_cnp(&mut self, port: Local, cnp: &Cnp) {
         let in_step = self.is_step();
-        let way = &self.run.pairs.ways[cnp.flow.index()];
-        let port_class = self.facts.layout.port_class(port, way.class);
-        let name = way.name();
+        let path = &self.run.pairs.paths[cnp.flow.index()];
+        let port_class = self.facts.layout.port_class(port, path.class);
+        let name = path.name();
         self.node.egress[port_class].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
             log.say(

@@ -1,7 +1,7 @@
 //! Table of signals.
 
 use super::{Cn, EVENTS, Row, What};
-use crate::network::ways::FlowNames;
+use crate::network::path::FlowNames;
 use crate::records::table::{NONE, Table, Values};
 use crate::run::world::World;
 

@@ -72,14 +72,14 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
         let packet = self.run.packets[packet_ref];
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let path = &self.run.pairs.paths[packet.flow.index()];
         let is_cnp =
-            packet.kind == Kind::Cnp || way.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
+            packet.kind == Kind::Cnp || path.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
         if !is_cnp {
             return;
         }
         let cnp = if packet.kind == Kind::Cnp { packet.cnp() } else { Cnp::of(packet.flow, packet.mark()) };
-        let (flow_hash, source, destination) = (way.hash, way.tuple.source, way.tuple.destination);
+        let (flow_hash, source, destination) = (path.hash, path.tuple.source, path.tuple.destination);
         let ingress = self.id(ingress);
         for port in self.node.locals() {
             if self.node.machines[port.index()].hears_cnps {

@@ -21,7 +21,7 @@ impl AtNode<'_, '_> {
         let key = (packet.stamp, packet.flow.0);
         let mut flight = if self.node.is_host() {
             trace.forget(self.now);
-            Flight { psn: packet.psn, way: Vec::new(), at: self.now, to_host: false, crossing: None }
+            Flight { psn: packet.psn, delays: Vec::new(), at: self.now, to_host: false, crossing: None }
         } else {
             // One that left before the queue pair was followed is not.
             let Some(flight) = trace.flights.remove(&key) else { return };
@@ -53,7 +53,7 @@ impl AtNode<'_, '_> {
         waited.retain(|(from, to)| from < to);
         let port_class = self.facts.layout.port_class_id(port, class);
         let (paused, left) = trace.paused[port_class].take_out_of(&waited);
-        flight.way.extend(trace.pauses(port_class, port, &paused));
+        flight.delays.extend(trace.pauses(port_class, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);
         for stop in held {
             flight.push(stop.from, stop.to, Label::at(Cause::HeldBack, port));

@@ -48,7 +48,7 @@ impl World<'_> {
         let port = self.port(nic);
         let node = self.node_at(nic).view();
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
-        let (local, hash) = (self.facts.local(nic), self.run.pairs.ways[sender.slot as usize].hash);
+        let (local, hash) = (self.facts.local(nic), self.run.pairs.paths[sender.slot as usize].hash);
         Standing {
             wire,
             turn,
@@ -113,7 +113,7 @@ impl AtNode<'_, '_> {
                 // None of its packets is there.
                 self.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
             } else {
-                Some(self.facts.layout.first_queue(self.run.pairs.ways[message.slot as usize].class))
+                Some(self.facts.layout.first_queue(self.run.pairs.paths[message.slot as usize].class))
             };
             let now = self.now;
             let id = |q| self.facts.layout.queue_id(q);

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{NodeId, PortId, fold};
 use smallvec::smallvec;
 
-use super::Path;
+use super::Ports;
 use crate::network::routing::{in_force, peer};
 use crate::run::at_node::AtNode;
 
@@ -16,12 +16,12 @@ impl AtNode<'_, '_> {
         destination: NodeId,
         tuple: &FlowTuple,
         pinned: Option<&[PortId]>,
-    ) -> Path {
+    ) -> Ports {
         if let Some(path) = pinned {
-            return Path::from_slice(path);
+            return Ports::from_slice(path);
         }
         if self.run.changing.is_some() {
-            return Path::new();
+            return Ports::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
     }
@@ -41,8 +41,8 @@ impl AtNode<'_, '_> {
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
-    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Path> {
-        let mut path: Path = smallvec![self.nic_of(source, destination, tuple)?];
+    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Ports> {
+        let mut path: Ports = smallvec![self.nic_of(source, destination, tuple)?];
         loop {
             let node = self.facts.routes.node_of(peer(*path.last()?));
             if node == destination {
@@ -52,9 +52,9 @@ impl AtNode<'_, '_> {
             let choice = match candidates.len() {
                 0 => return None,
                 1 => 0,
-                ways => {
+                count => {
                     let router = self.facts.routers[node.index()].as_ref()?;
-                    router.by_flow(tuple, ways)?
+                    router.by_flow(tuple, count)?
                 }
             };
             path.push(candidates[choice]);
@@ -68,12 +68,12 @@ impl AtNode<'_, '_> {
             // Every way is cut: the flow waits at its host for one to come back.
             0 => self.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
-            ways => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % ways as u64) as usize]),
+            count => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % count as u64) as usize]),
         }
     }
 
     /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no way is up.
-    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Path {
+    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
         if !known.is_empty() {
             return known.into();
         }
@@ -88,8 +88,8 @@ impl AtNode<'_, '_> {
         source: NodeId,
         destination: NodeId,
         candidates: impl Fn(NodeId) -> &'a [PortId],
-    ) -> Option<Path> {
-        let (mut path, mut node) = (Path::new(), source);
+    ) -> Option<Ports> {
+        let (mut path, mut node) = (Ports::new(), source);
         while node != destination {
             let &port = candidates(node).first()?;
             path.push(port);

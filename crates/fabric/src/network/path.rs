@@ -1,4 +1,4 @@
-//! Ways of queue pairs: what is fixed once one is open, and what switches read of it.
+//! Paths of queue pairs: what is fixed once one is open, and what switches read of it.
 
 mod walk;
 
@@ -13,7 +13,7 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 
 /// Egress ports in a row.
-pub(crate) type Path = SmallVec<[PortId; 8]>;
+pub(crate) type Ports = SmallVec<[PortId; 8]>;
 
 /// No port.
 const NONE: Local = Local::NONE;
@@ -21,8 +21,8 @@ const NONE: Local = Local::NONE;
 /// Ports of a path that are kept in place.
 const NEAR: usize = 8;
 
-/// The egress ports of a queue pair's data and of its replies, where they follow from the flow alone. Both ways through
-/// a fat-tree are one cache line, so that one is read to find where a packet leaves, not two behind one another.
+/// The egress ports of a queue pair's data and of its replies, where they follow from the flow alone. Both directions
+/// through a fat-tree fit one cache line, so that finding the port of a packet reads one line, not two in a row.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Hops {
@@ -34,19 +34,19 @@ pub(crate) struct Hops {
 
 impl Hops {
     /// Of these ports of the network, each as its node calls it.
-    pub fn new(facts: &Facts<'_>, data: &Path, replies: &Path) -> Self {
-        let local = |path: &Path, hop: usize| path.get(hop).map_or(NONE, |&port| facts.local(port));
+    pub fn new(facts: &Facts<'_>, data: &Ports, replies: &Ports) -> Self {
+        let local = |path: &Ports, hop: usize| path.get(hop).map_or(NONE, |&port| facts.local(port));
         let near = [data, replies].map(|path| std::array::from_fn(|hop| local(path, hop)));
         let far = data.len().max(replies.len()) > NEAR;
-        let all = |path: &Path| (0..path.len()).map(|hop| local(path, hop)).collect();
+        let all = |path: &Ports| (0..path.len()).map(|hop| local(path, hop)).collect();
         Hops { near, far: far.then(|| Box::new([data, replies].map(all))) }
     }
 }
 
-/// What is fixed of a queue pair. Whoever its packets pass may read it; what changes is its ends' own.
+/// What is fixed of a queue pair. Every node on its path may read it; what changes belongs to its ends.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Way {
+pub(crate) struct Path {
     pub hops: Hops,
     pub hash: u64,
     pub base_rtt: Span,
@@ -95,7 +95,7 @@ impl FlowNames {
     }
 }
 
-impl Way {
+impl Path {
     /// The egress port after `hop` others of its data or of its replies, if it is known from the start.
     #[inline]
     pub fn port(&self, reply: bool, hop: usize) -> Option<Local> {
@@ -120,12 +120,12 @@ impl Way {
 impl Facts<'_> {
     /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
     /// up. They take others only where one of these goes down.
-    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Path {
+    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
         if !known.is_empty() {
             return known.into();
         }
         let mut nodes: SmallVec<[NodeId; 8]> = smallvec![source];
-        let mut ports = Path::new();
+        let mut ports = Ports::new();
         while let Some(node) = nodes.pop() {
             for &port in if node == destination { &[] } else { self.routes.candidates(node, destination) } {
                 if !ports.contains(&port) {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_is_two_cache_lines() {
-        assert_eq!(size_of::<Way>(), 128);
+    fn a_path_is_two_cache_lines() {
+        assert_eq!(size_of::<Path>(), 128);
     }
 }

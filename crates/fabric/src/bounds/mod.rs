@@ -3,5 +3,5 @@
 pub(crate) mod blocked;
 pub(crate) mod checks;
 pub(crate) mod deadlock;
-pub(crate) mod floor;
+pub(crate) mod fct_lower_bound;
 pub(crate) mod ideal;

@@ -146,7 +146,8 @@ impl World<'_> {
     /// What the table of flows says of a flow that took so long, if it is complete.
     fn final_ideal(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
         let may_differ = ideal.changed || ideal.spread;
-        let by_two_paths = |took: u64| may_differ && took >= self.facts.floor(asked.ends, &asked.packets);
+        let by_two_paths =
+            |took: u64| may_differ && took >= self.facts.fct_lower_bound(asked.ends, &asked.packets);
         match took {
             Some(took) if took < ideal.least && by_two_paths(took) => took,
             _ => ideal.least,

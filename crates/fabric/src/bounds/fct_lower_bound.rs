@@ -20,7 +20,7 @@ use crate::run::agenda::NEVER;
 
 impl Facts<'_> {
     /// Picoseconds that a flow takes at least, whichever links are up when.
-    pub fn floor(&self, (source, destination): (NodeId, NodeId), packets: &Packets) -> u64 {
+    pub fn fct_lower_bound(&self, (source, destination): (NodeId, NodeId), packets: &Packets) -> u64 {
         let leave = self.through(source, (destination, 0), packets, true);
         let mut last = self.blueprint.ports_of(destination).map(peer);
         match (last.next(), last.next()) {
@@ -113,8 +113,8 @@ mod tests {
         // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is later.
         let alone = wire(500, false) * (800 + 80) + 2 * 100_000 + 3 * 1_000_000;
         let packets = Packets::new(Bytes(2_500), blueprint.mtu, Format::Ethernet);
-        let floor = |from, to| fabric.world.facts.floor((NodeId(from), NodeId(to)), &packets);
-        assert_eq!(floor(0, 1), all * 200 + alone, "they arrive one after another at 40G");
-        assert_eq!(floor(1, 0), all * 200 + alone, "they leave one after another at 40G");
+        let bound = |from, to| fabric.world.facts.fct_lower_bound((NodeId(from), NodeId(to)), &packets);
+        assert_eq!(bound(0, 1), all * 200 + alone, "they arrive one after another at 40G");
+        assert_eq!(bound(1, 0), all * 200 + alone, "they leave one after another at 40G");
     }
 }

@@ -2,7 +2,7 @@
 
 use floodway_units::{PortId, Span};
 
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::network::routing::peer;
 use crate::records::outcome::Blocked;
 use crate::run::agenda::NEVER;
@@ -48,8 +48,9 @@ impl World<'_> {
         let (node, port) = (self.node_at(port), self.facts.local(port));
         if node.is_host() {
             let nic = &node.nics[port.index()];
-            let of_class =
-                |rings: &[Ring]| rings.get(usize::from(class)).is_some_and(|ring| !ring.is_empty());
+            let of_class = |bitmaps: &[RoundRobinBitmap]| {
+                bitmaps.get(usize::from(class)).is_some_and(|bitmap| !bitmap.is_empty())
+            };
             return of_class(&nic.ready) || of_class(&nic.repeats);
         }
         if let Some(inputs) = &node.switch.inputs {

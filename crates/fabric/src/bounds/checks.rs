@@ -10,7 +10,7 @@ use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{NodeId, PortId, Time};
 
 use crate::host::nic::Nic;
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::{Blueprint, LinkControl, Turns};
 use crate::network::layout::Local;
@@ -191,7 +191,7 @@ impl AtNode<'_, '_> {
 
     /// Queue pairs that are ready may send.
     fn check_turns(&self, nic: &Nic) {
-        let ready: usize = nic.ready.iter().map(Ring::len).sum();
+        let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
             let half = &self.run.pairs.senders[slot as usize];
@@ -201,7 +201,7 @@ impl AtNode<'_, '_> {
             assert!(half.turn.is_ready || !may || half.pacing.next_send >= self.now, "{slot} is not ready");
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
-        let repeats: usize = nic.repeats.iter().map(Ring::len).sum();
+        let repeats: usize = nic.repeats.iter().map(RoundRobinBitmap::len).sum();
         assert_eq!(nic.repeating, repeats, "queue pairs with something to send again");
     }
 }

@@ -303,12 +303,12 @@ impl SendHalf {
             return;
         }
         self.turn.is_repeating = has;
-        let ring = &mut nic.repeats[self.class as usize];
+        let bitmap = &mut nic.repeats[self.class as usize];
         if has {
-            ring.insert(self.rank);
+            bitmap.insert(self.rank);
             nic.repeating += 1;
         } else {
-            ring.remove(self.rank);
+            bitmap.remove(self.rank);
             nic.repeating -= 1;
         }
     }

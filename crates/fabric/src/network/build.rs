@@ -19,7 +19,7 @@ use crate::host::listed::Listed;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::{HostPairs, QueuePairs};
 use crate::host::ranks::Ranks;
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::arena::Arena;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
@@ -281,8 +281,8 @@ impl<'a> World<'a> {
             nics.push(Nic {
                 number: self.facts.nics.len() as u32,
                 ranks,
-                ready: vec![Ring::default(); classes],
-                repeats: vec![Ring::default(); classes],
+                ready: vec![RoundRobinBitmap::default(); classes],
+                repeats: vec![RoundRobinBitmap::default(); classes],
                 last: vec![u32::MAX - 1; classes],
                 ..Nic::default()
             });

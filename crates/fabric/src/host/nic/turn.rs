@@ -5,7 +5,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::Time;
 
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::host::send::layers;
 use crate::link::arena::PacketRef;
 use crate::link::packet::{INT, Kind, Packet};
@@ -116,19 +116,19 @@ impl AtNode<'_, '_> {
     /// The first queue pair of a ring after the one of its class that was served last, round and round, that no congestion point
     /// holds back.
     #[inline]
-    fn next_free(&self, local: usize, ring: &Ring, class: usize) -> Option<u32> {
+    fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
         let last = self.node.nics[local].last[class];
         if self.node.ports.known(local).holds_flows {
-            self.next_not_held(local, ring, last)
+            self.next_not_held(local, bitmap, last)
         } else {
-            ring.next_after(last)
+            bitmap.next_after(last)
         }
     }
 
     #[inline(never)]
-    fn next_not_held(&self, local: usize, ring: &Ring, mut rank: u32) -> Option<u32> {
-        for _ in 0..ring.len() {
-            rank = ring.next_after(rank)?;
+    fn next_not_held(&self, local: usize, bitmap: &RoundRobinBitmap, mut rank: u32) -> Option<u32> {
+        for _ in 0..bitmap.len() {
+            rank = bitmap.next_after(rank)?;
             let id = self.node.nics[local].ranks.get(rank)?;
             if !self.is_held(local, id) {
                 return Some(rank);
@@ -197,10 +197,10 @@ impl AtNode<'_, '_> {
         ready.clear();
         for class in 1..self.facts.layout.classes.len() as u8 {
             let nic = &self.node.nics[local];
-            let rings = [&nic.ready[class as usize], &nic.repeats[class as usize]];
-            let waiting = (rings[0].len() + rings[1].len()) as u64;
+            let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
+            let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
             let held = self.node.ports.known(local).holds_flows
-                && rings.iter().all(|ring| self.next_free(local, ring, class.into()).is_none());
+                && bitmaps.iter().all(|bitmap| self.next_free(local, bitmap, class.into()).is_none());
             if waiting > 0 && !held {
                 let q = self.facts.layout.first_queue(class);
                 let gate = self.gate(port, self.facts.layout.port_class(port, class), q, largest);

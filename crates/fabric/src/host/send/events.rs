@@ -48,11 +48,11 @@ impl AtNode<'_, '_> {
         let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.turn.is_ready {
             half.turn.is_ready = ready;
-            let ring = &mut nic.ready[half.class as usize];
+            let bitmap = &mut nic.ready[half.class as usize];
             if ready {
-                ring.insert(half.rank);
+                bitmap.insert(half.rank);
             } else {
-                ring.remove(half.rank);
+                bitmap.remove(half.rank);
             }
         }
         if eligible && !ready && half.pacing.heap_at != half.pacing.next_send {

@@ -1,14 +1,14 @@
-//! A set of small numbers that is asked for the next member after another, round and round.
+//! Round-robin bitmap: a set of small numbers that finds the next member after another, cyclically.
 
 /// Members of `0..capacity` in a bitmap of several levels: each bit of a level says whether a word of the
 /// level below holds any.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ring {
+pub(crate) struct RoundRobinBitmap {
     levels: Vec<Vec<u64>>,
     len: usize,
 }
 
-impl Ring {
+impl RoundRobinBitmap {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -111,19 +111,19 @@ mod tests {
         fn it_goes_round_its_members_in_order(
             steps in prop::collection::vec((any::<bool>(), 0..9_000u32, 0..9_000u32), 1..200)
         ) {
-            let mut ring = Ring::default();
+            let mut bitmap = RoundRobinBitmap::default();
             let mut model = BTreeSet::new();
             for (add, member, last) in steps {
                 if add {
-                    ring.insert(member);
+                    bitmap.insert(member);
                     model.insert(member);
                 } else {
-                    ring.remove(member);
+                    bitmap.remove(member);
                     model.remove(&member);
                 }
                 let expected = model.range(last + 1..).next().or_else(|| model.first()).copied();
-                prop_assert_eq!(ring.next_after(last), expected);
-                prop_assert_eq!(ring.len(), model.len());
+                prop_assert_eq!(bitmap.next_after(last), expected);
+                prop_assert_eq!(bitmap.len(), model.len());
             }
         }
     }

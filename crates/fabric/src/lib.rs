@@ -30,5 +30,5 @@ pub use records::table::{Column, Table, Values};
 pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
 pub use run::threads::{ThreadPlan, Threads};
-pub use traffic::{dependencies, sizes, spread};
+pub use traffic::{dependencies, destinations, sizes};
 pub use why::{Cause, FlowRef, Part, Why};

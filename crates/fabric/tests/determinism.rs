@@ -4,8 +4,8 @@
 mod support;
 
 use floodway_fabric::blueprint::{Arrivals, ErrorRates, PoissonSpec, UNBOUNDED};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::CongestionPoint;
@@ -42,7 +42,7 @@ fn poisson(hosts: &[NodeId], until: Span) -> Arrivals {
     Arrivals::Poisson(PoissonSpec {
         sources: hosts.to_vec(),
         destinations: hosts.to_vec(),
-        spread: Spread::Uniform,
+        pattern: DestinationPattern::Uniform,
         sizes: Sizes::new(&[(100.0, 0.0), (5_000.0, 50.0), (200_000.0, 100.0)]).unwrap(),
         mean_gap: Span::us(6),
         from: Time::ZERO,

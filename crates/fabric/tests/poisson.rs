@@ -5,9 +5,9 @@ mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::outcome::Stopped;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_units::{NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, PFC, names, real, whole};
@@ -29,7 +29,7 @@ fn star(seed: u64, sizes: Sizes) -> Net {
     net.blueprint.workloads[0].arrivals = Arrivals::Poisson(PoissonSpec {
         sources: hosts[..4].to_vec(),
         destinations: hosts,
-        spread: Spread::Uniform,
+        pattern: DestinationPattern::Uniform,
         sizes,
         mean_gap: GAP,
         from: Time::ZERO + FROM,

@@ -5,8 +5,8 @@ mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec, Sharing};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -157,7 +157,7 @@ fn poisson_flows_of_a_pair_share_a_queue_pair() {
         net.blueprint.workloads[0].arrivals = Arrivals::Poisson(PoissonSpec {
             sources: vec![a, b],
             destinations: vec![a, b],
-            spread: Spread::Uniform,
+            pattern: DestinationPattern::Uniform,
             sizes: Sizes::fixed(Bytes::kb(20)),
             mean_gap: Span::us(3),
             from: Time::ZERO,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, PoissonSpec, UNBOUNDED};
-use floodway_fabric::spread::Spread;
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_scenario::{Scenario, check};
 use floodway_units::{Bytes, NodeId, Span, Time};
@@ -207,9 +207,9 @@ fn exponential_bursts_in_step_are_at_the_same_times() {
 
 #[test]
 fn hot_hosts_are_fixed_by_the_seed_and_named() {
-    let hot = |keys: &str, seed| match poisson(TREE, keys, seed).spread {
-        Spread::HotSpot { share, hosts } => (share, hosts),
-        spread => panic!("{spread:?}"),
+    let hot = |keys: &str, seed| match poisson(TREE, keys, seed).pattern {
+        DestinationPattern::HotSpot { share, hosts } => (share, hosts),
+        pattern => panic!("{pattern:?}"),
     };
     let (share, hosts) = hot("hot-spot = {}", 1);
     assert_eq!((share, hosts.len()), (0.15, 2));
@@ -223,7 +223,7 @@ fn hot_hosts_are_fixed_by_the_seed_and_named() {
         let Arrivals::Poisson(poisson) = &scenario.blueprint().workloads[0].arrivals else {
             panic!("Poisson")
         };
-        let Spread::HotSpot { hosts, .. } = &poisson.spread else { panic!("it has a hot spot") };
+        let DestinationPattern::HotSpot { hosts, .. } = &poisson.pattern else { panic!("it has a hot spot") };
         for host in hosts {
             counts[host.index()] += 1.0;
         }
@@ -247,27 +247,31 @@ fn hot_hosts_are_fixed_by_the_seed_and_named() {
 #[test]
 fn a_share_goes_to_other_datacenters() {
     let spec = poisson(TWO, "inter-dc = 0.3", 1);
-    let Spread::Groups { share, groups, home } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { share, groups, home } = &spec.pattern else {
+        panic!("{:?}", spec.pattern)
+    };
     assert_eq!(*share, 0.3);
     let hosts = |range: std::ops::Range<u32>| range.map(NodeId).collect::<Vec<_>>();
     assert_eq!(groups[..], [hosts(0..16), hosts(16..32)]);
     assert_eq!((home[0], home[15], home[16], home[31], home[32]), (0, 0, 1, 1, 2));
-    assert_eq!(poisson(TWO, "to = \"*\"", 1).spread, Spread::Uniform);
+    assert_eq!(poisson(TWO, "to = \"*\"", 1).pattern, DestinationPattern::Uniform);
     // Where all flows leave, nobody needs a neighbour.
     let all = poisson(TWO, "inter-dc = 1.0, from = { tag = \"dc-a\" }, to = { tag = \"dc-b\" }", 1);
-    assert!(matches!(all.spread, Spread::Groups { .. }));
+    assert!(matches!(all.pattern, DestinationPattern::Groups { .. }));
 }
 
 #[test]
 fn groups_are_hosts_that_follow_one_another() {
     let spec = poisson(TREE, "groups = 4", 1);
-    let Spread::Groups { share, groups, home } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { share, groups, home } = &spec.pattern else {
+        panic!("{:?}", spec.pattern)
+    };
     let hosts = |range: std::ops::Range<u32>| range.map(NodeId).collect::<Vec<_>>();
     assert_eq!((*share, &groups[..]), (0.0, &[hosts(0..4), hosts(4..8), hosts(8..12), hosts(12..16)][..]));
     assert_eq!((home[0], home[3], home[4], home[15], home[16]), (0, 0, 1, 3, 4));
     // Who only receives is in a group, too.
     let spec = poisson(TREE, "groups = 2, from = [\"h1\", \"h3\"], to = [\"h2\", \"h4\"]", 1);
-    let Spread::Groups { groups, .. } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { groups, .. } = &spec.pattern else { panic!("{:?}", spec.pattern) };
     assert_eq!(groups[..], [hosts(1..2), hosts(3..4)]);
 }
 

@@ -12,8 +12,8 @@ use floodway_mechanisms::registry::{
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 
+use crate::traffic::destinations::DestinationPattern;
 use crate::traffic::sizes::Sizes;
-use crate::traffic::spread::Spread;
 
 pub use self::semantics::{
     Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Semantics, Starts,
@@ -325,7 +325,7 @@ pub struct PoissonSpec {
     /// Hosts that receive, in order of their numbers; never the source itself.
     pub destinations: Vec<NodeId>,
     /// How they are drawn.
-    pub spread: Spread,
+    pub pattern: DestinationPattern,
     /// Flow sizes.
     pub sizes: Sizes,
     /// Mean time between two flows of one source.

@@ -1,6 +1,7 @@
 //! From a scenario's values to what a fabric is built from.
 
 mod back_to_back;
+mod destinations;
 mod engine;
 mod fit;
 mod loads;
@@ -11,7 +12,6 @@ mod patterns;
 mod perftest;
 mod poisson;
 mod skeleton;
-mod spread;
 mod traffic;
 mod waiting;
 mod window;

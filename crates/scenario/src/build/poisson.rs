@@ -42,7 +42,7 @@ impl Builder<'_> {
         let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
         let flows = (mean, sources.len());
         let mean_gap = self.gap(workload, "poisson.load", poisson.load, flows, capacity)?;
-        let spread = self.spread(workload, poisson, &sources, &destinations, map)?;
+        let pattern = self.destination_pattern(workload, poisson, &sources, &destinations, map)?;
         let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(node as u32)).collect();
         let from = workload.start.unwrap_or_default();
         let until = workload.until.unwrap_or(Time::NEVER);
@@ -53,7 +53,7 @@ impl Builder<'_> {
         Some(Arrivals::Poisson(PoissonSpec {
             sources: ids(sources),
             destinations: ids(destinations),
-            spread,
+            pattern,
             sizes,
             mean_gap,
             from,

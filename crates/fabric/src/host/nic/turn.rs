@@ -113,7 +113,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The first queue pair of a ring after the one of its class that was served last, round and round, that no congestion point
+    /// The first queue pair of a set after the one of its class that was served last, round and round, that no congestion point
     /// holds back.
     #[inline]
     fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {

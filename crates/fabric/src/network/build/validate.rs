@@ -317,7 +317,7 @@ impl Blueprint {
         if poisson.mean_gap == Span::ZERO {
             return Err("its flows follow each other in no time".into());
         }
-        poisson.validate_spread()?;
+        poisson.validate_pattern()?;
         let receivers = representatives(routes, poisson.receivers());
         // Hosts of a switch have their paths in common.
         let mut senders = representatives(routes, poisson.sources.iter().copied()).into_iter().peekable();

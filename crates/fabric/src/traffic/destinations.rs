@@ -1,12 +1,12 @@
-//! Whom the flows of Poisson arrivals go to.
+//! Destinations of Poisson arrivals.
 
 use floodway_units::{NodeId, Rng, uniform};
 
 use crate::network::blueprint::PoissonSpec;
 
-/// How receivers are drawn. The source itself is never one.
+/// Distribution of the receivers of flows. The source itself is never one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Spread {
+pub enum DestinationPattern {
     /// Each destination is as likely as any other.
     #[default]
     Uniform,
@@ -64,13 +64,13 @@ fn elsewhere(groups: &[Vec<NodeId>], home: usize, rng: &mut Rng) -> Option<NodeI
 impl PoissonSpec {
     /// Whom the next flow of `source` goes to.
     pub fn draw_destination(&self, source: NodeId, rng: &mut Rng) -> NodeId {
-        match &self.spread {
-            Spread::Uniform => other(&self.destinations, source, rng),
-            Spread::HotSpot { share, hosts } => {
+        match &self.pattern {
+            DestinationPattern::Uniform => other(&self.destinations, source, rng),
+            DestinationPattern::HotSpot { share, hosts } => {
                 let is_hot = uniform(rng) < *share && has_other(hosts, source);
                 other(if is_hot { hosts } else { &self.destinations }, source, rng)
             }
-            Spread::Groups { share, groups, home } => {
+            DestinationPattern::Groups { share, groups, home } => {
                 let home = home[source.index()];
                 let leaves = uniform(rng) < *share;
                 let far = if leaves { elsewhere(groups, home, rng) } else { None };
@@ -81,9 +81,9 @@ impl PoissonSpec {
 
     /// Every host that a flow of `source` may go to, some of them twice.
     pub(crate) fn receivers(&self) -> impl Iterator<Item = NodeId> {
-        let hot = match &self.spread {
-            Spread::HotSpot { hosts, .. } => &hosts[..],
-            Spread::Uniform | Spread::Groups { .. } => &[],
+        let hot = match &self.pattern {
+            DestinationPattern::HotSpot { hosts, .. } => &hosts[..],
+            DestinationPattern::Uniform | DestinationPattern::Groups { .. } => &[],
         };
         self.destinations.iter().chain(hot).copied()
     }
@@ -92,21 +92,21 @@ impl PoissonSpec {
     ///
     /// # Errors
     /// Says what is missing.
-    pub(crate) fn validate_spread(&self) -> Result<(), String> {
+    pub(crate) fn validate_pattern(&self) -> Result<(), String> {
         let ordered = |hosts: &[NodeId]| hosts.is_sorted_by(|one, next| one < next);
         if !ordered(&self.destinations) {
             return Err("its destinations are not in order of their numbers".into());
         }
         let fits = |share: f64| if (0.0..=1.0).contains(&share) { Ok(()) } else { Err(share) };
         let refused = |share: f64| format!("{share} is not a share from 0 to 1");
-        match &self.spread {
-            Spread::Uniform => Ok(()),
-            Spread::HotSpot { share, hosts } => {
+        match &self.pattern {
+            DestinationPattern::Uniform => Ok(()),
+            DestinationPattern::HotSpot { share, hosts } => {
                 fits(*share).map_err(refused)?;
                 let fits = !hosts.is_empty() && ordered(hosts);
                 if fits { Ok(()) } else { Err("its hot hosts are none or not in order".into()) }
             }
-            Spread::Groups { share, groups, home } => {
+            DestinationPattern::Groups { share, groups, home } => {
                 fits(*share).map_err(refused)?;
                 if !groups.iter().all(|hosts| ordered(hosts)) {
                     return Err("the hosts of a group are not in order of their numbers".into());
@@ -143,11 +143,11 @@ mod tests {
     }
 
     /// Twenty hosts, of which all send.
-    fn spec(spread: Spread) -> PoissonSpec {
+    fn spec(pattern: DestinationPattern) -> PoissonSpec {
         PoissonSpec {
             sources: ids(0..20),
             destinations: ids(0..20),
-            spread,
+            pattern,
             sizes: Sizes::fixed(Bytes(1)),
             mean_gap: Span::us(1),
             from: Time::ZERO,
@@ -157,7 +157,7 @@ mod tests {
 
     /// How often each host is drawn.
     fn counts(spec: &PoissonSpec, source: u32) -> Vec<f64> {
-        spec.validate_spread().expect("it is right");
+        spec.validate_pattern().expect("it is right");
         let mut rng = stream(7, u64::from(source), "test");
         let mut counts = vec![0.0; 20];
         for _ in 0..DRAWS {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn uniform_draws_take_one_number_and_step_over_the_source() {
-        let spec = spec(Spread::Uniform);
+        let spec = spec(DestinationPattern::Uniform);
         let mut rng = stream(1, 2, "test");
         let mut same = rng.clone();
         for _ in 0..1000 {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn hot_hosts_get_their_share_and_their_part_of_the_rest() {
-        let spec = spec(Spread::HotSpot { share: 0.15, hosts: vec![NodeId(3), NodeId(11)] });
+        let spec = spec(DestinationPattern::HotSpot { share: 0.15, hosts: vec![NodeId(3), NodeId(11)] });
         let counts_of_other = counts(&spec, 0);
         assert_eq!(counts_of_other[0], 0.0);
         for (host, &count) in counts_of_other.iter().enumerate().skip(1) {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_only_hot_host_draws_uniformly() {
-        let spec = spec(Spread::HotSpot { share: 0.9, hosts: vec![NodeId(4)] });
+        let spec = spec(DestinationPattern::HotSpot { share: 0.9, hosts: vec![NodeId(4)] });
         let counts = counts(&spec, 4);
         assert_eq!(counts[4], 0.0);
         assert!(counts.iter().enumerate().all(|(host, &count)| host == 4 || is_near(count, 1.0 / 19.0)));
@@ -211,7 +211,7 @@ mod tests {
     fn a_share_leaves_the_group_and_the_rest_stays() {
         let home = (0..20).map(|node| usize::from(node >= 5) + usize::from(node >= 12)).collect();
         let groups = vec![ids(0..5), ids(5..12), ids(12..20)];
-        let spec = spec(Spread::Groups { share: 0.3, groups, home });
+        let spec = spec(DestinationPattern::Groups { share: 0.3, groups, home });
         let counts = counts(&spec, 6);
         for (host, &count) in counts.iter().enumerate() {
             let expected = match host {
@@ -225,17 +225,23 @@ mod tests {
 
     #[test]
     fn what_nobody_can_be_drawn_from_is_refused() {
-        let why = |spread: Spread| spec(spread).validate_spread().unwrap_err();
-        assert!(why(Spread::HotSpot { share: 0.5, hosts: Vec::new() }).contains("hot hosts are none"));
-        assert!(why(Spread::HotSpot { share: 1.5, hosts: ids(0..1) }).contains("1.5 is not a share"));
-        let one = |share| Spread::Groups { share, groups: vec![ids(0..20)], home: vec![0; 20] };
-        assert_eq!(spec(one(0.0)).validate_spread(), Ok(()));
+        let why = |pattern: DestinationPattern| spec(pattern).validate_pattern().unwrap_err();
+        assert!(
+            why(DestinationPattern::HotSpot { share: 0.5, hosts: Vec::new() }).contains("hot hosts are none")
+        );
+        assert!(
+            why(DestinationPattern::HotSpot { share: 1.5, hosts: ids(0..1) }).contains("1.5 is not a share")
+        );
+        let one = |share| DestinationPattern::Groups { share, groups: vec![ids(0..20)], home: vec![0; 20] };
+        assert_eq!(spec(one(0.0)).validate_pattern(), Ok(()));
         assert!(why(one(0.5)).contains("node 0 has nobody to send to"));
         let apart = (0..20).map(|node| usize::from(node > 0)).collect();
         let groups = vec![ids(0..1), ids(1..20)];
-        assert!(why(Spread::Groups { share: 0.5, groups, home: apart }).contains("node 0 has nobody"));
-        let mut unordered = spec(Spread::Uniform);
+        assert!(
+            why(DestinationPattern::Groups { share: 0.5, groups, home: apart }).contains("node 0 has nobody")
+        );
+        let mut unordered = spec(DestinationPattern::Uniform);
         unordered.destinations.swap(0, 1);
-        assert!(unordered.validate_spread().unwrap_err().contains("not in order"));
+        assert!(unordered.validate_pattern().unwrap_err().contains("not in order"));
     }
 }

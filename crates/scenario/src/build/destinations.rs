@@ -1,6 +1,6 @@
-//! Whom Poisson flows go to: all alike, hot spots, other datacenters, groups.
+//! Destination patterns of Poisson arrivals: uniform, hot spots, other datacenters, groups.
 
-use floodway_fabric::spread::Spread;
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_units::NodeId;
 
 use super::map::Map;
@@ -15,17 +15,17 @@ use crate::workload::recipe::{Pattern, Recipe};
 const DATACENTER: &str = "dc-";
 
 impl Builder<'_> {
-    /// How receivers are drawn; nothing where errors say why.
-    pub(super) fn spread(
+    /// The distribution of receivers; none after an error.
+    pub(super) fn destination_pattern(
         &mut self,
         workload: &Workload,
         poisson: &Poisson,
         sources: &[usize],
         destinations: &[usize],
         map: &Map<'_>,
-    ) -> Option<Spread> {
+    ) -> Option<DestinationPattern> {
         match (&poisson.hot_spot, poisson.inter_dc, poisson.groups) {
-            (None, None, None) => Some(Spread::Uniform),
+            (None, None, None) => Some(DestinationPattern::Uniform),
             (Some(hot_spot), None, None) => self.hot_spot(workload, hot_spot, sources, destinations, map),
             (None, Some(share), None) => self.inter_dc(workload, share, sources, destinations, map),
             (None, None, Some(count)) => self.groups(workload, count, sources, destinations, map),
@@ -51,7 +51,7 @@ impl Builder<'_> {
         sources: &[usize],
         destinations: &[usize],
         map: &Map<'_>,
-    ) -> Option<Spread> {
+    ) -> Option<DestinationPattern> {
         let key = workload_path(workload, "poisson.groups");
         let mut hosts: Vec<usize> = sources.iter().chain(destinations).copied().collect();
         hosts.sort_unstable();
@@ -82,7 +82,11 @@ impl Builder<'_> {
             self.fault(&key, message);
             return None;
         }
-        Some(Spread::Groups { share: 0.0, groups: groups.iter().map(|hosts| ids(hosts)).collect(), home })
+        Some(DestinationPattern::Groups {
+            share: 0.0,
+            groups: groups.iter().map(|hosts| ids(hosts)).collect(),
+            home,
+        })
     }
 
     fn hot_spot(
@@ -92,7 +96,7 @@ impl Builder<'_> {
         sources: &[usize],
         destinations: &[usize],
         map: &Map<'_>,
-    ) -> Option<Spread> {
+    ) -> Option<DestinationPattern> {
         self.share(workload, "poisson.hot-spot.share", hot_spot.share)?;
         let key = "poisson.hot-spot.hosts";
         let hosts = match &hot_spot.hosts {
@@ -114,7 +118,7 @@ impl Builder<'_> {
             self.fault(&workload_path(workload, key), message);
             return None;
         }
-        Some(Spread::HotSpot { share: hot_spot.share, hosts: ids(&hosts) })
+        Some(DestinationPattern::HotSpot { share: hot_spot.share, hosts: ids(&hosts) })
     }
 
     fn inter_dc(
@@ -124,7 +128,7 @@ impl Builder<'_> {
         sources: &[usize],
         destinations: &[usize],
         map: &Map<'_>,
-    ) -> Option<Spread> {
+    ) -> Option<DestinationPattern> {
         let key = "poisson.inter-dc";
         self.share(workload, key, share)?;
         let datacenter = |&node: &usize| {
@@ -151,7 +155,11 @@ impl Builder<'_> {
                 return None;
             }
         }
-        Some(Spread::Groups { share, groups: groups.iter().map(|hosts| ids(hosts)).collect(), home })
+        Some(DestinationPattern::Groups {
+            share,
+            groups: groups.iter().map(|hosts| ids(hosts)).collect(),
+            home,
+        })
     }
 
     fn share(&mut self, workload: &Workload, key: &str, share: f64) -> Option<()> {

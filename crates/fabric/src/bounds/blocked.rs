@@ -5,7 +5,7 @@ use floodway_units::{PortId, Span};
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::network::routing::peer;
 use crate::records::outcome::Blocked;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// How long a port must have been blocked, beside a round trip of its link.

@@ -5,7 +5,7 @@ use floodway_units::{PortId, Time};
 
 use crate::network::routing::peer;
 use crate::records::outcome::Deadlock;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// How long a queue must have been paused to be suspected, in picoseconds.

@@ -16,7 +16,7 @@ use crate::bounds::ideal::Packets;
 use crate::network::blueprint::Role;
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 impl Facts<'_> {
     /// Picoseconds that a flow takes at least, whichever links are up when.

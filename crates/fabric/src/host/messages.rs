@@ -7,7 +7,7 @@
 
 use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 mod complete;
 mod halves;

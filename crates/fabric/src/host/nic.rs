@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
-use crate::run::agenda::Armed;
+use crate::run::events::Armed;
 
 /// A host's port: queue pairs take turns.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::path::Path;
-use crate::run::agenda::Armed;
+use crate::run::events::Armed;
 
 /// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]

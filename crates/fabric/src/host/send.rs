@@ -19,8 +19,8 @@ use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
 use crate::network::layout::Local;
 use crate::network::path::Path;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::{Agenda, Armed, Set};
+use crate::run::events::NEVER;
+use crate::run::events::{Armed, Events, Set};
 
 /// A queue pair at its sender; what every packet and reply needs comes first. Neither half reads the other.
 #[derive(Debug)]
@@ -285,7 +285,7 @@ impl SendHalf {
 
     /// The timer of the packet that is taken next is scheduled now.
     #[inline]
-    pub fn number_timer(&mut self, events: &mut Agenda) {
+    pub fn number_timer(&mut self, events: &mut Events) {
         if self.timers.numbered {
             self.transport.number_timer(events.number());
         }

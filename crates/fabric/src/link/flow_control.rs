@@ -10,8 +10,8 @@ use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
-use crate::run::agenda::{NEVER, What};
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::{EventKind, NEVER};
 use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
@@ -179,7 +179,12 @@ impl AtNode<'_, '_> {
     /// or not.
     pub fn sender_changed(&mut self, port: Local, port_class: usize) {
         let egress = self.node.egress.known_mut(port_class);
-        self.run.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, egress.id);
+        self.run.events.renew(
+            &mut egress.timer,
+            egress.sender.next_timeout(),
+            EventKind::FcSender,
+            egress.id,
+        );
         let now = Time(self.now);
         let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
         // A smaller frame may start all the same.
@@ -225,7 +230,7 @@ impl AtNode<'_, '_> {
         let next = egress.sender.next_timeout();
         if next.is_none_or(|at| at.0 > self.now) {
             // What it was armed for has been cancelled or put off since: nothing happens now.
-            self.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
+            self.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
             return;
         }
         let mut cx = Cx {
@@ -268,7 +273,7 @@ impl AtNode<'_, '_> {
         self.run.events.sync(
             &mut ingress.timer,
             ingress.receiver.next_timeout(),
-            What::FcReceiver,
+            EventKind::FcReceiver,
             ingress.id,
         );
         let awaits = ingress.receiver.awaits_release();

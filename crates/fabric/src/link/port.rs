@@ -9,7 +9,7 @@ use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{EgressCounters, RareEgressCounters};
-use crate::run::agenda::{Armed, NEVER};
+use crate::run::events::{Armed, NEVER};
 
 /// One end of a link: its egress and what it needs of the link. The first cache line holds what every
 /// packet needs.

@@ -6,8 +6,8 @@ use floodway_units::uniform;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
-use crate::run::agenda::{Arriving, What};
 use crate::run::at_node::AtNode;
+use crate::run::events::{Arriving, EventKind};
 
 impl AtNode<'_, '_> {
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
@@ -108,7 +108,7 @@ impl AtNode<'_, '_> {
             return self.link_control_arrives(packet_ref);
         }
         if !self.run.packets.lands(packet_ref) {
-            return self.was_lost(What::Arrival);
+            return self.was_lost(EventKind::Arrival);
         }
         let packet = &self.run.packets[packet_ref];
         self.run.kept.packet_hops += 1;
@@ -131,7 +131,8 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn link_control_arrives(&mut self, packet_ref: PacketRef) {
         if !self.run.packets.lands(packet_ref) {
-            let what = if self.run.events.is_numbered() { What::Arrival } else { What::LinkControl };
+            let what =
+                if self.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
             return self.was_lost(what);
         }
         let rx = self.run.packets[packet_ref].ingress;
@@ -143,7 +144,7 @@ impl AtNode<'_, '_> {
 
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
     #[cold]
-    fn was_lost(&mut self, what: What) {
+    fn was_lost(&mut self, what: EventKind) {
         self.run.kept.counts[what as usize] -= 1;
     }
 

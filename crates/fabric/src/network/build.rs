@@ -36,7 +36,7 @@ use crate::records::kept::Kept;
 use crate::records::outcome::Control;
 use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
-use crate::run::agenda::{Agenda, NEVER, What};
+use crate::run::events::{EventKind, Events, NEVER};
 use crate::run::node::{Node, Streams};
 use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
@@ -119,7 +119,7 @@ impl<'a> World<'a> {
         let listed = Arc::new(Listed::new(blueprint));
         let run = Run {
             control,
-            events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
+            events: Events::new(blueprint.semantics.ties, blueprint.semantics.starts),
             kept: Kept::new(blueprint),
             pairs: QueuePairs::default(),
             traffic: Traffic {
@@ -442,13 +442,13 @@ impl<'a> World<'a> {
             let (mut at, port) = self.at_port(port);
             let ingress = &mut at.node.ingress[at.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
-            at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
+            at.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
             let egress = &mut at.node.egress[at.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
-            at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
+            at.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
         }
         for &id in &all {
             let (at, port) = self.at_port(id);

@@ -11,7 +11,7 @@
 use floodway_units::{PortId, Span, Time};
 
 use crate::network::blueprint::{Blueprint, LinkSpec};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// A change of the network at a known time.
 #[derive(Clone, Copy, Debug)]

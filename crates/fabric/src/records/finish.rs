@@ -20,8 +20,8 @@ use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::table::{Column, Table, Values};
 use crate::records::tally::{FlowKey, FlowRow, ReceivedRow, SentRow};
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::world::World;
 

@@ -12,7 +12,7 @@ mod note;
 mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
 /// blocks.

@@ -9,11 +9,11 @@ use crate::records::pauses::PauseLog;
 use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
-use crate::run::agenda::What;
+use crate::run::events::EventKind;
 
 /// What nodes say of themselves, as a thread has heard it: it decides nothing.
 pub(crate) struct Kept {
-    pub counts: [u64; What::ALL.len()],
+    pub counts: [u64; EventKind::ALL.len()],
     /// Where the instants at which queues are sampled lie among events.
     pub instants: Instants,
     /// Where they are kept.

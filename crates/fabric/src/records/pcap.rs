@@ -14,7 +14,7 @@ use crate::network::blueprint::Role;
 use crate::network::routing::peer;
 use crate::records::capture::{Captured, Seen, Tap};
 use crate::records::outcome::CaptureTotals;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// Number of the first queue pair: smaller ones are for management.

@@ -13,7 +13,7 @@ use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::run::agenda::What;
+use crate::run::events::EventKind;
 use crate::run::node::{Node, NodeRef};
 use crate::run::state::Run;
 
@@ -35,7 +35,7 @@ impl Run<'_> {
     #[inline]
     fn node_ahead(&self, facts: &Facts<'_>, order: u64) -> NodeId {
         match self.events.moves(order) {
-            Some((What::Arrival, port)) => facts.node_of(peer(port)),
+            Some((EventKind::Arrival, port)) => facts.node_of(peer(port)),
             Some((_, port)) => facts.node_of(port),
             None => NodeId(0),
         }

@@ -9,8 +9,8 @@ use crate::network::blueprint::PauseFault;
 use crate::network::changes::{self, Change, LinkChange};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::state::Fault;
 use crate::run::world::World;
 

@@ -1,10 +1,10 @@
 //! A running network: its events, in which order they happen, and what is looked at between epochs.
 
-pub(crate) mod agenda;
 pub(crate) mod ahead;
 pub(crate) mod at_node;
 pub(crate) mod by_node;
 pub(crate) mod epoch;
+pub(crate) mod events;
 pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod groups;

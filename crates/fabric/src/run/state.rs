@@ -18,7 +18,7 @@ use crate::network::routing::ChangingRoutes;
 use crate::network::routing::peer;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::run::agenda::{Agenda, QueuePairName, What};
+use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
@@ -26,7 +26,7 @@ use crate::why::Trace;
 /// Packets, queue pairs and sources are the same for all threads; what is kept is put together when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
-    pub events: Agenda,
+    pub events: Events,
     pub kept: Kept,
     pub pairs: QueuePairs,
     pub traffic: Traffic,
@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     /// For another thread, before the run begins.
-    pub fn share(&self, blueprint: &Blueprint, events: Agenda) -> Self {
+    pub fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
         Run {
             control: self.control,
             events,
@@ -68,20 +68,22 @@ impl Run<'_> {
         };
         let port_class = |id: u32| facts.node_of(facts.layout.port_class_of(id as usize).0);
         Some(match what {
-            What::Arrival | What::LinkControl => facts.node_of(peer(PortId(id))),
-            What::Departure | What::CongestionPoint | What::Pacing => facts.node_of(PortId(id)),
-            What::FcSender | What::FcReceiver => port_class(id),
-            What::Release | What::Pipeline | What::Crossing => facts.switches[id as usize],
-            What::QueuePair => match self.events.queue_pair(event.order) {
+            EventKind::Arrival | EventKind::LinkControl => facts.node_of(peer(PortId(id))),
+            EventKind::Departure | EventKind::CongestionPoint | EventKind::Pacing => {
+                facts.node_of(PortId(id))
+            }
+            EventKind::FcSender | EventKind::FcReceiver => port_class(id),
+            EventKind::Release | EventKind::Pipeline | EventKind::Crossing => facts.switches[id as usize],
+            EventKind::QueuePair => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
                 QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].source,
             },
-            What::Receiver => match self.events.queue_pair(event.order) {
+            EventKind::Receiver => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
                 QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].destination,
             },
-            What::Start => self.traffic.host_of(facts.blueprint, id),
-            What::Fault => return None,
+            EventKind::Start => self.traffic.host_of(facts.blueprint, id),
+            EventKind::Fault => return None,
         })
     }
 

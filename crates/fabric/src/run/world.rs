@@ -18,8 +18,8 @@ use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::records::series::Series;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
 use crate::run::node::Node;
 use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
         let Some(node) = self.run.node_of(&self.facts, &event) else {
-            self.run.kept.counts[What::Fault as usize] += 1;
+            self.run.kept.counts[EventKind::Fault as usize] += 1;
             return self.fault(self.run.events.decode(event.order).1);
         };
         self.at(node).dispatch(event);
@@ -149,7 +149,7 @@ impl<'a> World<'a> {
     /// Events by cause so far.
     pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
         let mut named: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &count) in What::ALL.iter().zip(&self.run.kept.counts) {
+        for (what, &count) in EventKind::ALL.iter().zip(&self.run.kept.counts) {
             match named.iter_mut().find(|(name, _)| *name == what.name()) {
                 Some(entry) => entry.1 += count,
                 None => named.push((what.name(), count)),

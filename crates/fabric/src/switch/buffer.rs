@@ -6,7 +6,7 @@ use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 
 use crate::network::layout::Local;
 use crate::records::counters::{RareCounters, Traffic};
-use crate::run::agenda::Armed;
+use crate::run::events::Armed;
 
 /// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]

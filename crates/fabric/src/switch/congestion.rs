@@ -10,7 +10,7 @@ use floodway_units::{PortId, Time};
 use rustc_hash::FxHashMap;
 
 use crate::network::layout::Local;
-use crate::run::agenda::{Agenda, Armed, What};
+use crate::run::events::{Armed, EventKind, Events};
 use crate::switch::congestion::meter::MeterQueue;
 
 /// Machines of an egress port that not every port has.
@@ -60,9 +60,9 @@ impl PortMachines {
 
     /// Arms the timer for the congestion point that wants to be called first.
     #[inline]
-    pub fn sync(&mut self, events: &mut Agenda, port: PortId) {
+    pub fn sync(&mut self, events: &mut Events, port: PortId) {
         let points = self.congestion_points.iter().filter_map(CongestionPoint::next_timeout);
         let next = points.chain(self.meter.as_ref().and_then(|meter| meter.wake)).min();
-        events.sync(&mut self.cp_timer, next, What::CongestionPoint, port.0);
+        events.sync(&mut self.cp_timer, next, EventKind::CongestionPoint, port.0);
     }
 }

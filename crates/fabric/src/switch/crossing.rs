@@ -13,7 +13,7 @@ use floodway_units::Rate;
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use floodway_mechanisms::slots::Disposition;
 
 use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::switch::buffer::Uncharge;
 use crate::switch::crossing::Inputs;
 

@@ -4,8 +4,8 @@ use floodway_mechanisms::slots::{IngressView, PacketView, QueueView};
 
 use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {

@@ -9,7 +9,7 @@ use floodway_units::{Bytes, NodeId, PortId, Rng};
 use crate::host::listed::Listed;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
 use crate::pool::Pool;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::traffic::numbers::Label;
 use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;

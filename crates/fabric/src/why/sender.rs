@@ -8,7 +8,7 @@ use floodway_units::{FlowId, PortId};
 
 use super::{Cause, Interval, Label, Message, Sums, Trace};
 use crate::link::packet::{Packet, RETRANSMISSION};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// So many intervals are kept before those that can change no more are summed up.
 const MANY: usize = 4096;

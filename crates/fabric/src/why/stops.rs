@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::origin::Source;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// So many stops are kept though nobody may ask for them on the flow's behalf: the last ones tell why a queue is long.
 const RECENT: usize = 32;

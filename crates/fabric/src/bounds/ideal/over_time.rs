@@ -23,7 +23,7 @@ use crate::network::blueprint::{Arrivals, Sharing};
 use crate::network::changes::{Change, LinkChange, of_network};
 use crate::network::routing::ChangingRoutes;
 use crate::records::tally::{FlowKey, FlowRow};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// A flow, and from when to when it is sent.

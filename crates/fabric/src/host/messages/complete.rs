@@ -9,8 +9,8 @@ use crate::host::queue_pairs::Done;
 use crate::host::queue_pairs::Posted;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::traffic::triggers::End;
 
 impl AtNode<'_, '_> {

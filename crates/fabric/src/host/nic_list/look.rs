@@ -6,9 +6,9 @@ use floodway_units::Time;
 use super::{FINISHED, Found};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     /// The queue pair that sends next from a host's port.
@@ -56,7 +56,12 @@ impl AtNode<'_, '_> {
         if let Some(at) = at
             && timer.at == NEVER
         {
-            self.run.events.sync(timer, Some(Time(at)), What::Pacing, self.node.ports[port.index()].id.0);
+            self.run.events.sync(
+                timer,
+                Some(Time(at)),
+                EventKind::Pacing,
+                self.node.ports[port.index()].id.0,
+            );
         }
     }
 
@@ -65,7 +70,7 @@ impl AtNode<'_, '_> {
         let timer = &mut self.node.nics[nic.index()].pacing_timer;
         if timer.at != NEVER && at < timer.at {
             let port = self.node.ports[nic.index()].id.0;
-            self.run.events.sync(timer, Some(Time(at.max(self.now))), What::Pacing, port);
+            self.run.events.sync(timer, Some(Time(at.max(self.now))), EventKind::Pacing, port);
         }
     }
 }

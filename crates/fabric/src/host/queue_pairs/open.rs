@@ -13,8 +13,8 @@ use crate::network::blueprint::{Acks, Turns};
 use crate::network::layout::Local;
 use crate::network::path::{Hops, Path};
 use crate::network::routing::peer;
-use crate::run::agenda::QueuePairName;
 use crate::run::at_node::AtNode;
+use crate::run::events::QueuePairName;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, PairKey};
 

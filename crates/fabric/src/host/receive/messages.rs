@@ -6,8 +6,8 @@ use floodway_units::{FlowId, Time};
 
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::agenda::QueuePairName;
 use crate::run::at_node::AtNode;
+use crate::run::events::QueuePairName;
 
 impl AtNode<'_, '_> {
     /// A message of the sender has arrived.

@@ -10,9 +10,9 @@ use crate::link::arena::Extra;
 use crate::link::packet::Packet;
 use crate::network::blueprint::{Pacing, RateTimers, Turns};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::{Set, What};
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
+use crate::run::events::{EventKind, Set};
 
 impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
@@ -61,7 +61,7 @@ impl AtNode<'_, '_> {
             if self.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
                 let port = self.node.ports[half.nic.index()].id.0;
-                self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+                self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
             }
         }
     }
@@ -77,7 +77,7 @@ impl AtNode<'_, '_> {
             let nic = &mut self.node.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
             let id = self.node.ports[local].id.0;
-            self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, id);
+            self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
         }
         self.try_transmit(port);
     }
@@ -210,7 +210,7 @@ impl AtNode<'_, '_> {
         for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.run.events.renew(timer, next, What::QueuePair, half.timers.timer_key as u32);
+                self.run.events.renew(timer, next, EventKind::QueuePair, half.timers.timer_key as u32);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::link::port::Egress;
 use crate::network::accounts::{Account, Accounts};
 use crate::network::routing::peer;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
-use crate::run::agenda::{Armed, NEVER};
+use crate::run::events::{Armed, NEVER};
 use crate::run::world::World;
 use crate::switch::buffer::{Ingress, Peaks, Sizes};
 use crate::switch::forward::Switch;

@@ -13,7 +13,7 @@ use crate::network::blueprint::{
     UNBOUNDED,
 };
 use crate::network::routing::{Routes, peer};
-use crate::run::agenda::ID_BITS;
+use crate::run::events::ID_BITS;
 use crate::traffic::dependencies;
 
 /// At most so many links lie between two hosts.

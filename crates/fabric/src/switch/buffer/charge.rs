@@ -7,8 +7,8 @@ use super::Uncharge;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::records::tally::FirstDrop;
-use crate::run::agenda::{NEVER, What};
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::{EventKind, NEVER};
 
 impl AtNode<'_, '_> {
     /// Charges a packet for which no callback runs: the account and the pool are far from every threshold, and the egress
@@ -221,7 +221,7 @@ impl AtNode<'_, '_> {
             switch.releases.insert(after, uncharge);
         }
         if self.node.ingress.known(port_class).awaits {
-            self.run.events.add(What::Release, self.node.switch.number, at);
+            self.run.events.add(EventKind::Release, self.node.switch.number, at);
         }
     }
 
@@ -229,7 +229,7 @@ impl AtNode<'_, '_> {
     pub fn await_releases(&mut self, port_class: usize) {
         let switch = &self.node.switch;
         for leaving in switch.releases.iter().filter(|leaving| leaving.port_class as usize == port_class) {
-            self.run.events.add(What::Release, switch.number, leaving.at.max(self.now));
+            self.run.events.add(EventKind::Release, switch.number, leaving.at.max(self.now));
         }
     }
 

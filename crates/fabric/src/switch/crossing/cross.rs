@@ -9,9 +9,9 @@ use crate::link::arena::{Lists, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::port_facts::across;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     /// Is it an input-output queued switch?
@@ -118,7 +118,7 @@ impl AtNode<'_, '_> {
         let inputs = self.inputs_mut();
         if at < inputs.wake {
             inputs.wake = at;
-            self.run.events.add(What::Crossing, self.node.switch.number, at);
+            self.run.events.add(EventKind::Crossing, self.node.switch.number, at);
         }
     }
 

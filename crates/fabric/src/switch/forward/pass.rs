@@ -6,8 +6,8 @@ use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
 use crate::network::layout::Local;
-use crate::run::agenda::What;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::EventKind;
 
 impl AtNode<'_, '_> {
     /// A packet has arrived whole at a switch; `port_class` is its account there.
@@ -121,7 +121,7 @@ impl AtNode<'_, '_> {
         let pipe = &mut self.node.switch.pipe;
         pipe.push_back((at, out, packet_ref));
         if pipe.len() == 1 {
-            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
     }
 
@@ -130,7 +130,7 @@ impl AtNode<'_, '_> {
         let pipe = &mut self.node.switch.pipe;
         let Some((_, out, packet_ref)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
-            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
         let packet = self.run.packets[packet_ref];
         if packet.class == 0 {

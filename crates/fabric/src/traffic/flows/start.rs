@@ -6,8 +6,8 @@ use super::{Begin, Carrier, PairKey, Source, Traffic, following};
 use crate::host::messages::{NO_HOOK, Outgoing};
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns, UNBOUNDED};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {

@@ -9,8 +9,8 @@ use crate::link::packet::Packet;
 use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::node::NodeRef;
 
 impl AtNode<'_, '_> {

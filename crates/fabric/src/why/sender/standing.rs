@@ -8,8 +8,8 @@ use floodway_units::Time;
 use super::super::{Cause, Label, Sums, Trace};
 use super::{Sender, Standing, Wire};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 impl World<'_> {

@@ -1,4 +1,4 @@
-//! Coming events, and what orders those of one instant.
+//! Pending events, and the order of those of one instant.
 //!
 //! ```text
 //! hashed            kind 4 bits | tie among arrivals, or object and generation of a timer; a queue pair is its
@@ -9,9 +9,9 @@
 //! models, whose events of one instant happen in the order in which they were scheduled. An event that is
 //! added late here (a departure, when something waits) carries the number that it had got by then.
 
-mod what;
+mod kind;
 
-pub(crate) use what::What;
+pub(crate) use kind::EventKind;
 
 use floodway_engine::{Event, Queue};
 use floodway_units::{PortId, Span, Time, mix};
@@ -66,20 +66,20 @@ impl Armed {
     }
 }
 
-/// Where coming events are kept, which is how they are gone through.
+/// The store of pending events, which decides in which order they are executed.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a run has one, which every event goes through")]
-enum Events {
+enum Pending {
     /// Those of all nodes in one order.
     InOneOrder(Queue),
     /// Node by node.
     ByNode(Windows),
 }
 
-/// The coming events of a run.
+/// The pending events of a run.
 #[derive(Debug)]
-pub(crate) struct Agenda {
-    events: Events,
+pub(crate) struct Events {
+    pending: Pending,
     /// The group of the node that adds events now.
     group: u32,
     /// Ties go by scheduling order.
@@ -92,25 +92,25 @@ pub(crate) struct Agenda {
     number: u64,
 }
 
-impl Agenda {
+impl Events {
     /// Events go in one order.
     pub fn new(ties: Ties, starts: Starts) -> Self {
         let numbered = ties == Ties::SchedulingOrder;
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
-        let events = Events::InOneOrder(Queue::default());
-        Agenda { events, group: 0, numbered, kind_shift, id_mask, starts, number: 0 }
+        let pending = Pending::InOneOrder(Queue::default());
+        Events { pending, group: 0, numbered, kind_shift, id_mask, starts, number: 0 }
     }
 
     /// From now on events go node by node, in these windows; none has been added yet.
     pub fn go_by_node(&mut self, windows: Windows) {
         debug_assert!(!self.numbered, "an order of scheduling is one for all nodes");
-        self.events = Events::ByNode(windows);
+        self.pending = Pending::ByNode(windows);
     }
 
     /// From now on events go in one order.
     pub fn go_in_one_order(&mut self) {
-        let Events::ByNode(windows) = &mut self.events else { return };
+        let Pending::ByNode(windows) = &mut self.pending else { return };
         let Drained { events, steps } = windows.drain();
         let mut queue = Queue::default();
         for (_, event) in events {
@@ -119,12 +119,12 @@ impl Agenda {
         for (at, order) in steps {
             queue.push(Time(at), order, 0);
         }
-        self.events = Events::InOneOrder(queue);
+        self.pending = Pending::InOneOrder(queue);
     }
 
     /// Where events go node by node, they do so in windows no longer than this from now on.
     pub fn shorten_windows(&mut self, most: Span) {
-        let Events::ByNode(windows) = &mut self.events else { return };
+        let Pending::ByNode(windows) = &mut self.pending else { return };
         let mut shorter = windows.shorter(most.0);
         let Drained { events, steps } = windows.drain();
         for (node, event) in events {
@@ -139,18 +139,18 @@ impl Agenda {
     /// Where events go node by node.
     #[inline]
     pub fn by_node(&mut self) -> Option<&mut Windows> {
-        if let Events::ByNode(windows) = &mut self.events { Some(windows) } else { None }
+        if let Pending::ByNode(windows) = &mut self.pending { Some(windows) } else { None }
     }
 
     /// Takes everything out, and names what is on links: packets, and the ports that sent them.
     pub fn drain_arrivals(&mut self) -> Vec<(PortId, PacketRef)> {
-        let pending: Vec<Event> = match &mut self.events {
-            Events::InOneOrder(queue) => std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect(),
-            Events::ByNode(windows) => windows.drain().events.into_iter().map(|(_, event)| event).collect(),
+        let pending: Vec<Event> = match &mut self.pending {
+            Pending::InOneOrder(queue) => std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect(),
+            Pending::ByNode(windows) => windows.drain().events.into_iter().map(|(_, event)| event).collect(),
         };
         let arrives = |event: Event| {
-            let (what, port) = self.decode(event.order);
-            let on_link = matches!(what, What::Arrival | What::LinkControl);
+            let (kind, port) = self.decode(event.order);
+            let on_link = matches!(kind, EventKind::Arrival | EventKind::LinkControl);
             on_link.then(|| (PortId(port), PacketRef::of(event.item)))
         };
         pending.into_iter().filter_map(arrives).collect()
@@ -159,20 +159,20 @@ impl Agenda {
     /// The owner of a group, if it is another thread.
     #[inline]
     pub fn remote_owner(&self, group: u32) -> Option<usize> {
-        if let Events::ByNode(windows) = &self.events { windows.remote_owner(group) } else { None }
+        if let Pending::ByNode(windows) = &self.pending { windows.remote_owner(group) } else { None }
     }
 
     /// As these, without events, for another thread; none where events go in one order.
     pub fn of_thread(&self, thread: u8) -> Option<Self> {
-        let Events::ByNode(windows) = &self.events else { return None };
-        let events = Events::ByNode(windows.of_thread(thread));
-        Some(Agenda { events, group: 0, number: 0, ..*self })
+        let Pending::ByNode(windows) = &self.pending else { return None };
+        let pending = Pending::ByNode(windows.of_thread(thread));
+        Some(Events { pending, group: 0, number: 0, ..*self })
     }
 
     /// Where they go in one order.
     #[inline]
     pub fn in_one_order(&mut self) -> Option<&mut Queue> {
-        if let Events::InOneOrder(queue) = &mut self.events { Some(queue) } else { None }
+        if let Pending::InOneOrder(queue) = &mut self.pending { Some(queue) } else { None }
     }
 
     /// It is a node of this group that adds events from now on.
@@ -184,22 +184,22 @@ impl Agenda {
     /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that
     /// it was sent from.
     #[inline]
-    pub fn moves(&self, order: u64) -> Option<(What, PortId)> {
-        let what = order >> self.kind_shift & 15;
+    pub fn moves(&self, order: u64) -> Option<(EventKind, PortId)> {
+        let kind = order >> self.kind_shift & 15;
         let port = PortId(order as u32 & self.id_mask);
-        if what == What::Arrival as u64 {
-            Some((What::Arrival, port))
+        if kind == EventKind::Arrival as u64 {
+            Some((EventKind::Arrival, port))
         } else {
-            (what == What::Departure as u64).then_some((What::Departure, port))
+            (kind == EventKind::Departure as u64).then_some((EventKind::Departure, port))
         }
     }
 
     /// What an event is, and its object.
     #[inline]
-    pub fn decode(&self, order: u64) -> (What, u32) {
-        let what = What::ALL[(order >> self.kind_shift & 15) as usize];
-        let timer = !self.numbered && what.is_timer();
-        (what, if timer { (order >> GENERATION_BITS) as u32 } else { order as u32 & self.id_mask })
+    pub fn decode(&self, order: u64) -> (EventKind, u32) {
+        let kind = EventKind::ALL[(order >> self.kind_shift & 15) as usize];
+        let timer = !self.numbered && kind.is_timer();
+        (kind, if timer { (order >> GENERATION_BITS) as u32 } else { order as u32 & self.id_mask })
     }
 
     /// A number for what is scheduled now; 0 where ties are hashed.
@@ -227,26 +227,26 @@ impl Agenda {
 
     /// The order of an event that got `number` when it was scheduled.
     #[inline]
-    fn numbered(number: u64, what: What, id: u32) -> u64 {
+    fn numbered(number: u64, kind: EventKind, id: u32) -> u64 {
         debug_assert!(id < 1 << ID_BITS, "objects have 24 bits in an order of scheduling");
-        number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
+        number << NUMBER_SHIFT | (kind as u64) << ID_BITS | u64::from(id)
     }
 
     /// Adds the arrival of a packet at the far end of a link, where this group is.
     #[inline]
     pub fn push_arrival(&mut self, to: u32, packet_ref: PacketRef, at: u64, order: u64) {
         let event = Event { time: Time(at), order, item: packet_ref.number() };
-        match &mut self.events {
-            Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
-            Events::ByNode(windows) => windows.push(to, event),
+        match &mut self.pending {
+            Pending::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
+            Pending::ByNode(windows) => windows.push(to, event),
         }
     }
 
-    /// As [`Agenda::push`], of an event for which a packet will probably be needed: it is prefetched. With several threads it is
+    /// As [`Events::push`], of an event for which a packet will probably be needed: it is prefetched. With several threads it is
     /// not, since by then it may belong to a node of another thread.
     #[inline]
     pub fn push_of(&mut self, packet_ref: PacketRef, at: u64, order: u64) {
-        let shared = matches!(&self.events, Events::ByNode(windows) if windows.has_other_threads());
+        let shared = matches!(&self.pending, Pending::ByNode(windows) if windows.has_other_threads());
         let item = if shared { 0 } else { packet_ref.number() };
         self.push_event(Event { time: Time(at), order, item });
     }
@@ -259,49 +259,49 @@ impl Agenda {
 
     #[inline]
     fn push_event(&mut self, event: Event) {
-        match &mut self.events {
-            Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
-            Events::ByNode(windows) => windows.push(self.group, event),
+        match &mut self.pending {
+            Pending::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
+            Pending::ByNode(windows) => windows.push(self.group, event),
         }
     }
 
     /// Adds a change of the network, or a pause that is forced.
     pub fn add_fault(&mut self, index: u32, at: u64) {
-        match &mut self.events {
-            Events::InOneOrder(_) => self.add(What::Fault, index, at),
-            Events::ByNode(windows) => windows.push_step(at, hashed(What::Fault, index)),
+        match &mut self.pending {
+            Pending::InOneOrder(_) => self.add(EventKind::Fault, index, at),
+            Pending::ByNode(windows) => windows.push_step(at, hashed(EventKind::Fault, index)),
         }
     }
 
     /// Adds an event that nothing but its kind and object orders, or that is scheduled now.
     #[inline]
-    pub fn add(&mut self, what: What, id: u32, at: u64) {
-        let order = if self.numbered { Self::numbered(self.number(), what, id) } else { hashed(what, id) };
+    pub fn add(&mut self, kind: EventKind, id: u32, at: u64) {
+        let order = if self.numbered { Self::numbered(self.number(), kind, id) } else { hashed(kind, id) };
         self.push(at, order);
     }
 
     /// Adds the start of a source's next flow.
     pub fn add_start(&mut self, source: u32, at: u64) {
         if !self.numbered {
-            self.add(What::Start, source, at);
+            self.add(EventKind::Start, source, at);
             return;
         }
         let number = match self.starts {
             Starts::First => 0,
             Starts::Last => (1 << NUMBER_BITS) - 1,
         };
-        self.push(at, Self::numbered(number, What::Start, source));
+        self.push(at, Self::numbered(number, EventKind::Start, source));
     }
 
     /// Order of the arrival at `at` of what was sent from `port`.
     #[inline]
     pub fn arrival(&self, port: PortId, at: u64, arrival: Arriving) -> u64 {
         if self.numbered {
-            Self::numbered(arrival.number, What::Arrival, port.0)
+            Self::numbered(arrival.number, EventKind::Arrival, port.0)
         } else {
-            let what = if arrival.link_control { What::LinkControl } else { What::Arrival };
+            let kind = if arrival.link_control { EventKind::LinkControl } else { EventKind::Arrival };
             let tie = mix(arrival.tie_key ^ at) >> 36;
-            (what as u64) << KIND_SHIFT | tie << 32 | u64::from(port.0)
+            (kind as u64) << KIND_SHIFT | tie << 32 | u64::from(port.0)
         }
     }
 
@@ -310,34 +310,34 @@ impl Agenda {
     #[inline]
     pub fn departure(&self, port: PortId, number: u64) -> u64 {
         if self.numbered {
-            Self::numbered(number, What::Departure, port.0)
+            Self::numbered(number, EventKind::Departure, port.0)
         } else {
-            (What::Departure as u64) << KIND_SHIFT | u64::from(port.0)
+            (EventKind::Departure as u64) << KIND_SHIFT | u64::from(port.0)
         }
     }
 
-    /// As [`Agenda::sync`], for a timer that is cancelled and scheduled anew each time its machine's wish changes:
+    /// As [`Events::sync`], for a timer that is cancelled and scheduled anew each time its machine's wish changes:
     /// that matters where ties go by the order of scheduling.
     #[inline]
-    pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+    pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, kind: EventKind, id: u32) {
         if self.numbered && next.is_none_or(|Time(at)| at != timer.at) {
             timer.at = NEVER;
         }
-        self.sync(timer, next, what, id);
+        self.sync(timer, next, kind, id);
     }
 
     /// Brings an armed timer in line with when its machine wants to be called. A later wish is found when the
     /// armed event fires.
     #[inline]
-    pub fn sync(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+    pub fn sync(&mut self, timer: &mut Armed, next: Option<Time>, kind: EventKind, id: u32) {
         let Some(Time(at)) = next else { return };
         if at < timer.at {
             timer.at = at;
             timer.order = if self.numbered {
-                Self::numbered(self.number(), what, id)
+                Self::numbered(self.number(), kind, id)
             } else {
                 let generation = (timer.order + 1) & GENERATIONS;
-                (what as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
+                (kind as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
             };
             self.push(at, timer.order);
         }
@@ -354,10 +354,10 @@ impl Agenda {
                     Set::Now => self.number(),
                     Set::Before(number) => number,
                 };
-                Self::numbered(number, What::QueuePair, key as u32)
+                Self::numbered(number, EventKind::QueuePair, key as u32)
             } else {
                 let generation = (timer.order + 1) & QP_GENERATIONS;
-                (What::QueuePair as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
+                (EventKind::QueuePair as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
             };
             self.push(at, timer.order);
         }
@@ -369,10 +369,10 @@ impl Agenda {
         if at < timer.at {
             timer.at = at;
             timer.order = if self.numbered {
-                Self::numbered(self.number(), What::Receiver, key as u32)
+                Self::numbered(self.number(), EventKind::Receiver, key as u32)
             } else {
                 let generation = (timer.order + 1) & QP_GENERATIONS;
-                (What::Receiver as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
+                (EventKind::Receiver as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
             };
             self.push(at, timer.order);
         }
@@ -413,8 +413,8 @@ impl Agenda {
 }
 
 /// The order of an event that nothing but its kind and object orders, where ties are hashed.
-fn hashed(what: What, id: u32) -> u64 {
-    (what as u64) << KIND_SHIFT | u64::from(id)
+fn hashed(kind: EventKind, id: u32) -> u64 {
+    (kind as u64) << KIND_SHIFT | u64::from(id)
 }
 
 /// The lowest bits of what tells a queue pair from all others that are open.
@@ -451,33 +451,33 @@ mod tests {
 
     use super::*;
 
-    fn arm(agenda: &mut Agenda, timer: &mut Armed, (nic, rank, slot): (u32, u32, u32), at: u64, set: Set) {
-        let key = agenda.queue_pair_key(nic, rank, slot);
-        agenda.sync_queue_pair(timer, Some(Time(at)), key, set);
+    fn arm(events: &mut Events, timer: &mut Armed, (nic, rank, slot): (u32, u32, u32), at: u64, set: Set) {
+        let key = events.queue_pair_key(nic, rank, slot);
+        events.sync_queue_pair(timer, Some(Time(at)), key, set);
     }
 
-    fn pop(agenda: &mut Agenda) -> Option<Event> {
-        agenda.in_one_order()?.pop_before(Time(61))
+    fn pop(events: &mut Events) -> Option<Event> {
+        events.in_one_order()?.pop_before(Time(61))
     }
 
     #[test]
     fn timers_of_one_instant_come_by_nic_and_rank_whichever_was_armed_first() {
-        let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);
+        let mut events = Events::new(Ties::Hashed, Starts::Last);
         let last = (1 << NIC_BITS) - 1;
         for (nic, rank) in [(2, 0), (0, (1 << RANK_BITS) - 1), (last, 1), (1, 3), (0, 1), (2, 1)] {
             let mut timer = Armed::default();
             // What was armed for later before, and how often, is no matter.
             (0..nic % 3)
-                .for_each(|n| arm(&mut agenda, &mut timer, (nic, rank, 0), 90 - u64::from(n), Set::Now));
-            arm(&mut agenda, &mut timer, (nic, rank, 0), 50, Set::Now);
+                .for_each(|n| arm(&mut events, &mut timer, (nic, rank, 0), 90 - u64::from(n), Set::Now));
+            arm(&mut events, &mut timer, (nic, rank, 0), 50, Set::Now);
         }
         let mut names = Vec::new();
         let mut turns = Turns::at_most(100);
         while turns.go()
-            && let Some(event) = pop(&mut agenda)
+            && let Some(event) = pop(&mut events)
         {
-            assert_eq!(agenda.decode(event.order).0, What::QueuePair);
-            match agenda.queue_pair(event.order) {
+            assert_eq!(events.decode(event.order).0, EventKind::QueuePair);
+            match events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, rank } => names.push((nic, rank)),
                 QueuePairName::Slot(_) => panic!("ties are hashed"),
             }
@@ -487,44 +487,44 @@ mod tests {
 
     #[test]
     fn timers_come_in_the_order_in_which_they_were_set_where_ties_go_by_scheduling() {
-        let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
-        let numbers = [(); 3].map(|()| agenda.number());
+        let mut events = Events::new(Ties::SchedulingOrder, Starts::Last);
+        let numbers = [(); 3].map(|()| events.number());
         // They are armed late, in another order, and after what was scheduled meanwhile.
-        agenda.add(What::Departure, 1, 50);
+        events.add(EventKind::Departure, 1, 50);
         for (slot, number) in [(7, numbers[1]), (3, numbers[2]), (5, numbers[0])] {
-            arm(&mut agenda, &mut Armed::default(), (0, slot, slot), 50, Set::Before(number));
+            arm(&mut events, &mut Armed::default(), (0, slot, slot), 50, Set::Before(number));
         }
-        let orders: Vec<u64> = std::iter::from_fn(|| pop(&mut agenda).map(|event| event.order)).collect();
-        let names: Vec<_> = orders[..3].iter().map(|&order| agenda.queue_pair(order)).collect();
+        let orders: Vec<u64> = std::iter::from_fn(|| pop(&mut events).map(|event| event.order)).collect();
+        let names: Vec<_> = orders[..3].iter().map(|&order| events.queue_pair(order)).collect();
         assert_eq!(names, [5, 7, 3].map(QueuePairName::Slot));
-        assert_eq!(agenda.decode(orders[3]).0, What::Departure);
+        assert_eq!(events.decode(orders[3]).0, EventKind::Departure);
         assert!(
-            !agenda.has_come(Some(numbers[1]), orders[0]) && agenda.has_come(Some(numbers[0]), orders[0])
+            !events.has_come(Some(numbers[1]), orders[0]) && events.has_come(Some(numbers[0]), orders[0])
         );
     }
 
     /// A resume ends a pause, whose timer was armed for its end.
     #[test]
     fn a_timer_that_its_machine_wants_no_more_does_not_fire_where_ties_go_by_scheduling() {
-        let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
+        let mut events = Events::new(Ties::SchedulingOrder, Starts::Last);
         let mut timer = Armed::default();
-        agenda.renew(&mut timer, Some(Time(50)), What::FcSender, 3);
-        agenda.renew(&mut timer, None, What::FcSender, 3);
-        let old = pop(&mut agenda).expect("its event is there").order;
+        events.renew(&mut timer, Some(Time(50)), EventKind::FcSender, 3);
+        events.renew(&mut timer, None, EventKind::FcSender, 3);
+        let old = pop(&mut events).expect("its event is there").order;
         assert!(!timer.fires(Time(50), old));
-        agenda.renew(&mut timer, Some(Time(60)), What::FcSender, 3);
-        let new = pop(&mut agenda).expect("its event is there").order;
+        events.renew(&mut timer, Some(Time(60)), EventKind::FcSender, 3);
+        let new = pop(&mut events).expect("its event is there").order;
         assert!(timer.fires(Time(60), new));
     }
 
     #[test]
     fn an_event_of_an_older_wish_does_not_fire_though_its_generation_has_come_again() {
-        let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);
+        let mut events = Events::new(Ties::Hashed, Starts::Last);
         let mut timer = Armed::default();
-        arm(&mut agenda, &mut timer, (1, 2, 0), 200_000, Set::Now);
+        arm(&mut events, &mut timer, (1, 2, 0), 200_000, Set::Now);
         let old = timer.order;
         for at in (200_000 - QP_GENERATIONS - 1..200_000).rev() {
-            arm(&mut agenda, &mut timer, (1, 2, 0), at, Set::Now);
+            arm(&mut events, &mut timer, (1, 2, 0), at, Set::Now);
         }
         assert_eq!(timer.order, old, "all generations have been used");
         assert!(!timer.fires(Time(200_000), old));

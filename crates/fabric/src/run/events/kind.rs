@@ -3,7 +3,7 @@
 /// What an event is; where ties are hashed, the order in which kinds of one instant and node happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// A link control frame arrives.
     LinkControl,
     /// A packet's last bit has left a switch, and somebody waits for that.
@@ -34,44 +34,44 @@ pub(crate) enum What {
     Fault,
 }
 
-impl What {
-    pub const ALL: [What; 14] = [
-        What::LinkControl,
-        What::Release,
-        What::Departure,
-        What::Arrival,
-        What::Pipeline,
-        What::Crossing,
-        What::FcSender,
-        What::FcReceiver,
-        What::CongestionPoint,
-        What::Pacing,
-        What::QueuePair,
-        What::Receiver,
-        What::Start,
-        What::Fault,
+impl EventKind {
+    pub const ALL: [EventKind; 14] = [
+        EventKind::LinkControl,
+        EventKind::Release,
+        EventKind::Departure,
+        EventKind::Arrival,
+        EventKind::Pipeline,
+        EventKind::Crossing,
+        EventKind::FcSender,
+        EventKind::FcReceiver,
+        EventKind::CongestionPoint,
+        EventKind::Pacing,
+        EventKind::QueuePair,
+        EventKind::Receiver,
+        EventKind::Start,
+        EventKind::Fault,
     ];
 
     /// Its name in statistics.
     pub fn name(self) -> &'static str {
         match self {
-            What::LinkControl => "link-control arrival",
-            What::Release => "release",
-            What::Departure => "departure",
-            What::Arrival => "packet arrival",
-            What::Pipeline => "pipeline",
-            What::Crossing => "crossing",
-            What::FcSender | What::FcReceiver => "flow-control timer",
-            What::CongestionPoint => "congestion-point timer",
-            What::Pacing => "pacing",
-            What::QueuePair | What::Receiver => "queue-pair timer",
-            What::Start => "flow start",
-            What::Fault => "fault",
+            EventKind::LinkControl => "link-control arrival",
+            EventKind::Release => "release",
+            EventKind::Departure => "departure",
+            EventKind::Arrival => "packet arrival",
+            EventKind::Pipeline => "pipeline",
+            EventKind::Crossing => "crossing",
+            EventKind::FcSender | EventKind::FcReceiver => "flow-control timer",
+            EventKind::CongestionPoint => "congestion-point timer",
+            EventKind::Pacing => "pacing",
+            EventKind::QueuePair | EventKind::Receiver => "queue-pair timer",
+            EventKind::Start => "flow start",
+            EventKind::Fault => "fault",
         }
     }
 
     /// Does it belong to a machine with an [`Armed`](super::Armed) timer that a number names?
     pub fn is_timer(self) -> bool {
-        (What::FcSender..=What::Pacing).contains(&self)
+        (EventKind::FcSender..=EventKind::Pacing).contains(&self)
     }
 }

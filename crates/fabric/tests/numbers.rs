@@ -81,7 +81,7 @@ fn loops(sizes: &[u64], depth: u64) -> Records {
         destination,
         size: Bytes(size),
         messages: EACH,
-        ahead: depth,
+        depth,
         start: Time::ZERO,
         next: Next::Sent,
     };

@@ -176,7 +176,7 @@ fn bursts_back_to_back_are_loops_of_as_many_flows_as_their_time_allows() {
     let Arrivals::ClosedLoop(loops) = &scenario.blueprint().workloads[0].arrivals else {
         panic!("they are loops");
     };
-    let found: Vec<_> = loops.iter().map(|of| (of.source.0, of.destination.0, of.ahead, of.next)).collect();
+    let found: Vec<_> = loops.iter().map(|of| (of.source.0, of.destination.0, of.depth, of.next)).collect();
     assert_eq!(found, [(0, 2, 1, Next::Left), (1, 2, 1, Next::Left)]);
     // 100 us at 100G are 1.25 MB, 25 flows of 50 KB, and one more for what rounding may add.
     assert!(loops.iter().all(|of| (of.messages, of.start) == (26, Time(1_000_000_000))));
@@ -207,9 +207,9 @@ fn perftest_has_its_own_defaults() {
         other => panic!("it is a closed loop: {other:?}"),
     };
     let bw = loops(r#"perftest = { test = "write-bw", from = "h1", to = "h3" }"#);
-    assert_eq!((bw.len(), bw[0].size, bw[0].messages, bw[0].ahead), (1, Bytes(65_536), 5000, 128));
+    assert_eq!((bw.len(), bw[0].size, bw[0].messages, bw[0].depth), (1, Bytes(65_536), 5000, 128));
     let lat = loops("start = \"3us\"\nperftest = { test = \"write-lat\", from = \"h1\", to = \"h3\" }");
-    let found: Vec<_> = lat.iter().map(|of| (of.size, of.messages, of.ahead, of.start, of.next)).collect();
+    let found: Vec<_> = lat.iter().map(|of| (of.size, of.messages, of.depth, of.start, of.next)).collect();
     let start = Time(3_000_000);
     assert_eq!(
         found,

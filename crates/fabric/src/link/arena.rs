@@ -506,7 +506,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "threads 0 and 1 both change floodway_fabric::link::packet::Packet Place")]
+    #[should_panic(expected = "threads 0 and 1 both change floodway_fabric::link::packet::Packet PacketRef")]
     fn a_packet_that_two_threads_change_in_a_window_is_found() {
         let mut arena = Arena::default();
         let packet_ref = arena.add(packet(1));

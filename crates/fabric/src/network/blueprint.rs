@@ -297,7 +297,7 @@ pub struct LoopSpec {
     /// Messages in all.
     pub messages: u64,
     /// So many of them are posted when it starts.
-    pub ahead: u64,
+    pub depth: u64,
     /// When it starts.
     pub start: Time,
     /// What posts the others.

@@ -1,6 +1,5 @@
 //! A running network: its events, in which order they happen, and what is looked at between epochs.
 
-pub(crate) mod ahead;
 pub(crate) mod at_node;
 pub(crate) mod by_node;
 pub(crate) mod epoch;
@@ -9,6 +8,7 @@ pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod groups;
 pub(crate) mod node;
+pub(crate) mod prefetch;
 pub(crate) mod state;
 pub(crate) mod threads;
 pub(crate) mod windows;

@@ -394,7 +394,7 @@ impl Windows {
 
     /// The event of the visit that comes so many after the next one, of those that were known when it began.
     #[inline]
-    pub fn ahead(&self, by: usize) -> Option<&Event> {
+    pub fn peek(&self, by: usize) -> Option<&Event> {
         self.sorted.get(self.at + by)
     }
 }

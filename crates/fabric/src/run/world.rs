@@ -181,7 +181,7 @@ impl<'a> World<'a> {
             let event = match queue.window() {
                 Some(&window) if window[0].time < end => {
                     queue.advance();
-                    self.run.look_ahead(&self.facts, &self.nodes, &window);
+                    self.run.prefetch(&self.facts, &self.nodes, &window);
                     window[0]
                 }
                 _ => match queue.pop_before(end) {

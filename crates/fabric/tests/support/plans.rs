@@ -302,12 +302,12 @@ impl Plan {
     /// One loop that goes on as it is sent, and a pair of which each answers the other.
     fn loops(hosts: &[NodeId]) -> Vec<LoopSpec> {
         let (a, b) = (hosts[0], hosts[hosts.len() - 1]);
-        let of = |source, destination, ahead, next| LoopSpec {
+        let of = |source, destination, depth, next| LoopSpec {
             source,
             destination,
             size: Bytes(4_000),
             messages: 20,
-            ahead,
+            depth,
             start: Time::ZERO + Span::us(1),
             next,
         };

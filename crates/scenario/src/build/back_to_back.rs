@@ -35,7 +35,7 @@ impl Builder<'_> {
             let messages = most.0.div_ceil(burst.size.0) + 1;
             let [source, destination] = [source, destination].map(|node| NodeId(node as u32));
             let next = Next::Left;
-            loops.push(LoopSpec { source, destination, size: burst.size, messages, ahead: 1, start, next });
+            loops.push(LoopSpec { source, destination, size: burst.size, messages, depth: 1, start, next });
         }
         if loops.iter().map(|of| of.messages).fold(0, u64::saturating_add) > MOST_FLOWS {
             let message = format!("that may make more than {MOST_FLOWS} flows");

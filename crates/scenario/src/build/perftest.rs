@@ -127,18 +127,18 @@ impl Loop {
     fn bandwidth(self, [client, server]: [NodeId; 2], back: bool) -> LoopSpec {
         let (source, destination) = if back { (server, client) } else { (client, server) };
         let Loop { size, messages, depth, start } = self;
-        LoopSpec { source, destination, size, messages, ahead: depth, start, next: Next::Sent }
+        LoopSpec { source, destination, size, messages, depth, start, next: Next::Sent }
     }
 
     /// There and back; the first of both has the index `first`.
     fn latency(self, [client, server]: [NodeId; 2], first: usize) -> [LoopSpec; 2] {
         let Loop { size, messages, start, .. } = self;
-        let direction = |source, destination, ahead, other| LoopSpec {
+        let direction = |source, destination, depth, other| LoopSpec {
             source,
             destination,
             size,
             messages,
-            ahead,
+            depth,
             start,
             next: Next::Arrived(other),
         };

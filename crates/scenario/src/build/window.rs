@@ -200,7 +200,7 @@ fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &P
     let ends = measured.map(|of| {
         load.add_loop(of, settings);
         let rounds = match of.next {
-            Next::Sent | Next::Left => of.messages.div_ceil(of.ahead.max(1)),
+            Next::Sent | Next::Left => of.messages.div_ceil(of.depth.max(1)),
             Next::Arrived(_) => of.messages,
         };
         of.start.0.saturating_add(pace.round(of, settings).0.saturating_mul(rounds))

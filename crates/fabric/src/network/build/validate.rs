@@ -344,7 +344,7 @@ impl Blueprint {
                 Next::Arrived(other) if loops.get(other).is_none_or(|of| of.destination != spec.source) => {
                     "what arrives at its source is another loop's, or none's"
                 }
-                Next::Sent | Next::Left if spec.ahead == 0 => "nothing posts its first message",
+                Next::Sent | Next::Left if spec.depth == 0 => "nothing posts its first message",
                 _ => continue,
             };
             return Err(format!("loop {}: {fault}", i + 1));

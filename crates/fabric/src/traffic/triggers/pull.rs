@@ -114,10 +114,10 @@ impl World<'_> {
         for id in 0..self.run.traffic.triggers.all.len() {
             if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
                 let spec = loop_spec(self.facts.blueprint, workload, index);
-                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
+                let (depth, start) = (spec.depth.min(spec.messages), spec.start.0);
                 self.run.events.is_at(self.facts.groups.of(spec.source));
                 let event = (self.run.traffic.sources.len() + id) as u32;
-                (0..ahead).for_each(|_| self.run.events.add_start(event, start));
+                (0..depth).for_each(|_| self.run.events.add_start(event, start));
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Fetches the memory that coming events will need, while the events before them are at work.
+//! Prefetching of the memory that pending events will need, while the events before them are executed.
 //!
 //! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the processor. What
 //! an event needs is found in two steps: its packet, which names all the rest. The second is taken some events later
 //! than the first, so that what it reads has arrived. Both are the same for all kinds of events, but that where the
-//! way ends the end's half is fetched, too: of an event without a packet they fetch what belongs to `Place::nobody`.
+//! path ends the end's half is fetched, too: of an event without a packet they fetch what belongs to `PacketRef::nobody`.
 //! Nothing here changes any state.
 
 use floodway_engine::{AHEAD, Event, fetch};
@@ -33,7 +33,7 @@ pub(crate) fn fetch_packets(events: &[Event]) {
 impl Run<'_> {
     /// The node of a packet's event; of another event no matter which.
     #[inline]
-    fn node_ahead(&self, facts: &Facts<'_>, order: u64) -> NodeId {
+    fn node_of_event(&self, facts: &Facts<'_>, order: u64) -> NodeId {
         match self.events.moves(order) {
             Some((EventKind::Arrival, port)) => facts.node_of(peer(port)),
             Some((_, port)) => facts.node_of(port),
@@ -43,9 +43,9 @@ impl Run<'_> {
 
     /// Takes one step for each of two events that come after the next one.
     #[inline]
-    pub fn look_ahead(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
+    pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
         PacketRef::of(coming[PACKET].item).fetch();
-        let node = self.node_ahead(facts, coming[REST].order);
+        let node = self.node_of_event(facts, coming[REST].order);
         self.fetch_rest(facts, nodes[node.index()].view(), &coming[REST]);
     }
 

@@ -44,7 +44,7 @@ use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::congestion::meter::MeterQueue;
-use crate::switch::crossing::Inputs;
+use crate::switch::crossbar::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};

@@ -11,7 +11,7 @@ use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::run::events::NEVER;
 use crate::switch::buffer::Uncharge;
-use crate::switch::crossing::Inputs;
+use crate::switch::crossbar::Inputs;
 
 /// A switch's buffer and routing.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod congestion;
-pub(crate) mod crossing;
+pub(crate) mod crossbar;
 pub(crate) mod forward;
 pub(crate) mod own_scheduler;
 pub(crate) mod route;

@@ -1,4 +1,4 @@
-//! The inputs of an input-output queued switch: a queue for each output at each of them, and the crossbar behind.
+//! Inputs and crossbar of an input-output queued switch: virtual output queues, and the crossbar behind them.
 //!
 //! ```text
 //! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► try_transmit
@@ -35,7 +35,7 @@ pub(crate) struct Inputs {
     waiting: Vec<u32>,
     /// By output: the class that crosses next, if it can.
     turn: Vec<usize>,
-    crossing: Vec<Crosses>,
+    crossing: Vec<CrossingPacket>,
     /// When the next event is due, else never.
     wake: u64,
     /// Scratch space that is used again.
@@ -44,7 +44,7 @@ pub(crate) struct Inputs {
 
 /// A packet that is crossing.
 #[derive(Clone, Copy, Debug)]
-struct Crosses {
+struct CrossingPacket {
     /// When its last bit has crossed.
     at: u64,
     output: usize,
@@ -121,7 +121,7 @@ impl Inputs {
     }
 
     /// Takes the first that has crossed by `now`, in order of time, then of outputs.
-    fn pop_crossed(&mut self, now: u64) -> Option<Crosses> {
+    fn pop_crossed(&mut self, now: u64) -> Option<CrossingPacket> {
         let due = self.crossing.iter().enumerate().filter(|(_, packet)| packet.at <= now);
         let (first, _) = due.min_by_key(|(_, packet)| (packet.at, packet.output))?;
         Some(self.crossing.swap_remove(first))

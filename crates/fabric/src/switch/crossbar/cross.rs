@@ -1,10 +1,10 @@
-//! Packets on the way through a crossbar.
+//! Passage of packets through a crossbar.
 
 use std::mem::take;
 
 use floodway_mechanisms::slots::DropReason;
 
-use super::{Crosses, Inputs};
+use super::{CrossingPacket, Inputs};
 use crate::link::arena::{Lists, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
@@ -139,8 +139,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    fn has_crossed(&mut self, crossed: Crosses) {
-        let Crosses { output, input, queue, packet_ref, .. } = crossed;
+    fn has_crossed(&mut self, crossed: CrossingPacket) {
+        let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
         let packet = self.run.packets[packet_ref];
         let out = Local::at(output);
         let inputs = self.inputs_mut();
@@ -216,7 +216,7 @@ impl AtNode<'_, '_> {
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let at = self.now + took;
-        inputs.crossing.push(Crosses { at, output, input, queue, packet_ref });
+        inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
         if self.run.trace.is_some() {
             self.trace_crossing(packet_ref, at);
         }
@@ -237,10 +237,10 @@ impl AtNode<'_, '_> {
             voqs.iter_mut().zip(sorted).for_each(|(voq, queue)| *voq = queue.fifo);
         }
         let is_its =
-            |packet: &Crosses| packet.output == output && (first..first + own).contains(&packet.queue);
+            |packet: &CrossingPacket| packet.output == output && (first..first + own).contains(&packet.queue);
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs().crossing.iter().position(is_its) {
-            let Crosses { packet_ref, queue, .. } = self.inputs().crossing[at];
+            let CrossingPacket { packet_ref, queue, .. } = self.inputs().crossing[at];
             let packet = self.run.packets[packet_ref];
             let sub = self.sub_of(out, &packet);
             let inputs = self.inputs_mut();

@@ -283,7 +283,7 @@ impl Reaction for Params {
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         true
     }
 

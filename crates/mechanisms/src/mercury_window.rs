@@ -85,7 +85,7 @@ impl Reaction for Params {
         }
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         true
     }
 }

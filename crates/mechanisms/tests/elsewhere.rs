@@ -81,7 +81,7 @@ fn a_mechanism_from_elsewhere_is_chosen_like_any_other() {
     assert_eq!(given, given.clone());
     let window = |params: &ReactionParams| params.build(&QpInfo::example()).unwrap().allowance().window;
     assert_eq!((window(&bare), window(&given)), (Bytes(7_000), Bytes(3_000)));
-    assert!(given.has_steps() && !given.heeds_cnps());
+    assert!(given.has_steps() && !given.reacts_to_cnp());
     let text = serde_json::to_string(&given).unwrap();
     assert_eq!(text, r#"{"few-chosen":{"most-packets":3,"share":1.0}}"#);
     assert_eq!(read::<ReactionParams>(&text), Ok(given));

@@ -276,8 +276,8 @@ hooks! {
             None
         }
 
-        /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_cnp`])?
-        fn heeds_cnps(&self) -> bool {
+        /// Does it react to CNPs, from receivers and switches alike ([`ReactionPoint::on_cnp`])?
+        fn reacts_to_cnp(&self) -> bool {
             false
         }
 

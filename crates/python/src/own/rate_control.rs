@@ -65,7 +65,7 @@ impl Reaction for Chosen {
         self.class.overrides("on_cnp").then_some(CNP_INTERVAL)
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         self.class.overrides("on_cnp")
     }
 }

@@ -197,7 +197,7 @@ fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
 fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
-    if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {
+    if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.reacts_to_cnp()) {
         Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds CNPs"))
     } else if point.tells().contains(&Tells::Windows) && !needs(Need::Windows) {
         Some(format!(

@@ -145,13 +145,13 @@ mod tests {
         let tree = "crates/engine/src/panics.rs";
         assert_eq!(owner_of("crates/fabric/src/pool.rs", tree), Owner::Floodway);
         assert_eq!(owner_of("src/mine.rs", tree), Owner::Other);
-        let elsewhere = "/home/me/floodway/crates/engine/src/panics.rs";
-        assert_eq!(owner_of("/home/me/floodway/crates/fabric/src/pool.rs", elsewhere), Owner::Floodway);
-        assert_eq!(owner_of("crates/fabric/src/pool.rs", elsewhere), Owner::Other);
-        assert_eq!(owner_of("src/mine.rs", elsewhere), Owner::Other);
-        assert_eq!(owner_of("/home/me/.cargo/registry/src/x-1/rand/src/lib.rs", elsewhere), Owner::Library);
-        assert_eq!(owner_of("/rustc/abc/library/core/src/cell.rs", elsewhere), Owner::Library);
-        assert_eq!(owner_of("", elsewhere), Owner::Floodway);
+        let this_file = "/home/me/floodway/crates/engine/src/panics.rs";
+        assert_eq!(owner_of("/home/me/floodway/crates/fabric/src/pool.rs", this_file), Owner::Floodway);
+        assert_eq!(owner_of("crates/fabric/src/pool.rs", this_file), Owner::Other);
+        assert_eq!(owner_of("src/mine.rs", this_file), Owner::Other);
+        assert_eq!(owner_of("/home/me/.cargo/registry/src/x-1/rand/src/lib.rs", this_file), Owner::Library);
+        assert_eq!(owner_of("/rustc/abc/library/core/src/cell.rs", this_file), Owner::Library);
+        assert_eq!(owner_of("", this_file), Owner::Floodway);
     }
 
     #[test]

@@ -257,7 +257,7 @@ impl FlowControl for Params {
         self.least_buffer(link)
     }
 
-    fn caveats(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+    fn warnings(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
         self.limit_of_credit(link).into_iter().collect()
     }
 

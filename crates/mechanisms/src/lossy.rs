@@ -65,7 +65,7 @@ impl FlowControl for Params {
         "rate x round trip, 240KB at least"
     }
 
-    fn bears_unpaused(&self) -> bool {
+    fn tolerates_unpaused(&self) -> bool {
         true
     }
 

@@ -464,7 +464,7 @@ impl FlowControl for Params {
         "XOFF + MTU - 1 + headroom"
     }
 
-    fn bears_unpaused(&self) -> bool {
+    fn tolerates_unpaused(&self) -> bool {
         true
     }
 
@@ -517,7 +517,7 @@ impl FlowControl for Params {
         Some(share.reserve.saturating_add(shared.min(share.pool)))
     }
 
-    fn caveats(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
+    fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
         [self.idles(link, share), self.exceeds_pool(link, share)].into_iter().flatten().collect()
     }
 

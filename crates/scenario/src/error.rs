@@ -71,8 +71,8 @@ impl ScenarioError {
         }
     }
 
-    /// The same with the right name that was meant, if one is known.
-    pub(crate) fn meant(self, nearest: Option<String>) -> Self {
+    /// The same error with the nearest right name, if one is known.
+    pub(crate) fn with_suggestion(self, nearest: Option<String>) -> Self {
         ScenarioError { nearest, ..self }
     }
 
@@ -124,7 +124,7 @@ impl From<ScenarioError> for ScenarioErrors {
     }
 }
 
-/// The allowed word nearest to `given`, if it is near enough to be meant: a slip or two away, else the shortest
+/// The allowed word nearest to `given`, if it is near enough: a slip or two away, else the shortest
 /// that it is a part of.
 pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
     let lower = given.to_lowercase();

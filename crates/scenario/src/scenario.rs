@@ -241,7 +241,7 @@ impl Scenario {
         self.document.origin.unwrap_or_default()
     }
 
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub fn warnings(&self) -> &[String] {
         &self.built.warnings
     }

@@ -23,8 +23,8 @@ pub(crate) struct QueuePairs {
     pub paths: Pool<Path>,
     pub senders: Pool<SendHalf>,
     pub receivers: Pool<ReceiveHalf>,
-    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves. Any node may count.
-    elsewhere: Pool<AtomicI32>,
+    /// By slot: packets created on the path less packets lost there; it wraps, as the counts of the halves. Any node may count.
+    on_path: Pool<AtomicI32>,
     /// How many slots there are.
     slots: Arc<AtomicU32>,
     /// Slots to be used again, and queue pairs that are complete at their senders and not closed: those of which this thread
@@ -49,7 +49,7 @@ impl QueuePairs {
             paths: self.paths.clone(),
             senders: self.senders.clone(),
             receivers: self.receivers.clone(),
-            elsewhere: self.elsewhere.clone(),
+            on_path: self.on_path.clone(),
             slots: Arc::clone(&self.slots),
             free_slots: Vec::new(),
             done: Vec::new(),
@@ -79,19 +79,19 @@ impl QueuePairs {
                 self.paths.enter(slot, path);
                 self.senders.enter(slot, sender);
                 self.receivers.enter(slot, receiver);
-                self.elsewhere.enter(slot, AtomicI32::new(0));
+                self.on_path.enter(slot, AtomicI32::new(0));
             }
             Slot::Again(slot) => {
                 let at = slot as usize;
                 (self.paths[at], self.senders[at], self.receivers[at]) = (path, sender, receiver);
-                self.elsewhere[at] = AtomicI32::new(0);
+                self.on_path[at] = AtomicI32::new(0);
             }
         }
     }
 
-    /// So many packets of a queue pair were made on the way, or lost if it is less than none.
-    pub fn count_elsewhere(&self, flow: FlowId, packets: i32) {
-        self.elsewhere[flow.index()].fetch_add(packets, Ordering::Relaxed);
+    /// Counts packets of a queue pair that were created on its path, or lost there if negative.
+    pub fn count_on_path(&self, flow: FlowId, packets: i32) {
+        self.on_path[flow.index()].fetch_add(packets, Ordering::Relaxed);
     }
 
     /// Is nothing of a queue pair in the network, and will its receiver send nothing by itself?
@@ -99,12 +99,12 @@ impl QueuePairs {
         self.in_network(slot) == 0 && self.receivers[slot as usize].notification.next_timeout().is_none()
     }
 
-    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have counted means
-    /// anything.
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and the nodes between have counted has a
+    /// meaning.
     pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
         let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
-        ends.wrapping_add(self.elsewhere[at].load(Ordering::Relaxed))
+        ends.wrapping_add(self.on_path[at].load(Ordering::Relaxed))
     }
 }
 

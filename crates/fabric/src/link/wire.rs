@@ -185,6 +185,6 @@ impl AtNode<'_, '_> {
         if self.run.trace.is_some() {
             self.trace_lost(packet);
         }
-        self.run.pairs.count_elsewhere(packet.flow, -1);
+        self.run.pairs.count_on_path(packet.flow, -1);
     }
 }

@@ -408,7 +408,7 @@ impl<'a> World<'a> {
         let isolates = demands().any(|demands| demands.isolation);
         let holds_flows = demands().any(|demands| demands.flows);
         let naming = demands().map(|demands| demands.naming).max();
-        (machines.recounts, machines.watches) =
+        (machines.reports_waiting, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
         (machines.clears, machines.hears_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));

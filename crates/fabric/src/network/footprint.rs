@@ -21,7 +21,7 @@ use crate::switch::congestion::PortMachines;
 
 /// What doubles when it is full may be half empty.
 const DOUBLING: u64 = 2;
-/// What machines hold elsewhere, of a port or of an end of a queue pair: about.
+/// Bytes that machines hold in boxes, of a port or of an end of a queue pair: about.
 const MACHINE: u64 = 256;
 /// Bytes of an event that is pending, with the share of its chunk that is empty.
 const EVENT: u64 = 48;

@@ -19,8 +19,8 @@ pub(crate) struct PortMachines {
     pub scheduler: AnyScheduler,
     pub congestion_points: Vec<AnyCongestionPoint>,
     pub cp_timer: Armed,
-    /// A machine must know what waits when it comes to hear.
-    pub recounts: bool,
+    /// A machine needs a report of the packets that wait when its queue passes its bound.
+    pub reports_waiting: bool,
     /// A machine is asked of each packet where it should wait.
     pub sorts_each: bool,
     /// A machine chooses among the queues of a class.

@@ -49,7 +49,7 @@ fn has_other(hosts: &[NodeId], source: NodeId) -> bool {
 }
 
 /// One of all `groups` but `home`.
-fn elsewhere(groups: &[Vec<NodeId>], home: usize, rng: &mut Rng) -> Option<NodeId> {
+fn other_group(groups: &[Vec<NodeId>], home: usize, rng: &mut Rng) -> Option<NodeId> {
     let others = || groups.iter().enumerate().filter(|&(group, _)| group != home).map(|(_, hosts)| hosts);
     let mut drawn = below(others().map(Vec::len).sum(), rng);
     for hosts in others() {
@@ -73,7 +73,7 @@ impl PoissonSpec {
             DestinationPattern::Groups { share, groups, home } => {
                 let home = home[source.index()];
                 let leaves = uniform(rng) < *share;
-                let far = if leaves { elsewhere(groups, home, rng) } else { None };
+                let far = if leaves { other_group(groups, home, rng) } else { None };
                 far.unwrap_or_else(|| other(&groups[home], source, rng))
             }
         }

@@ -138,7 +138,7 @@ impl TransportSender for Sender {
         self.to_send() < self.messages.end()
     }
 
-    fn looked_at(&mut self) {
+    fn on_poll(&mut self) {
         self.skip();
     }
 

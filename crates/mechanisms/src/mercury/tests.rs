@@ -37,7 +37,7 @@ impl Port {
     }
 
     /// As the fabric does: tells of what waits where the machine comes to hear.
-    fn recount(&mut self, beyond: bool) {
+    fn report_waiting(&mut self, beyond: bool) {
         if self.cp.fast_path_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
                 let waiting = PortEvent::Waiting(&of(flow, frame));
@@ -52,7 +52,7 @@ impl Port {
             self.waiting.push((flow, frame));
             return;
         }
-        self.recount(!below_threshold);
+        self.report_waiting(!below_threshold);
         self.waiting.push((flow, frame));
         let q = self.view();
         let sent = self.bench.sent(at, |cx| {
@@ -84,7 +84,7 @@ impl Port {
     }
 
     fn pause(&mut self, at: Time) {
-        self.recount(true);
+        self.report_waiting(true);
         self.paused = true;
         let q = self.view();
         self.bench.event(at, &mut self.cp, PortEvent::Paused(&q));

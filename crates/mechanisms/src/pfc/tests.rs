@@ -88,7 +88,7 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     let long =
         LinkInfo { delay: Span::us(400), reverse_delay: Span::us(400), buffer: Bytes::mb(50), ..link() };
     let said =
-        |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).caveats(link, share).join("; ");
+        |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).warnings(link, share).join("; ");
     let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
     let warning = said(r#"{ "xoff": "1MB" }"#, &long, &own);
     assert!(warning.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{warning}");
@@ -118,7 +118,7 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
 fn it_says_that_a_threshold_lies_beyond_the_pool() {
     let said = |json: &str, mb| {
         let share = SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::ZERO, drain: Rate::gbps(100) };
-        params(json).caveats(&link(), &share).join("; ")
+        params(json).warnings(&link(), &share).join("; ")
     };
     assert_eq!(said(r#"{ "xoff": { "alpha": 1 } }"#, 10), "");
     let warning = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);

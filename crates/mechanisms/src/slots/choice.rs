@@ -80,8 +80,8 @@ hooks! {
             None
         }
 
-        /// What is odd of it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
-        fn caveats(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+        /// Warnings about it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
+        fn warnings(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
             Vec::new()
         }
 
@@ -95,9 +95,9 @@ hooks! {
             true
         }
 
-        /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
-        /// affair: none of them is charged to headroom, or while a pause lasts.
-        fn bears_unpaused(&self) -> bool {
+        /// Does it keep its promise where packets arrive that no gate of its sender half has held? The switch admits them: none
+        /// of them is charged to headroom, or while a pause lasts.
+        fn tolerates_unpaused(&self) -> bool {
             false
         }
 
@@ -333,9 +333,9 @@ hooks! {
             usual
         }
 
-        /// Where a reply takes `base_rtt` on the longest path: that timers run out before any can come, and what to do about it.
+        /// Where a reply takes `base_rtt` on the longest path: a warning if timers run out before any can arrive, and its remedy.
         /// `can_lose`: something may be lost in this run.
-        fn hasty_timers(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
+        fn early_timeout_warning(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
             None
         }
 

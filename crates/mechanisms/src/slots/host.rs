@@ -347,8 +347,8 @@ hooks! {
         fn has_more(&self) -> bool {
             self.ready().is_some()
         }
-        /// A NIC of ConWeave's simulator has looked whether this may send, which changes what is next there.
-        fn looked_at(&mut self) {}
+        /// A NIC of ConWeave's simulator has polled whether this may send, which changes what is next there.
+        fn on_poll(&mut self) {}
         /// Takes the next packet; `None` exactly where `ready` is.
         fn next_segment(&mut self, now: Time) -> Option<Segment>;
         /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.

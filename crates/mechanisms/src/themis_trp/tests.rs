@@ -312,8 +312,8 @@ fn by_pairs_of_hosts_a_flow_waits_for_what_was_told_of_another_one() {
         let mut port = Port::new(json);
         port.cnp(us(1), 8);
         assert_eq!(port.comes(us(2), 7) > 0, waits);
-        let elsewhere = PacketView { destination: 3, ..Port::view(9) };
-        assert_eq!(port.cp.classify(us(3), &elsewhere).sub, 0);
+        let other_pair = PacketView { destination: 3, ..Port::view(9) };
+        assert_eq!(port.cp.classify(us(3), &other_pair).sub, 0);
     }
     let mut port = Port::new(r#"{ "by": "hosts" }"#);
     port.cnp(us(1), 8);

@@ -173,10 +173,10 @@ impl Builder<'_> {
 
 /// What a sender of the group `own` misses, where some of its flows would need it.
 fn undrawable(share: f64, groups: &[Vec<usize>], own: usize, source: usize) -> Option<&'static str> {
-    let elsewhere = groups.iter().enumerate().any(|(group, hosts)| group != own && !hosts.is_empty());
+    let has_other_group = groups.iter().enumerate().any(|(group, hosts)| group != own && !hosts.is_empty());
     let inside = groups[own].iter().any(|&host| host != source);
     match () {
-        () if share > 0.0 && !elsewhere => Some("host of another datacenter"),
+        () if share > 0.0 && !has_other_group => Some("host of another datacenter"),
         () if share < 1.0 && !inside => Some("other host of its own datacenter"),
         () => None,
     }

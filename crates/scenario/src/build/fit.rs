@@ -41,7 +41,7 @@ impl Builder<'_> {
             rates: rates_of(blueprint),
             pausing: vec![Vec::new(); blueprint.nodes.len()],
             faults: Alike::default(),
-            odd: Alike::default(),
+            warnings: Alike::default(),
         };
         let mut of_classes: Vec<OfClass> =
             blueprint.classes()[1..].iter().copied().map(OfClass::new).collect();
@@ -70,9 +70,9 @@ impl Builder<'_> {
         }
         Self::pools(network, plan, (blueprint, &accounts), &mut found.faults);
         found.parameters(plan, blueprint);
-        self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.odd(blueprint)));
+        self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.warnings(blueprint)));
         self.errors.extend(found.faults.into_errors(&texts));
-        self.warnings.extend(found.odd.into_errors(&texts).iter().map(ToString::to_string));
+        self.warnings.extend(found.warnings.into_errors(&texts).iter().map(ToString::to_string));
     }
 
     fn pools(
@@ -109,13 +109,13 @@ impl Builder<'_> {
     }
 }
 
-/// What ingress ports have for a class, as far as it may be odd.
+/// Ingress ports of a class, as far as warnings need them.
 struct OfClass {
     class: Class,
     /// The first that must not lose, and the first that may.
     lossless: Option<PortId>,
     lossy: Option<PortId>,
-    /// The first that may lose, and holds whatever comes.
+    /// The first that may lose, and has no limit.
     endless: Option<PortId>,
 }
 
@@ -135,8 +135,8 @@ impl OfClass {
         }
     }
 
-    /// A class that is lossless on a part of its way, and a port that holds whatever comes.
-    fn odd(&self, blueprint: &Blueprint) -> impl Iterator<Item = String> {
+    /// Warnings: a class that is lossless on a part of the links only, and a port without a limit.
+    fn warnings(&self, blueprint: &Blueprint) -> impl Iterator<Item = String> {
         let (class, name) = (self.class.0, |port| blueprint.port_name(port));
         let partly = self.lossless.zip(self.lossy).map(|(one, other)| {
             format!(
@@ -173,7 +173,7 @@ fn rates_of(blueprint: &Blueprint) -> Vec<u64> {
     rates
 }
 
-/// What is wrong, and what is odd.
+/// Errors and warnings.
 struct Found<'a> {
     texts: Texts<'a>,
     accounts: &'a Accounts<'a>,
@@ -184,7 +184,7 @@ struct Found<'a> {
     /// Of each node: its ports that pause, each with what it then holds.
     pausing: Vec<Vec<(PortId, Bytes)>>,
     faults: Alike,
-    odd: Alike,
+    warnings: Alike,
 }
 
 impl Found<'_> {
@@ -213,10 +213,10 @@ impl Found<'_> {
         let drain = Rate(self.rates[node].saturating_sub(back.0));
         let share = SwitchShare { pool, reserve: account.reserve, drain };
         self.pausing[node].extend(params.pauses_at(&account.link, &share).map(|xoff| (port, xoff)));
-        let caveats = params.caveats(&account.link, &share);
-        for why in caveats.into_iter().chain(params.may_overflow(&account.link)) {
+        let warnings = params.warnings(&account.link, &share);
+        for why in warnings.into_iter().chain(params.may_overflow(&account.link)) {
             let key = control_key(&control.value, class, "");
-            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
     }
 
@@ -247,7 +247,7 @@ impl Found<'_> {
                 ("", format!("{has} `lossless_size`: let its `headroom` return that"))
             };
             let key = control_key(&control.value, class, key);
-            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
         if let Some(size) = small {
             let why = format!(
@@ -256,7 +256,7 @@ impl Found<'_> {
                 params.name(),
                 params.min_buffer_formula(),
             );
-            self.odd.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
         }
     }
 
@@ -286,7 +286,7 @@ impl Found<'_> {
              overflow; {enough}",
             need.each, need.has,
         );
-        self.odd.add(faults, "down", why, blueprint.port_name(port));
+        self.warnings.add(faults, "down", why, blueprint.port_name(port));
     }
 
     /// Parameters that a mechanism cannot work with, other than those of flow control and buffers.
@@ -357,14 +357,14 @@ impl Found<'_> {
                     continue;
                 }
             };
-            let oddities = [
+            let warnings = [
                 too_short(blueprint, port, point, &machine),
                 self.marks_late(blueprint, port, point, &machine),
                 on_lossy_link(blueprint, port, point),
             ];
-            for why in oddities.into_iter().flatten() {
+            for why in warnings.into_iter().flatten() {
                 let key = self.texts.key_in_list(origin, i, point.name(), "");
-                self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
+                self.warnings.add_unless_copied(origin, &key, why, blueprint.port_name(port));
             }
             machines.push(machine);
         }
@@ -414,7 +414,7 @@ impl Found<'_> {
                     "{:?} reorders packets, which reliability {name:?} takes for losses and sends again",
                     routing.value.name()
                 );
-                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             let layers = &plan.rate_control.value;
             if let Some(routing) = spray
@@ -422,13 +422,13 @@ impl Found<'_> {
             {
                 let (layer, name) = (layer.name(), routing.value.name());
                 let why = format!("{layer:?} compares telemetry of one way, and {name:?} changes it");
-                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             if ack_interval > 1
                 && let Some(why) = layers.iter().find_map(hears_every_ack)
             {
                 let why = format!("{why}, and {name} sends one for {ack_interval} packets");
-                self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
             }
             let acknowledged = Bytes(u64::from(ack_interval).saturating_mul(blueprint.mtu.0));
             for layer in &plan.rate_control.value {
@@ -439,7 +439,7 @@ impl Found<'_> {
                         "a window of {size} is full before the first ACK, which {name} sends after \
                          {acknowledged} (ack-interval = {ack_interval}): longer flows stall"
                     );
-                    self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
+                    self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
                 }
             }
         }
@@ -565,7 +565,7 @@ impl Alike {
         group.objects.insert(object);
     }
 
-    /// What a profile copies from another simulator is not odd.
+    /// Parameters that a profile copies from another simulator get no warning.
     fn add_unless_copied(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         if !origin.is_profile() {
             self.add(origin, key, why, object);

@@ -68,7 +68,7 @@ pub struct Built {
     pub routes: Arc<Routes>,
     /// By which a seed draws what is left to chance in it.
     pub recipes: Vec<Recipe>,
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Builder<'_> {
         self.errors.push(error_at(self.tree, path, message));
     }
 
-    fn odd(&mut self, path: &[&str], message: impl Into<String>) {
+    fn warn_at(&mut self, path: &[&str], message: impl Into<String>) {
         self.warnings.push(error_at(self.tree, path, message).to_string());
     }
 
@@ -324,7 +324,7 @@ impl Builder<'_> {
         let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
             let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
-            self.errors.push(error.meant(selector.meant(network.labels_of_links())));
+            self.errors.push(error.with_suggestion(selector.suggestion(network.labels_of_links())));
         }
         if !(1..=1 << 20).contains(&keys.buckets) {
             let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);
@@ -365,7 +365,7 @@ impl Builder<'_> {
             let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
             let error =
                 error_at(self.tree, &["records", "allowances"], format!("{selector} matches nothing"));
-            self.errors.push(error.meant(selector.meant(labels)));
+            self.errors.push(error.with_suggestion(selector.suggestion(labels)));
         }
         Some(AllowanceSpec { workloads: chosen, rows: MOST_ROWS })
     }
@@ -392,7 +392,7 @@ impl Builder<'_> {
         let ports: Vec<_> = chosen.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if ports.is_empty() {
             let error = error_at(self.tree, &["records", key, "links"], format!("{links} matches nothing"));
-            self.errors.push(error.meant(links.meant(network.labels_of_links())));
+            self.errors.push(error.with_suggestion(links.suggestion(network.labels_of_links())));
         }
         ports
     }

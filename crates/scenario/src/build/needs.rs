@@ -59,7 +59,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A window that nobody ever sends is odd.
+    /// Warns of windows that no switch ever sends.
     pub(super) fn check_windows(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let Some(layer) = needing(flows, Need::Windows) else { return };
@@ -88,8 +88,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A congestion point that stands twice at a port is a mistake; one that no rate control heeds is odd, and so are two that tell of
-    /// the same queue. Not so marks of `red` alone, which switches have whoever sends: scenarios leave them on to compare rate controls.
+    /// A congestion point that is listed twice at a port is an error; one that no rate control reacts to gets a warning, and so do two
+    /// that signal the same queue. Marks of `red` alone get none: scenarios leave them on to compare rate controls.
     pub(super) fn check_telling(&mut self, plan: &Plan) {
         let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
@@ -113,7 +113,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A router that moves flows by what ports tell of their congestion, where none does, is odd.
+    /// Warns of a router that moves flows by the degree of congestion of ports, where no port reports one.
     pub(super) fn check_routing(&mut self, plan: &Plan) {
         let mut routers = plan.nodes.iter().map(|node| &node.switch.routing);
         let Some(routing) = routers.find(|routing| routing.value.reads_degrees()) else { return };
@@ -146,7 +146,7 @@ impl Builder<'_> {
 
     /// Timers that run out before any reply can come send everything twice.
     pub(super) fn check_timeouts(&mut self, plan: &Plan, pace: &Pace<'_>) {
-        let Some((settings, message)) = pace.hasty() else { return };
+        let Some((settings, message)) = pace.early_timeout() else { return };
         let Some(FlowPlan { reliability, .. }) = plan.flows.get(settings) else { return };
         self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }
@@ -166,21 +166,21 @@ impl Builder<'_> {
         }
     }
 
-    /// A rate control that nothing ever reaches is odd.
+    /// Warns of a rate control that no signal ever reaches.
     pub(super) fn check_marks(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let Some(layer) = needing(flows, Need::Marks) else { return };
         let place = self.place_of(origin);
-        let mut odd = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
+        let mut warn = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
         let name = layer.name();
         if ends(plan).all(|end| end.congestion_points.value.is_empty()) {
-            odd(format!(
+            warn(format!(
                 "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
             ));
         }
         let sends = flows.notification.value.sends() || ends(plan).any(|end| end.tells(Tells::Cnps));
         if layer.cnp_interval().is_some() && !sends {
-            odd(format!(
+            warn(format!(
                 "{name:?} waits for CNPs, and notification is \"none\" ({})",
                 flows.notification.origin
             ));
@@ -193,7 +193,7 @@ fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
     flows.rate_control.value.iter().find(|layer| layer.needs().contains(&need))
 }
 
-/// Why what a congestion point tells reaches nobody, if so.
+/// Why no rate control reads the signals of a congestion point, if so.
 fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));

@@ -61,11 +61,13 @@ impl<'a> Pace<'a> {
 
     /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one with the longest
     /// path: its settings, and what its reliability says of it.
-    pub fn hasty(&self) -> Option<(usize, String)> {
+    pub fn early_timeout(&self) -> Option<(usize, String)> {
         let can_lose = self.timeout.is_some();
         let timed = self.blueprint.workloads.iter().filter_map(|workload| {
             let rtt = self.longest(&workload.arrivals);
-            let why = self.blueprint.settings[workload.settings].reliability.hasty_timers(rtt, can_lose)?;
+            let why = self.blueprint.settings[workload.settings]
+                .reliability
+                .early_timeout_warning(rtt, can_lose)?;
             Some((rtt, (workload.settings, why)))
         });
         timed.max_by_key(|(rtt, _)| *rtt).map(|(_, found)| found)

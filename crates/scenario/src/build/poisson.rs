@@ -134,7 +134,7 @@ impl Builder<'_> {
         if capacity == Rate(0) {
             let message = format!("{of} matches no link; \"hosts\" stands for the senders' NICs");
             let error = error_at(self.tree, &workload_path(workload, key), message);
-            self.errors.push(error.meant(of.meant(map.network.labels_of_links())));
+            self.errors.push(error.with_suggestion(of.suggestion(map.network.labels_of_links())));
             return None;
         }
         Some(capacity)

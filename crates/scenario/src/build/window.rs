@@ -114,15 +114,15 @@ impl Builder<'_> {
                             "{late} of {} flows would start at {limit}, when the run ends, or later",
                             flows.len()
                         );
-                        self.odd(&workload_path(workload, ""), message);
+                        self.warn_at(&workload_path(workload, ""), message);
                     }
                 }
             }
         }
-        let is_meant = self.document.workload.iter().all(|workload| workload.measured == Some(false));
-        if !measures && !is_meant {
+        let is_intended = self.document.workload.iter().all(|workload| workload.measured == Some(false));
+        if !measures && !is_intended {
             let message = "no flow can be measured: none starts in its measuring window before the run ends";
-            self.odd(&["workload"], message);
+            self.warn_at(&["workload"], message);
         }
     }
 

@@ -62,7 +62,7 @@ pub struct Report {
     pub cost: Cost,
     /// What the numbers assume.
     pub notes: Vec<String>,
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
     /// What every object ended up with, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -21,7 +21,7 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     let (mut rest, mut taken, mut errors) = (tree.clone(), Vec::new(), Vec::new());
     loop {
         let out = outward(&rest, &fault);
-        let meant = match &fault.what {
+        let suggestion = match &fault.what {
             What::Unknown { given, what: KEY, allowed } => nearest(given, allowed),
             _ => None,
         };
@@ -30,7 +30,7 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
         }
         let Some(out) = out.filter(|_| errors.len() < MOST) else { break };
         take(&mut rest, &out);
-        taken.push(Taken { path: out, meant });
+        taken.push(Taken { path: out, suggestion });
         match attempt::<T>(&rest) {
             Ok(_) => break,
             Err(next) => fault = next,
@@ -42,8 +42,8 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
 /// What was taken out.
 struct Taken {
     path: Vec<String>,
-    /// The key that was meant, where it is none.
-    meant: Option<String>,
+    /// The nearest key, where this one is unknown.
+    suggestion: Option<String>,
 }
 
 /// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
@@ -93,7 +93,7 @@ fn is_echo(fault: &Fault, taken: &[Taken]) -> bool {
     match &fault.what {
         What::Message(_) => taken.next().is_some(),
         What::Missing(field) => {
-            taken.any(|out| out.path.last().into_iter().chain(&out.meant).any(|key| key == field))
+            taken.any(|out| out.path.last().into_iter().chain(&out.suggestion).any(|key| key == field))
         }
         What::Unknown { .. } => false,
     }

@@ -185,7 +185,7 @@ fn plain(due: &str) -> String {
     }
 }
 
-/// What to write, where what is given shows what was meant.
+/// The suggested spelling, where the given one allows one.
 fn instead(given: Unexpected<'_>, due: &str) -> String {
     let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
     match given {

@@ -49,8 +49,8 @@ impl Selector {
         })
     }
 
-    /// Where it selects none of these objects: the name or tag that was meant, if one is near enough.
-    pub fn meant<'a>(
+    /// Where it selects none of these objects: the nearest name or tag, if one is near enough.
+    pub fn suggestion<'a>(
         &self,
         objects: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
     ) -> Option<String> {

@@ -218,12 +218,12 @@ impl Network {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    /// Names and tags of the nodes for which `is_meant` holds.
+    /// Names and tags of the nodes for which `is_selected` holds.
     pub fn labels_of_nodes(
         &self,
-        is_meant: impl Fn(&Node) -> bool + Clone,
+        is_selected: impl Fn(&Node) -> bool + Clone,
     ) -> impl Iterator<Item = (&str, &[String])> + Clone {
-        let nodes = self.nodes.iter().filter(move |node| is_meant(node));
+        let nodes = self.nodes.iter().filter(move |node| is_selected(node));
         nodes.map(|node| (node.name.as_str(), node.tags.as_slice()))
     }
 

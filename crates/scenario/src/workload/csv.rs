@@ -105,7 +105,7 @@ pub fn parse(text: &str) -> Result<Vec<(u32, FlowRow)>, RowError> {
 
 fn columns(header: &str) -> Result<Vec<Column>, String> {
     let names = fields(header)?;
-    if !names.iter().any(|name| is_meant(name)) {
+    if !names.iter().any(|name| is_like_column(name)) {
         let known: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
         let (shown, known) = (glimpse(header), known.join(", "));
         return Err(format!("it begins with {shown}, which is no column; a list of flows has {known}"));
@@ -138,9 +138,9 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
     Ok(columns)
 }
 
-/// Does a file that has this name in its first line look like a list of flows? Of others no more is shown than where they
-/// begin.
-fn is_meant(name: &str) -> bool {
+/// Does a file that has this name in its first line look like a list of flows? Of others only the
+/// beginning is shown.
+fn is_like_column(name: &str) -> bool {
     let known: Vec<String> = OURS.iter().chain(SWING).map(|(name, _)| (*name).to_owned()).collect();
     known.iter().any(|known| known == name) || nearest(name, &known).is_some()
 }

@@ -75,8 +75,8 @@ pub fn read_named(path: &Path) -> io::Result<String> {
 
 /// Why something is no text, if so: names in it are shown and written as they are.
 fn no_text(text: &str) -> Option<String> {
-    let is_odd = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
-    let (at, c) = text.char_indices().find(is_odd)?;
+    let is_hidden = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
+    let (at, c) = text.char_indices().find(is_hidden)?;
     let line = 1 + text[..at].matches('\n').count();
     Some(format!("it is no text: line {line} has the character U+{:04X}", u32::from(c)))
 }

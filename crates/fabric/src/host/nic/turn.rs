@@ -249,7 +249,7 @@ impl AtNode<'_, '_> {
     pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
         let mut packet = self.cnp_packet(cnp);
         packet.ingress = port;
-        self.run.pairs.count_elsewhere(cnp.flow, 1);
+        self.run.pairs.count_on_path(cnp.flow, 1);
         self.run.kept.records.injected(u64::from(packet.frame));
         if let Some(out) = self.route(port, &packet) {
             let packet_ref = self.run.packets.add(packet);

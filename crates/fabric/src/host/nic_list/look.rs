@@ -19,7 +19,7 @@ impl AtNode<'_, '_> {
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.run.pairs.senders[flow as usize].transport.looked_at();
+                self.run.pairs.senders[flow as usize].transport.on_poll();
             }
             found
         });

@@ -96,7 +96,7 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         scheduler,
         congestion_points,
         cp_timer: Armed::default(),
-        recounts: false,
+        reports_waiting: false,
         sorts_each: false,
         serves: false,
         watches: false,

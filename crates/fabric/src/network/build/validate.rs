@@ -164,7 +164,7 @@ impl Blueprint {
         }
         let link = &self.links[port.index() / 2];
         let mut controls = link.directions[port.index() % 2].flow_control.iter();
-        let (_, control) = controls.find(|(_, control)| !control.bears_unpaused())?;
+        let (_, control) = controls.find(|(_, control)| !control.tolerates_unpaused())?;
         Some(format!(
             "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \
              \"lossy\"",

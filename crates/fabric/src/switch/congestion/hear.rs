@@ -142,9 +142,9 @@ impl AtNode<'_, '_> {
         u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
     }
 
-    /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which
+    /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but `newest`, which
     /// makes its queue `len` bytes long, or all of them where the port is paused.
-    fn recount(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
+    fn report_waiting(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
         let first = self.facts.layout.queue(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
@@ -207,8 +207,8 @@ impl AtNode<'_, '_> {
             self.came_in(out, q, &packet);
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
-        if self.node.machines[out.index()].recounts {
-            self.recount(out, Some((packet_ref, queue.len.0)));
+        if self.node.machines[out.index()].reports_waiting {
+            self.report_waiting(out, Some((packet_ref, queue.len.0)));
         }
         let own = &mut self.node.streams.congestion_point;
         let rng = self.run.shared_draws.as_mut().unwrap_or(own);
@@ -505,8 +505,8 @@ impl AtNode<'_, '_> {
             paused,
             base_rtt: Span::ZERO,
         };
-        if paused && self.node.machines[port.index()].recounts {
-            self.recount(port, None);
+        if paused && self.node.machines[port.index()].reports_waiting {
+            self.report_waiting(port, None);
         }
         self.tell_points(port, if paused { PortEvent::Paused(&view) } else { PortEvent::Resumed(&view) });
         self.after_congestion_points(port);

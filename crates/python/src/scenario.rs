@@ -69,7 +69,7 @@ impl Scenario {
         self.parsed.origin().0 / 1_000
     }
 
-    /// What is allowed but seldom intended, a line each.
+    /// What is allowed but seldom meant, a line each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.parsed.warnings().to_vec()

@@ -1,6 +1,6 @@
 //! F: how many bytes earlier grants still allow to arrive.
 
-use super::{FMode, Slots};
+use super::{FMode, TimeSlots};
 
 /// Virtual incoming bytes, for the next RTT + T.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub(super) enum Incoming {
     Measured { bytes: u64, most: u64 },
 }
 
-/// The grants of the last N + 1 slots in a ring.
+/// The grants of the last N + 1 time slots in a ring.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     grants: Box<[u32]>,
@@ -21,22 +21,22 @@ pub(super) struct Ledger {
     part: u32,
     /// F.
     bytes: u64,
-    /// How many grants are less than a whole slot's.
+    /// How many grants are less than a whole time slot's.
     reduced: usize,
 }
 
 impl Incoming {
     /// A fresh link's, whose upstream may send all the time. Grants fit the field of a frame's quanta.
-    pub fn new(mode: FMode, slots: Slots) -> Self {
+    pub fn new(mode: FMode, time_slots: TimeSlots) -> Self {
         match mode {
-            FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(slots))),
+            FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(time_slots))),
             FMode::Measured => {
-                Incoming::Measured { bytes: slots.most_incoming(), most: slots.most_incoming() }
+                Incoming::Measured { bytes: time_slots.most_incoming(), most: time_slots.most_incoming() }
             }
         }
     }
 
-    /// A slot has ended in which `received` bytes came, and `grant` bytes were granted (Alg. 1, line 15).
+    /// A time slot has ended in which `received` bytes came, and `grant` bytes were granted (Alg. 1, line 15).
     pub fn advance(&mut self, received: u64, grant: u64) {
         match self {
             Incoming::Ledger(ledger) => ledger.push(grant as u32),
@@ -68,12 +68,12 @@ impl Incoming {
 }
 
 impl Ledger {
-    fn new(slots: Slots) -> Self {
+    fn new(time_slots: TimeSlots) -> Self {
         let mut ledger = Ledger {
-            grants: vec![slots.full as u32; slots.count as usize + 1].into(),
+            grants: vec![time_slots.full as u32; time_slots.count as usize + 1].into(),
             oldest: 0,
-            full: slots.full as u32,
-            part: slots.part() as u32,
+            full: time_slots.full as u32,
+            part: time_slots.part() as u32,
             bytes: 0,
             reduced: 0,
         };

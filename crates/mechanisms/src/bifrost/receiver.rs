@@ -3,31 +3,31 @@
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
-use super::{Params, Pauses, Slots};
+use super::{Params, Pauses, TimeSlots};
 use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
 
 /// Receiver half: one per (ingress port, class).
 ///
-/// Slots are counted from the start of the run. While every grant is a whole slot's and little enough is held
+/// Time slots are counted from the start of the run. While every grant is a whole time slot's and little enough is held
 /// for the next one to be whole as well, nothing changes and nothing is said: then it sleeps, and wakes at the
-/// slot's end after a packet that takes the queue beyond that.
+/// time slot's end after a packet that takes the queue beyond that.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The class that it pauses.
     class: Class,
     /// T.
-    slot: Span,
+    time_slot: Span,
     /// H.
     level: Bytes,
     pauses: Pauses,
     /// F.
     incoming: Incoming,
-    /// Wire bytes received when the last slot ended.
+    /// Wire bytes received when the last time slot ended.
     received: Bytes,
-    /// The first slot's end that has not been seen, or slept through.
-    slot_ends: Time,
+    /// The first time slot's end that has not been seen, or slept through.
+    time_slot_ends: Time,
     is_awake: bool,
-    /// The last frame pauses beyond its slot's end.
+    /// The last frame pauses beyond its time slot's end.
     reaches_over: bool,
     /// When the pause of the last frame would end if it began with the frame.
     pause_ends: Time,
@@ -36,17 +36,23 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(params: &Params, slots: Slots, pauses: Pauses, level: Bytes, link: &LinkInfo) -> Self {
-        let incoming = Incoming::new(params.f_mode, slots);
+    pub(super) fn new(
+        params: &Params,
+        time_slots: TimeSlots,
+        pauses: Pauses,
+        level: Bytes,
+        link: &LinkInfo,
+    ) -> Self {
+        let incoming = Incoming::new(params.f_mode, time_slots);
         Receiver {
             class: link.class,
-            slot: params.slot,
+            time_slot: params.slot,
             level,
             pauses,
             is_awake: !incoming.is_settled(),
             incoming,
             received: Bytes::ZERO,
-            slot_ends: Time::ZERO + params.slot,
+            time_slot_ends: Time::ZERO + params.slot,
             reaches_over: false,
             pause_ends: Time::ZERO,
             rate: link.rate,
@@ -54,30 +60,30 @@ impl Receiver {
     }
 
     /// F: virtual incoming bytes, those that grants made so far still allow to arrive, in bytes of the wire;
-    /// as of the last slot's end.
+    /// as of the last time slot's end.
     pub fn incoming(&self) -> Bytes {
         Bytes(self.incoming.bytes())
     }
 
-    /// What a slot is granted while so many bytes are held (Alg. 1, line 10, with its clamp).
+    /// What a time slot is granted while so many bytes are held (Alg. 1, line 10, with its clamp).
     fn grant(&self, held: Bytes) -> u64 {
         let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
         self.pauses.whole_grant(room.0)
     }
 
-    /// Would the next slot's grant be whole, with nothing to say and nothing to change?
+    /// Would the next time slot's grant be whole, with nothing to say and nothing to change?
     fn may_sleep(&self, held: Bytes) -> bool {
         self.incoming.is_settled() && !self.reaches_over && self.grant(held) == self.pauses.full
     }
 
-    /// Slots that have ended before `now` while it slept were all alike.
+    /// Time slots that have ended before `now` while it slept were all alike.
     fn wake(&mut self, now: Time) {
-        let slots = now.since(self.slot_ends).0.div_ceil(self.slot.0);
-        self.slot_ends += self.slot * slots;
+        let time_slots = now.since(self.time_slot_ends).0.div_ceil(self.time_slot.0);
+        self.time_slot_ends += self.time_slot * time_slots;
         self.is_awake = true;
     }
 
-    /// Pauses the upstream for what the grant leaves of the slot, or ends a pause that reaches into it.
+    /// Pauses the upstream for what the grant leaves of the time slot, or ends a pause that reaches into it.
     fn say(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
         if grant == self.pauses.full && !self.reaches_over {
             return;
@@ -110,12 +116,12 @@ impl FcReceiver for Receiver {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.is_awake.then_some(self.slot_ends)
+        self.is_awake.then_some(self.time_slot_ends)
     }
 
-    /// A slot has ended (Alg. 1).
+    /// A time slot has ended (Alg. 1).
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
-        if !self.is_awake || cx.now < self.slot_ends {
+        if !self.is_awake || cx.now < self.time_slot_ends {
             return;
         }
         let received = q.received.saturating_sub(self.received);
@@ -123,7 +129,7 @@ impl FcReceiver for Receiver {
         let grant = self.grant(q.queued);
         self.incoming.advance(received.0, grant);
         self.say(cx, grant);
-        self.slot_ends += self.slot;
+        self.time_slot_ends += self.time_slot;
         self.is_awake = !self.may_sleep(q.queued);
     }
 

@@ -1,4 +1,4 @@
-//! Panics as values: where one began and what it said, on whichever thread of a run, and whose code that was.
+//! Panics as values: location and message of a panic on any thread of a run, and whose code it was.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

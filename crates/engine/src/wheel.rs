@@ -1,4 +1,4 @@
-//! A ring of buckets, and the chunks of memory that their events lie in.
+//! A ring of buckets, and the chunks of memory that hold their events.
 
 use crate::fetch::fetch_lines;
 use crate::memory;

@@ -1,4 +1,4 @@
-//! Why a flow took as long as it did: its completion time taken apart, to the picosecond.
+//! Breakdown of a flow's completion time, to the picosecond (`floodway why`).
 //!
 //! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The way
 //! of this packet, from its first bit on, and what its sender did until then leave no instant out and count none twice:

@@ -1,4 +1,4 @@
-//! BFC in networks: single flows are held back and no others, all come to their end, in order, and bytes do not hang on threads.
+//! BFC in networks: only the flows that should be are held back, all complete in order, and bytes do not depend on threads.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Captures: what is kept of the frames that chosen ports send, and that keeping it changes nothing.
+//! Captures: the frames kept of chosen ports, and that keeping them changes nothing.
 //!
 //! ```text
 //!  a ─┐

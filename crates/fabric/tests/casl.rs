@@ -1,4 +1,4 @@
-//! CASL in networks: who is told from whom, what may be lost and what may not, and that nothing is reordered.
+//! CASL in networks: which flows are labelled, what may be lost and what may not, and that nothing is reordered.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

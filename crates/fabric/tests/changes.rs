@@ -1,4 +1,4 @@
-//! Networks that change while they run: what is ideal then, what is lost, and that order and flow control hold.
+//! Networks that change during a run: ideals, losses, order and flow control.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

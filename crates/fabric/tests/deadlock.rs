@@ -1,4 +1,4 @@
-//! Cyclic buffer dependency: found, named, and told from a mere tree of pauses.
+//! Cyclic buffer dependency: found, named, and distinguished from a mere tree of pauses.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

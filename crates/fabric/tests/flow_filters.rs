@@ -1,4 +1,4 @@
-//! Machines of a switch's ports that talk to each other, and sets of flows that go one hop upstream, to hosts too, which hold those
+//! Machines of a switch's ports that exchange messages, and sets of flows that go one hop upstream, to hosts too, which hold those
 //! flows back and no others.
 #![allow(missing_docs, reason = "tests")]
 

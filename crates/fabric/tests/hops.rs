@@ -1,4 +1,4 @@
-//! A queue pair is told how many switches its data passes.
+//! The number of switches on a path that a queue pair's machines see.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

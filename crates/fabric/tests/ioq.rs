@@ -1,4 +1,4 @@
-//! Input-output queued switches: what crosses when, who waits for whom, and that nothing is lost or left idle.
+//! Input-output queued switches: crossings, waiting, and that nothing is lost or left idle.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

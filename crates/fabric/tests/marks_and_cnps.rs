@@ -1,4 +1,4 @@
-//! Congestion points from outside the tree that clear marks, and that hear of CNPs on their way to senders.
+//! Congestion points from outside the tree that clear marks, and that see CNPs on their way to senders.
 //!
 //! ```text
 //!  a ── 100 Gbit/s ──► s ── 100 Gbit/s ──► t ── 25 Gbit/s ──► b

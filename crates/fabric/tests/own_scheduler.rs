@@ -1,4 +1,4 @@
-//! A scheduler from outside the tree that names a queue which may not send ends the run, and says so.
+//! A scheduler from outside the tree that names a queue which may not send: the run ends with an error.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

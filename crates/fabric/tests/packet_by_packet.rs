@@ -1,4 +1,4 @@
-//! Congestion points that sort each packet for itself, and choose which queue of a class goes next.
+//! Congestion points that sort each packet for itself, and choose the next queue of a class.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Poisson arrivals: the load that was asked for, from the sizes that were asked for.
+//! Poisson arrivals: the load and the sizes that were asked for.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! RCM in networks: a burst is held back where it meets others, nobody's packets change their order, and control ends.
+//! RCM in networks: a burst is held back where it meets others, no packets are reordered, and control ends.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! RCM with adaptive routing, in networks of several paths: who may move, and that nothing goes in circles or is reordered without it.
+//! RCM with adaptive routing, in networks of several paths: which flows may move, and that nothing loops or is reordered without it.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Who gets what: a NIC's queue pairs, classes of a port, senders that meet, equal-cost paths.
+//! Fair sharing: a NIC's queue pairs, classes of a port, senders that meet, equal-cost paths.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! What is kept of congestion feedback, of machines from outside the tree, and of what senders may.
+//! Logs of congestion feedback, of machines from outside the tree, and of allowances of senders.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

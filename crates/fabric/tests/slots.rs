@@ -1,4 +1,4 @@
-//! Where a queue pair's state lies is nobody's business: results do not depend on who else takes places there.
+//! Slots of queue pairs: results do not depend on which slot holds a queue pair's state.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

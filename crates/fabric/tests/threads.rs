@@ -1,4 +1,4 @@
-//! On however many threads a run is, and whichever of them visits which nodes, what is kept is the same to the byte.
+//! Threads: records are the same to the byte on any number of threads, with any assignment of nodes.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Flows that wait for others: when they start, and who may not wait.
+//! Flows that wait for others: when they start, and which may not wait.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

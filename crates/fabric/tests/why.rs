@@ -1,4 +1,4 @@
-//! Completion times taken apart: by hand where that can be done, and for any network as sums.
+//! Breakdowns of completion times: by hand where that can be done, and for any network as sums.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

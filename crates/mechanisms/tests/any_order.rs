@@ -1,4 +1,4 @@
-//! Whatever order the calls come in: no machine panics, asks for a timer in the past, or breaks the
+//! Calls in any order: no machine panics, asks for a timer in the past, or breaks the
 //! contract of its slot. Every mechanism of the registry is tried, with its defaults.
 
 use floodway_mechanisms::registry::{

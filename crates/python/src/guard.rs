@@ -1,5 +1,5 @@
-//! Turns what unwinds into a value, so that Python sees one error and no trace of Rust's: a panic, a mechanism's answer that means
-//! nothing, and memory that was not to be had.
+//! Conversion of unwinding into a value, so that Python sees one error and no Rust backtrace: a panic, an answer of a mechanism without
+//! meaning, and exhausted memory.
 
 use floodway_fabric::memory::Exhausted;
 use floodway_fabric::panics::{self, Misused, Panicked};

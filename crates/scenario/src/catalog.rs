@@ -1,4 +1,4 @@
-//! All that a scenario may say, for those who write one: the grammar as JSON Schema, and what can be named.
+//! Catalogue of everything in a scenario: the grammar as JSON Schema, and what can be named.
 
 use std::collections::BTreeMap;
 

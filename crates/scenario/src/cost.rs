@@ -1,4 +1,4 @@
-//! What a run comes to before it runs: packet-hops, time and memory, from flows, sizes and paths.
+//! Estimate of a run's cost: packet-hops, time and memory, from flows, sizes and paths.
 //!
 //! Every workload becomes a few thousand streams of bytes, each on one way through the network that is drawn as a
 //! switch would. What all of them bring to each port says how long the run takes, and what its limit cuts off. Flows of a

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: one line each, with the place, what was given and what is allowed.
+//! Errors of a scenario: one line each, with the place, what was given and what is allowed.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;

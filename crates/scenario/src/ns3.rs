@@ -1,4 +1,4 @@
-//! What texts for ns-3's models hold: words apart by blanks, numbers, and rates and times as ns-3 reads them.
+//! Syntax of texts for ns-3's models: words separated by blanks, numbers, and rates and times as ns-3 reads them.
 
 use std::iter::Peekable;
 use std::str::FromStr;

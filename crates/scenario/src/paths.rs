@@ -1,4 +1,4 @@
-//! Round trips between hosts, as far as limits and summaries need them.
+//! Round trips between hosts, for limits and summaries.
 
 use std::collections::BTreeMap;
 

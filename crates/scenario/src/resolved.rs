@@ -1,4 +1,4 @@
-//! What every object ended up with and which line said so, alike objects together.
+//! Resolved settings of every object with the line that made each, equal objects together.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What of other people's texts is shown: nothing that breaks a line or turns a terminal round, and no more than a line.
+//! Safe display of other people's texts: nothing that breaks a line or turns a terminal round, and at most one line.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the HPCC simulator computes the time of a flow by that has the network to itself.
+//! The completion time that the HPCC simulator computes for a flow alone in the network.
 //!
 //! Its *standalone* time of a flow of S bytes is, in whole nanoseconds and rounded down at each step,
 //!

@@ -1,4 +1,4 @@
-//! Bifrost in scenarios: what is accepted, what the summary says of it, and what is refused.
+//! Bifrost in scenarios: what is accepted, the summary, and errors.
 
 mod long_haul;
 

@@ -1,4 +1,4 @@
-//! What defaults, overrides, profiles and workloads come to in a blueprint.
+//! Defaults, overrides, profiles and workloads in a blueprint.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, LinkSpec, Role, Rounding, UNBOUNDED};

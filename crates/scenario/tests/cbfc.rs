@@ -1,4 +1,4 @@
-//! Credits in scenarios: what is accepted, what the summary says of them, what is warned of and refused.
+//! Credits in scenarios: what is accepted, the summary, warnings and errors.
 
 mod long_haul;
 

@@ -1,4 +1,4 @@
-//! Input-output queued switches in scenarios: what is said of them, what is refused, and that they work beside others.
+//! Input-output queued switches in scenarios: the summary, errors, and that they work beside others.
 
 use std::path::Path;
 

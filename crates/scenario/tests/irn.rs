@@ -1,4 +1,4 @@
-//! IRN in scenarios: random loss, windows and timeouts of each pair's own path, what is refused.
+//! IRN in scenarios: random loss, windows and timeouts of each pair's own path, errors.
 
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records, Values};

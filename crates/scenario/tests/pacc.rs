@@ -1,4 +1,4 @@
-//! The reconstruction of PACC in scenarios: who is told by which switch, how often, and what senders make of it.
+//! The reconstruction of PACC in scenarios: which switch sends CNPs to which flow, how often, and how senders react.
 
 mod columns;
 #[allow(dead_code, reason = "other tests use the rest")]

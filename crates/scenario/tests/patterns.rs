@@ -1,4 +1,4 @@
-//! Patterns of traffic: what they generate, what the seed draws, and what is refused.
+//! Patterns of traffic: generated flows, draws by the seed, and errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

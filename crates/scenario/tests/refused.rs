@@ -1,4 +1,4 @@
-//! Short texts that would ask for more than a machine has, or of which a part would go unheard: refused.
+//! Short texts that would need more than a machine has, or of which a part would have no effect: errors.
 
 use floodway_scenario::Scenario;
 

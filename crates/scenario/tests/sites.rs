@@ -1,4 +1,4 @@
-//! Several sites in scenarios: what the summary says of them, and traffic that passes a site.
+//! Several sites in scenarios: the summary, and traffic that passes a site.
 #![allow(missing_docs, reason = "tests")]
 
 use floodway_fabric::outcome::{Stopped, Verdict};

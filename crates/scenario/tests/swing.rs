@@ -1,4 +1,4 @@
-//! SWING in scenarios: where relays are put, what they do on a long link, and what is refused.
+//! SWING in scenarios: positions of relays, their effect on a long link, and errors.
 
 mod columns;
 

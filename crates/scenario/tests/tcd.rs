@@ -1,4 +1,4 @@
-//! Ternary congestion detection in scenarios: what a victim of pauses is spared, who is told, and that it composes.
+//! Ternary congestion detection in scenarios: the benefit for a victim of pauses, which flows get CNPs, and composition.
 
 mod columns;
 

@@ -1,4 +1,4 @@
-//! What `check` warns of: each warning where it is due, and not where it is not.
+//! Warnings of `check`: each where it is due, and not elsewhere.
 #![allow(missing_docs, reason = "tests")]
 
 use floodway_mechanisms::pfc;

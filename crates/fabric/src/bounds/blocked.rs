@@ -1,4 +1,4 @@
-//! Ports that flow control still blocks at the end of a run, although nothing is left for them to wait for.
+//! Ports that flow control still blocks at the end of a run, although nothing is left to wait for.
 
 use floodway_units::{PortId, Span};
 

@@ -1,4 +1,4 @@
-//! What must be true between events: what is kept beside something equals what it is kept of.
+//! Invariants between events: each cached value equals what it is computed from.
 //!
 //! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path. Each has a
 //! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,

@@ -1,4 +1,4 @@
-//! What no run may be faster than, when one stands still for good, what is blocked at its end, and what is true between events.
+//! Bounds and checks of a run: ideal completion times, deadlocks, ports blocked at the end, and invariants between events.
 
 pub(crate) mod blocked;
 pub(crate) mod checks;

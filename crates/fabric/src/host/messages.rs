@@ -1,4 +1,4 @@
-//! Messages of queue pairs: what is left of each at either end.
+//! Messages of queue pairs: what remains of each at either end.
 //!
 //! A queue pair of one flow has one message and never looks at `rest`; on a shared one messages queue there
 //! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each end

@@ -1,4 +1,4 @@
-//! Hosts: queue pairs, their two halves, and how they take turns at a NIC.
+//! Hosts: queue pairs, their two halves, and their turns at a NIC.
 
 pub(crate) mod listed;
 pub(crate) mod messages;

@@ -1,4 +1,4 @@
-//! Whose turn it is at a NIC of the HPCC simulator (its `RdmaEgressQueue` and `QbbNetDevice`).
+//! Turns at a NIC of the HPCC simulator (its `RdmaEgressQueue` and `QbbNetDevice`).
 //!
 //! Queue pairs stand in a list in the order in which they came. A turn goes round it from the place after the
 //! last turn's. Finished ones are taken out when a round comes across one, but the place of the last turn is

@@ -1,4 +1,4 @@
-//! Flow control of a link: its two halves are told what happens, and their frames are sent.
+//! Flow control of a link: calls of its two halves, and transmission of their frames.
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{

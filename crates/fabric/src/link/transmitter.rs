@@ -1,4 +1,4 @@
-//! Transmitter of a port: what it sends next, and when. Each operation with a fast path stands beside the general one.
+//! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general one.
 
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,

@@ -1,4 +1,4 @@
-//! What a link does with a packet: from its first bit on the wire to its arrival, or its loss.
+//! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
 
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::uniform;

@@ -1,4 +1,4 @@
-//! Wires of links that fail or whose delay changes: what is on them, and whether it arrives.
+//! Wires of links that fail or whose delay changes: the packets on them, and whether they arrive.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What is to be simulated, as plain values: the one input of a fabric.
+//! Blueprint: what is to be simulated, as plain values; the one input of a fabric.
 //!
 //! Links and nodes are numbered by their place in the lists; the egress of end `i` of link `l` is
 //! port `2 l + i`, and its peer is port `2 l + 1 - i`.

@@ -1,4 +1,4 @@
-//! From a blueprint to a running network.
+//! Construction of a running network from a blueprint.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What changes of a network at known times: links that go down and come up, delays of links.
+//! Changes of a network at known times: links that go down and come up, delays of links.
 //!
 //! ```text
 //!        link fails          its ends know         routes are computed anew

@@ -1,4 +1,4 @@
-//! What is fixed once a network is built.
+//! Facts: what is fixed once a network is built.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How much memory a network and what happens in it take, by the sizes of what they are made of.
+//! Memory footprint of a network and of what happens in it, by the sizes of their parts.
 
 use std::mem::size_of;
 

@@ -1,4 +1,4 @@
-//! What a network is made of and what follows from that alone: blueprint, routes, round-trip times, sizes.
+//! The network at rest: blueprint, routes, round-trip times, sizes.
 
 pub(crate) mod accounts;
 pub(crate) mod base_rtt;

@@ -1,4 +1,4 @@
-//! Whether buffers are large enough that lossless classes lose nothing, whatever the traffic.
+//! Sizing: whether buffers are large enough that lossless classes lose nothing under any traffic.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The log of what senders may: the pacing rate and the window that the reaction points of a queue pair allow it.
+//! The log of allowances: the pacing rate and the window that reaction points allow a queue pair.
 
 mod note;
 mod table;

@@ -1,4 +1,4 @@
-//! Captures: what starts on the wires of chosen ports, noted in short while the run goes; `pcap` makes a
+//! Captures: frames that start on the wires of chosen ports, noted in short during the run; `pcap` makes a
 //! file of it afterwards.
 
 mod note;

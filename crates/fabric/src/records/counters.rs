@@ -1,4 +1,4 @@
-//! Counters of ports, by class. What an egress port has sent is not counted: it has come in at the other end, is on the
+//! Counters of ports, by class. What an egress port has sent is not counted: it has arrived at the other end, is on the
 //! link or was lost there.
 
 use floodway_mechanisms::slots::DropReason;

@@ -1,4 +1,4 @@
-//! The end of a run: its verdicts, its tables.
+//! The end of a run: its verdicts and its tables.
 
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;

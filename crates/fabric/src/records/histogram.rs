@@ -1,4 +1,4 @@
-//! How long the queues of switches' ports were at regular instants, without an event for any of them.
+//! Histogram of queue lengths of switch ports at regular instants, without an event for any of them.
 //!
 //! ```text
 //!   instants    |    |    |    |    |        a queue of L bytes since the change before:

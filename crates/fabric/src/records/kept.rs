@@ -1,4 +1,4 @@
-//! All that is kept of a run while it goes.
+//! Records of a run in progress.
 
 use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;

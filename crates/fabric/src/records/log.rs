@@ -1,4 +1,4 @@
-//! The first rows of a log, up to a number of them, whichever order they come in.
+//! The first rows of a log, up to a number of them, in any order of arrival.
 //!
 //! Nodes are simulated one after the other within a window of time, and on several threads. So the order of
 //! rows is one of their own: time first, then where each came from; what came from one place stays in the order in

@@ -1,4 +1,4 @@
-//! What a run came to: its tables, and the verdicts on it.
+//! The outcome of a run: its tables, and the verdicts on it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What an egress port did over time, in buckets that widen as the run goes on.
+//! Series of an egress port over time, in buckets that widen as the run goes on.
 
 use floodway_engine::memory;
 

@@ -1,4 +1,4 @@
-//! Who has how much of a link: the bytes of each flow that chosen ports send, by buckets of time.
+//! Shares of a link: the bytes of each flow that chosen ports send, by buckets of time.
 
 mod note;
 mod table;

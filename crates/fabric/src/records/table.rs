@@ -1,4 +1,4 @@
-//! Columns of results, as they are handed to whoever writes or shows them.
+//! Columns of results, in the form in which they are written or shown.
 
 /// The code of a string that is not there.
 pub const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! What is kept while a run goes: flows that ended, packet delays, totals.
+//! Tallies of a run in progress: flows that ended, packet delays, totals.
 
 use floodway_engine::memory;
 use floodway_units::{Time, name_key};

@@ -1,4 +1,4 @@
-//! A node and the event at work: what that event may change.
+//! A node and the event executed there: the state that the event may change.
 
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId, Time};

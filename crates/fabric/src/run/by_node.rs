@@ -1,4 +1,4 @@
-//! A run node by node, window by window.
+//! Execution of a run node by node, window by window.
 
 use floodway_engine::Advance;
 use floodway_units::Time;

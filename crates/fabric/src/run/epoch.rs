@@ -1,4 +1,4 @@
-//! What is looked at between epochs: which queue pairs are over, whether the run is.
+//! Inspection between epochs: which queue pairs are complete, and whether the run is.
 
 use std::mem;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! A running network: its events, in which order they happen, and what is looked at between epochs.
+//! A running network: its events, their order, and the inspection between epochs.
 
 pub(crate) mod at_node;
 pub(crate) mod by_node;

@@ -1,4 +1,4 @@
-//! The number of threads of a run, and why it is not larger.
+//! The number of threads of a run, and the reason why it is not larger.
 
 pub(crate) mod assignment;
 mod policy;

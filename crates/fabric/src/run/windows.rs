@@ -1,4 +1,4 @@
-//! Events node by node, in windows of the shortest link.
+//! Windows of the shortest link, in which each node executes its events.
 //!
 //! ```text
 //!  window   |<----------- length ----------->|<----------- length ----------->|

@@ -1,6 +1,6 @@
 //! Scheduler and congestion points of an egress port.
 
-mod hear;
+mod callbacks;
 pub(crate) mod meter;
 mod metering;
 

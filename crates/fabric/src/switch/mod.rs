@@ -1,4 +1,4 @@
-//! Switches: how a packet passes one, its buffer, its congestion points, its crossbar.
+//! Switches: forwarding, buffer, congestion points, crossbar.
 
 pub(crate) mod buffer;
 pub(crate) mod congestion;

@@ -1,4 +1,4 @@
-//! Where a packet leaves a switch.
+//! Routing of a packet: the port by which it leaves a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
 use floodway_units::{Bytes, NodeId};

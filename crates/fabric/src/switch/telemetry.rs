@@ -1,4 +1,4 @@
-//! In-band telemetry (INT): what egress ports of switches write into data packets as they start on the wire,
+//! In-band telemetry (INT): records that egress ports of switches write into data packets as they start on the wire,
 //! and replies bring back. Packets have the records with them.
 
 use floodway_mechanisms::slots::IntHop;

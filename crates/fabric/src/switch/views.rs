@@ -1,4 +1,4 @@
-//! What mechanisms may know of a packet, a queue and an account.
+//! Views of a packet, a queue and an account, for mechanisms.
 
 use floodway_mechanisms::slots::{IngressView, PacketView, QueueView};
 

@@ -1,4 +1,4 @@
-//! Flows of a list that wait for others: who may wait for whom, and in which order they can start.
+//! Dependencies between flows of a list: which flow may wait for which, and in which order they can start.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Flows: where they come from, and which queue pair carries them.
+//! Flows: their sources, and the queue pairs that carry them.
 
 mod start;
 

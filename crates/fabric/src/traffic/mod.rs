@@ -1,4 +1,4 @@
-//! Traffic: when flows start, from where to where, and of which size.
+//! Traffic: when flows start, from which source to which destination, and of which size.
 
 pub mod dependencies;
 pub mod destinations;

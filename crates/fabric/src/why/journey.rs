@@ -1,4 +1,4 @@
-//! The way of a packet through the network, hop by hop.
+//! The path of a packet through the network, hop by hop.
 
 mod hops;
 

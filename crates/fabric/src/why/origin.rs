@@ -1,4 +1,4 @@
-//! Where a pause began: the egress port, or host, that takes less than comes for it.
+//! Origin of a pause: the egress port, or host, that drains less than arrives for it.
 //!
 //! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the switch; the one
 //! that holds most of them, when the ingress says so, is to blame. While that one is stopped itself, the pause is for what that

@@ -1,4 +1,4 @@
-//! What the sender of a flow does, or waits for, at each instant.
+//! States of a sender: what it does, or waits for, at each instant.
 
 mod standing;
 

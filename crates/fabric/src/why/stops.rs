@@ -1,4 +1,4 @@
-//! When something was stopped, and for what.
+//! Stops: when something was stopped, and for which reason.
 
 use std::collections::VecDeque;
 

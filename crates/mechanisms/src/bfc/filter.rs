@@ -1,4 +1,4 @@
-//! Bloom filters of flows: which bits a flow has, and counts of them.
+//! Bloom filters of flows: the bits of a flow, and their counts.
 
 use floodway_units::{Class, mix};
 

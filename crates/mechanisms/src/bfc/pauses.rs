@@ -1,4 +1,4 @@
-//! Flows that an egress port has paused: how many of their packets count, and which wait to be resumed.
+//! Flows that an egress port has paused: how many of their packets count, and which are to be resumed.
 
 use std::collections::VecDeque;
 

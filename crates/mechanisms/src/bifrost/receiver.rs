@@ -1,4 +1,4 @@
-//! The half at the downstream ingress: grants a slot at each slot's end.
+//! The half at the downstream ingress: grants a time slot at the end of each.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 

@@ -1,4 +1,4 @@
-//! d, the ratio of what is dropped on purpose: it follows how long the lossy queue has been.
+//! d, the ratio of deliberate drops: it follows how long the lossy queue has been.
 
 use floodway_units::{Bytes, Span, Time};
 

@@ -1,4 +1,4 @@
-//! Which flows congest a port: marks that add up, and a queue that is long while they do.
+//! Labels of flows that congest a port: marks that add up, and a queue that is long while they do.
 
 use std::collections::BTreeMap;
 

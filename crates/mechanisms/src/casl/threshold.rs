@@ -1,4 +1,4 @@
-//! Q1, learnt from how labels have turned out and from pauses.
+//! Q1, learnt from the outcome of labels and from pauses.
 
 use floodway_units::Bytes;
 

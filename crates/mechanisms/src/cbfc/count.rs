@@ -1,4 +1,4 @@
-//! How credit is counted: in bytes, or in InfiniBand's blocks.
+//! Units of credit: bytes, or InfiniBand's blocks.
 
 use floodway_units::Bytes;
 

@@ -1,4 +1,4 @@
-//! The half at the downstream ingress: says how far the sender may go.
+//! The half at the downstream ingress: advertises up to where the sender may go.
 
 use floodway_units::{Bytes, Class, Span, Time};
 

@@ -1,4 +1,4 @@
-//! Published values, and what a user has put beside them.
+//! Presets: published values, and the user's beside them.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! How busy the links of a path are, from one acknowledgement's records to the next.
+//! Utilisation of the links of a path, from one acknowledgement's records to the next.
 
 use floodway_units::Rate;
 

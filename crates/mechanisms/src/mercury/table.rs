@@ -1,4 +1,4 @@
-//! The flow table of a queue: how many of its bytes are whose (Algorithm 2, lines 1 to 8).
+//! The flow table of a queue: the bytes of each flow (Algorithm 2, lines 1 to 8).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How long a MAC takes to obey a pause, as a scenario spells it.
+//! The reaction-time parameter: how long a MAC takes to obey a pause.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The half at the upstream egress: obeys pauses, and gives up those that last too long.
+//! The half at the upstream egress: obeys pauses, and stops obeying those that last too long.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 

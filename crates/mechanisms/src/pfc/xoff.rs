@@ -1,4 +1,4 @@
-//! The pause threshold, as a scenario spells it.
+//! The pause-threshold parameter.
 
 use std::borrow::Cow;
 use std::fmt;

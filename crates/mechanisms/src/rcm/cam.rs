@@ -1,4 +1,4 @@
-//! CFR: which flows have most of a port, by samples of what leaves it (section 3.3).
+//! CFR: the flows with most of a port, by samples of what leaves it (section 3.3).
 
 use floodway_units::{Bytes, FlowId, Rng, Span, Time, uniform};
 

@@ -1,4 +1,4 @@
-//! RCC: how much of a period the congestion flows get (section 3.4, eq. 3 to 6).
+//! RCC: the share of a period for harmful flows (section 3.4, eq. 3 to 6).
 
 use floodway_units::{Bytes, Rate, Span, Time};
 

@@ -1,4 +1,4 @@
-//! One enum per slot of the mechanisms' parameters: how a choice is read, written and described.
+//! One enum per slot of the mechanisms' parameters: reading, writing and describing a choice.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! What the registry makes of a slot's trait: the enum of its machines, and the queries of its parameters.
+//! Macros of the registry over a slot's trait: the enum of its machines, and the queries of its parameters.
 //!
 //! The hooks come from the trait's only definition (`slots/hooks.rs`), so none can be left out of an enum.
 

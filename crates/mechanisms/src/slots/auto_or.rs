@@ -1,4 +1,4 @@
-//! Quantities or a keyword in their place: `"auto"` or a size, `"off"` or a time.
+//! Quantities, or a keyword instead: `"auto"` or a size, `"off"` or a time.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a scenario chooses for each slot: the parameters of a mechanism, which build its machines.
+//! The choice of a slot in a scenario: the parameters of a mechanism, which build its machines.
 //!
 //! A mechanism's `Params` implements the trait of its slot; the registry makes one enum per slot of them.
 

@@ -1,4 +1,4 @@
-//! Congestion points: one machine per egress port, which hears everything that its queues do.
+//! Congestion points: one machine per egress port, called for everything that its queues do.
 
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 

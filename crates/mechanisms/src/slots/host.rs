@@ -1,4 +1,4 @@
-//! At the hosts: reliability, notification and reaction of queue pairs.
+//! Machines at hosts: reliability, notification and reaction of queue pairs.
 
 use std::collections::VecDeque;
 

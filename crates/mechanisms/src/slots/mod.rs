@@ -1,4 +1,4 @@
-//! The slots: what a mechanism is told, what it may look at, and how it answers.
+//! The slots: traits of mechanisms, with their inputs, views and answers.
 //!
 //! A mechanism is told what happened by method calls with the time and plain values. It answers in
 //! three ways only: a decision about the packet in hand is the return value; a message for somebody

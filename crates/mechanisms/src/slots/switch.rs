@@ -1,4 +1,4 @@
-//! Inside a switch: routing, admission to its buffer, scheduling of a port.
+//! Machines in a switch: routing, admission to its buffer, scheduling of a port.
 
 use floodway_units::{Bytes, PortId, QueueId, Rate, Rng, Time};
 

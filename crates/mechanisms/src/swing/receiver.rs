@@ -1,4 +1,4 @@
-//! The half at the downstream ingress of the long link: a relay's says nothing, a switch's swings.
+//! The half at the downstream ingress of the long link: a relay's sends nothing, a switch's swings.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 

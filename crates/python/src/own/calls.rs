@@ -1,4 +1,4 @@
-//! Calls of users' code: where an exception goes, and what it was raised at.
+//! Calls of users' code: handling of its exceptions, and the call that raised them.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;

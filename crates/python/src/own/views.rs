@@ -1,4 +1,4 @@
-//! What users' code is told: plain values of one moment. Whoever keeps one keeps these values.
+//! Views passed to users' code: plain values of one moment, which stay as they are.
 
 use floodway_mechanisms::slots::{self, AckView, IntHop, LossView, Mark, PacketView, QpInfo, QueueView};
 use floodway_units::{Bytes, Time};

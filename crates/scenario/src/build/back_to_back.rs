@@ -1,4 +1,4 @@
-//! Bursts back to back: a sender's next flow begins as soon as the last byte of the one before has left its NIC.
+//! Bursts back to back: a sender's next flow begins when the last byte of the one before has left its NIC.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};

@@ -1,4 +1,4 @@
-//! Do buffers hold what flow control asks of them, and can mechanisms work with their parameters?
+//! Fit of buffers and parameters: whether buffers hold what flow control needs, and mechanisms accept their parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 

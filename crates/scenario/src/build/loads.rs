@@ -1,4 +1,4 @@
-//! Loads that are more than all there is.
+//! Loads above the capacity.
 
 use super::{Builder, workload_path};
 

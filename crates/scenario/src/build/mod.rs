@@ -1,4 +1,4 @@
-//! From a scenario's values to what a fabric is built from.
+//! Construction of a blueprint from a scenario's values.
 
 mod back_to_back;
 mod destinations;

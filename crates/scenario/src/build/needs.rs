@@ -1,4 +1,4 @@
-//! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
+//! Needs of rate controls: acknowledgements, marks, windows, and layers in their order.
 
 use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};

@@ -1,4 +1,4 @@
-//! How long flows take, on the safe side: by the links on their paths, what paces them and what may be lost.
+//! Conservative completion times of flows: by the links on their paths, their pacing and possible losses.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Patterns that are generated: permutations, all to all, incasts, micro-bursts.
+//! Generated patterns: permutations, all to all, incasts, micro-bursts.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};

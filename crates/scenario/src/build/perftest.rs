@@ -1,4 +1,4 @@
-//! Closed loops: who sends to whom, how much, and what posts the next message.
+//! Closed loops: sender, receiver, sizes, and what posts the next message.
 
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
 use floodway_units::{Bytes, NodeId, Time};

@@ -1,4 +1,4 @@
-//! Poisson arrivals: who, how large, how often.
+//! Poisson arrivals: senders, sizes, rates.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};

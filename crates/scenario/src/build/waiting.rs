@@ -1,4 +1,4 @@
-//! Flows of a list that wait for others: ids become places in the list.
+//! Flows of a list that wait for others: ids become positions in the list.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which flows are measured, and when a run ends at the latest.
+//! The measured flows, and the latest end of a run.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};

@@ -1,4 +1,4 @@
-//! What a scenario comes to when it is built but not run.
+//! Summary of a scenario that is built but not run.
 
 mod egress;
 mod ports;

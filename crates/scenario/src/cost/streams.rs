@@ -1,4 +1,4 @@
-//! Workloads as streams of bytes, and what all of them bring to each port.
+//! Workloads as streams of bytes, and the load of each port by all of them.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBOUNDED, WorkloadSpec};

@@ -1,4 +1,4 @@
-//! All that does not fit, not only the first: what is at fault is taken out, and the rest is read again.
+//! All errors of a text, not only the first: the faulty part is removed, and the rest is read again.
 
 use serde::de::DeserializeOwned;
 

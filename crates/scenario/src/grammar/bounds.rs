@@ -1,4 +1,4 @@
-//! Quantities beyond all measure are refused at once, so that sums of them never overflow, and texts that cannot be shown,
+//! Limits of quantities, so that sums of them never overflow, and of texts that cannot be shown,
 //! so that no name that a run prints or writes holds any.
 
 use floodway_units::{Bytes, Length, Rate, Span};

@@ -1,4 +1,4 @@
-//! How deep tables and lists lie in each other, found before a text is parsed: whoever walks through a tree,
+//! Nesting depth of tables and lists, found before a text is parsed: code that walks through a tree,
 //! or drops it, needs room on the stack for each level.
 
 /// Tables and lists lie no deeper in each other.

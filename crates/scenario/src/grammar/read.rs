@@ -1,4 +1,4 @@
-//! From the tree to typed values through serde, so that an error knows its key, its line, and what was
+//! Typed values from the tree through serde, so that an error knows its key, its line, and what was
 //! allowed in place of what was given.
 
 use std::fmt::{self, Display};

@@ -1,4 +1,4 @@
-//! Which objects a part of a scenario speaks of: globs over names, tags, workloads.
+//! Selectors of the objects that a part of a scenario is about: globs over names, tags, workloads.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! `--set key.path=value`: writes a value into the tree before it is read.
+//! `--set key.path=value`: writes of values into the tree before it is read.
 //!
 //! A path begins with `defaults`, the name of an override, `workload.<name>`, or another key of the top
 //! level. Where a choice of a slot is set that is not the one written, it takes its place.

@@ -1,4 +1,4 @@
-//! Reading a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
+//! Reader of a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
 //! win.
 
 use std::collections::BTreeMap;

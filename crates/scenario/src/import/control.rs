@@ -1,4 +1,4 @@
-//! What senders and receivers do: congestion control, windows, acknowledgements.
+//! Settings of senders and receivers: congestion control, windows, acknowledgements.
 
 use floodway_units::Rate;
 

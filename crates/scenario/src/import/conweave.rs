@@ -1,4 +1,4 @@
-//! What ConWeave's simulator does otherwise than HPCC's, on which it builds: the memory of its switches, pauses that
+//! Differences of ConWeave's simulator from HPCC's, on which it builds: the memory of its switches, pauses that
 //! run out, selective retransmission.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What switches do: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
+//! Settings of switches: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
 
 use std::collections::BTreeMap;
 

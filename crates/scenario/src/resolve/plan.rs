@@ -1,4 +1,4 @@
-//! What every object ended up with.
+//! The plan: the settings of every object.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which links have relays, and what their cables get.
+//! Links with relays, and the settings of their cables.
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Relay;

@@ -1,4 +1,4 @@
-//! Whatever a scenario says, however it is spelled and whatever its files hold: it is read or refused, in
+//! Any scenario, spelled in any way and with any files: it is read or refused, in
 //! time, in single lines, and never with a panic. `PROPTEST_CASES` asks for more cases.
 
 mod files;

@@ -1,4 +1,4 @@
-//! What must hold of whatever is read: refused in single lines with a place, or fit to be checked, built
+//! Properties of everything that is read: refused in single lines with a place, or fit to be checked, built
 //! and run.
 
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! What has changed of a network since it was built, as far as ideals go by it.
+//! Changes of a network since it was built, as far as ideals depend on them.
 
 use floodway_units::{PortId, Span};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! Ideals in a network that changes: links that go down and come up, delays that are others from some time on.
+//! Ideals in a network that changes: links that go down and come up, delays that change.
 //!
 //! The ideal of a flow is the least over the paths that there are for it at some instant from its start to its finish, or to
 //! the end of the run: those that the routes in force then offer, over links that are up and whose ends know it, with the

@@ -1,4 +1,4 @@
-//! Turns at a NIC of the HPCC simulator, and its timer.
+//! Search for the next queue pair at a NIC of the HPCC simulator, and its timer.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;

@@ -1,4 +1,4 @@
-//! In which points a run does as which simulator.
+//! Semantics: the points in which a run behaves as another simulator.
 
 /// Points in which other simulators differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

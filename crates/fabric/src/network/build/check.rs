@@ -1,4 +1,4 @@
-//! Whether a network can be built, without building it.
+//! Check that a network can be built, without building it.
 
 use floodway_units::NodeId;
 

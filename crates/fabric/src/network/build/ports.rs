@@ -1,4 +1,4 @@
-//! Ports as they are built, with their machines and series.
+//! Construction of ports, with their machines and series.
 
 use floodway_units::{PortId, Span, fold, name_key, stream};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! What later code relies on in a blueprint.
+//! Validation of a blueprint: what later code relies on.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};

@@ -1,4 +1,4 @@
-//! Whether threads are worth their while.
+//! Thread policy: whether more threads make a run faster.
 
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 

@@ -1,4 +1,4 @@
-//! Packets on the way through a switch.
+//! Passage of packets through a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
 

@@ -1,4 +1,4 @@
-//! Pauses on the way of the flow that is traced, and their origins.
+//! Pauses on the path of the flow that is traced, and their origins.
 
 use floodway_mechanisms::slots::FcFrame;
 use floodway_units::{NodeId, PortId};

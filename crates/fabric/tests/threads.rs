@@ -213,7 +213,7 @@ fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
     let few = "windows are 1us long, in which hosts receive 200 packets at most: 4 threads need 300";
     assert_eq!(of(Threads::AtMost(4), 8), (2, Some(few.to_owned())));
     assert_eq!(of(Threads::AtMost(2), 8), (2, None));
-    let little = "about 1920 packets are to be sent: too few for threads to pay";
+    let little = "about 1920 packets are to be sent: too few for threads to be faster";
     assert_eq!(of(Threads::Paying, 2), (1, Some(little.to_owned())));
     assert_eq!(of(Threads::Paying, 1), (1, None));
 }

@@ -278,7 +278,7 @@ impl Params {
             return refuse("slot", why);
         }
         if self.leak_period == 0 {
-            return refuse("leak-period", "0 slots are none; it is 1 or more".into());
+            return refuse("leak-period", "0 slots are not allowed; the least is 1".into());
         }
         if link.buffer == Bytes::MAX {
             let why = "it needs a buffer of the port's own (buffer.static); a shared pool sets none aside";

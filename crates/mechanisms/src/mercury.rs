@@ -151,7 +151,7 @@ impl Params {
         if self.most_flows == 0 {
             return Err(ParamError::new(
                 "most-flows",
-                "a table of 0 flows tells nobody; allowed: 1 at least",
+                "with a table of 0 flows no CNP is sent; allowed: 1 at least",
             ));
         }
         Ok(())

@@ -146,13 +146,13 @@ impl Params {
                 "qref",
                 "0B has no parts for distances to be; it is above 0B, such as \"100KB\"".into(),
             ),
-            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP stands for 1 packet at least".into()),
+            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP represents 1 packet at least".into()),
             Params { nmax: 0, .. } => refuse("nmax", "with 0 no CNP is sent; allowed: 1 at least".into()),
             Params { theta: OrAuto::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
                 refuse("theta", format!("{share} is not a share from 0 to 1"))
             }
             Params { most_flows: 0, .. } => {
-                refuse("most-flows", "a table of 0 flows tells nobody; allowed: 1 at least".into())
+                refuse("most-flows", "with a table of 0 flows no CNP is sent; allowed: 1 at least".into())
             }
             _ => Ok(()),
         }

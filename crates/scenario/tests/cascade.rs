@@ -116,7 +116,7 @@ fn odd_points(message: &str) -> Vec<String> {
 fn a_congestion_point_that_nobody_heeds_is_odd() {
     let nobody = |point: &str, what: &str| {
         odd_points(&format!(
-            "{point} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds {what}"
+            "{point} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to {what}"
         ))
     };
     for layer in ["\"line-rate\"", "\"timely\"", "\"hpcc\""] {
@@ -133,7 +133,7 @@ fn a_congestion_point_that_nobody_heeds_is_odd() {
     assert_eq!(
         warned("\"mercury\"", "\"dcqcn\""),
         odd_points(
-            "the windows in CNPs of \"mercury\" reach nobody: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
+            "the windows in CNPs of \"mercury\" have no effect: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
         )
     );
 }
@@ -158,7 +158,7 @@ fn a_congestion_point_stands_once_at_a_port() {
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
     };
-    let expected = "a.toml:3: defaults.congestion-point: \"rcm\" stands twice in the list; once is enough";
+    let expected = "a.toml:3: defaults.congestion-point: \"rcm\" is listed twice; once is enough";
     assert_eq!(errors.to_string(), expected);
 }
 
@@ -199,7 +199,7 @@ fn a_layer_stands_once_in_a_stack() {
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
     };
-    let expected = "a.toml:3: defaults.rate-control: \"dcqcn\" stands twice in the stack; once is enough";
+    let expected = "a.toml:3: defaults.rate-control: \"dcqcn\" is listed twice in the stack; once is enough";
     assert_eq!(errors.to_string(), expected);
 }
 

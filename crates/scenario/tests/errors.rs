@@ -235,7 +235,7 @@ fn workloads_have_flows() {
     );
     assert_eq!(
         changed("until", "burst = { to = \"h1\", size = \"1KB\" }\nuntil"),
-        "a.toml:8: workload.web: \"poisson\" and \"burst\" stand side by side: only one may"
+        "a.toml:8: workload.web: \"poisson\" and \"burst\" are given together: give one"
     );
     assert_eq!(
         changed("load = 0.5", "load = 0.0"),
@@ -318,7 +318,7 @@ fn selectors_match_something() {
     );
     assert_eq!(
         changed("load = 0.5", "load = 0.5, of = \"x*\""),
-        r#"a.toml:10: workload.web.poisson.of: "x*" matches no link; "hosts" stands for the senders' NICs"#
+        r#"a.toml:10: workload.web.poisson.of: "x*" matches no link; "hosts" means the senders' NICs"#
     );
     assert_eq!(
         changed(r#"to = { tag = "right" }"#, r#"to = "s1""#),
@@ -507,7 +507,7 @@ fn classes_that_lose_on_a_part_of_the_way_are_a_warning() {
     let text = RIGHT.replacen("flow-control.pfc = { xoff = \"320KB\" }", "flow-control.class-4.pfc = {}", 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
-    assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) holds whatever comes of class 3: "));
+    assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) has no limit for class 3: "));
 }
 
 fn warnings_of(text: &str) -> Vec<String> {

@@ -188,7 +188,7 @@ fn a_comment_is_skipped_up_to_a_key() {
     let read = imported("comments", &text);
     assert_eq!(keys(&read)["defaults"]["buffer"]["shared"]["reserve"].as_str(), Some("0B"));
     let said: Vec<_> = warnings(&read);
-    assert_eq!(said[0], "config.txt:17: PFC_RESERVE: stands in a comment, and counts, as in that simulator");
+    assert_eq!(said[0], "config.txt:17: PFC_RESERVE: is in a comment, and counts, as in that simulator");
     assert_eq!(said[1], "config.txt:17: of: is not a key of the HPCC simulator");
     let marked = imported("marked", &format!("\u{feff}{CONFIG}"));
     assert_eq!(marked.text, imported("unmarked", CONFIG).text);
@@ -338,7 +338,7 @@ fn what_cannot_be_simulated_is_refused_in_words() {
         CONFIG.replace("KMAX_MAP 2 100000000000 1600 400000000000 6400", "KMAX_MAP 1 100000000000 1600");
     assert_eq!(
         import(&with("few", &few)).unwrap_err(),
-        "config.txt:11: KMAX_MAP: says nothing of 400G (400000000000 bit/s), the rate of the link in line 4 of the \
+        "config.txt:11: KMAX_MAP: has no entry for 400G (400000000000 bit/s), the rate of the link in line 4 of the \
          topology file; it has 100G"
     );
     let missing = CONFIG.replace("RATE_AI 20Mb/s\n", "");

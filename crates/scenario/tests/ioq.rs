@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused_or_warned_of() {
 #[test]
 fn adaptive_routing_that_nobody_tells_of_congestion_is_odd() {
     let sar = ("defaults.routing", "\"sar\"");
-    let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
+    let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is";
     let scenario = ready("demo", &[sar]).expect("it is odd");
     assert!(scenario.warnings()[0].contains(never), "{:?}", scenario.warnings());
     let scenario = ready("demo", &[sar, ("defaults.congestion-point", "\"rcm\"")]).expect("it is sound");

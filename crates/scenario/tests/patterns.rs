@@ -297,16 +297,16 @@ fn patterns_that_cannot_be_are_refused() {
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", every = \"1us\", load = 0.1 }",
-            "incast: \"load\" and \"every\" stand side by side: only one may",
+            "incast: \"load\" and \"every\" are given together: give one",
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", of = \"h1-t1\" }",
-            "incast.of: it says what \"load\" is of, and there is none",
+            "incast.of: it needs \"load\", which is not given",
         ),
         ("incast = { to = \"h1\", size = \"1KB\", load = -1.0 }", "incast.load: -1 is not a load above 0"),
         (
             "incast = { to = \"h1\", size = \"1KB\", load = 0.1, of = \"h1-t2\" }",
-            "incast.of: \"h1-t2\" matches no link; \"hosts\" stands for the senders' NICs; did you mean \"h1-t1\"?",
+            "incast.of: \"h1-t2\" matches no link; \"hosts\" means the senders' NICs; did you mean \"h1-t1\"?",
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", every = \"1ns\" }",
@@ -381,8 +381,8 @@ fn spreads_that_cannot_be_are_refused() {
             ".hot-spot.hosts: true where a fraction like 0.125, a name, a list of names, or { tag = \"...\" } is due",
         ),
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
-        ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" stand side by side: only one may"),
-        ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" stand side by side: only one may"),
+        ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" are given together: give one"),
+        ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" are given together: give one"),
         ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 16", ".groups: h1 has no other host of its group to send to"),

@@ -89,8 +89,8 @@ fn sizes_of_two_keys_are_refused_by_the_second() {
     let sizes = |sizes: &str| refused(&format!("poisson = {{ load = 0.1, sizes = {sizes} }}"));
     let begin = "a.toml:4: workload.w.poisson.sizes: ";
     for (table, why) in [
-        (r#"{ fixed = "1KB", mean = 3 }"#, r#""mean" stands beside "fixed", which takes no other key"#),
-        (r#"{ file = "a", fixed = "1KB" }"#, r#""fixed" stands beside "file", which takes no other key"#),
+        (r#"{ fixed = "1KB", mean = 3 }"#, r#""mean" is given with "fixed", which takes no other key"#),
+        (r#"{ file = "a", fixed = "1KB" }"#, r#""fixed" is given with "file", which takes no other key"#),
         ("{}", "nothing is chosen: name one of file, fixed"),
     ] {
         assert_eq!(sizes(table), format!("{begin}{why}"));

@@ -183,7 +183,7 @@ fn bursts_back_to_back_are_loops_of_as_many_flows_as_their_time_allows() {
     let said = |keys: &str, times: &str| refused(&burst(keys, times));
     assert_eq!(
         said(", every = \"1us\"", "until = \"1ms\""),
-        r#"a.toml:4: workload.w.burst: "every" and "back-to-back" stand side by side: only one may"#
+        r#"a.toml:4: workload.w.burst: "every" and "back-to-back" are given together: give one"#
     );
     assert_eq!(
         said("", ""),
@@ -241,7 +241,7 @@ fn perftest_refuses_what_it_cannot_do() {
     );
     assert_eq!(
         refused(r#"test = "write-bw", queue-depth = 0"#),
-        "a.toml:4: workload.w.perftest.queue-depth: 0 messages outstanding are none: the least is 1"
+        "a.toml:4: workload.w.perftest.queue-depth: 0 messages outstanding send nothing: the least is 1"
     );
     assert_eq!(
         refused(r#"test = "write-bw", qps = 0"#),

@@ -118,7 +118,7 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
         return Err(error("its unit is missing".into()));
     }
     if number.is_empty() {
-        return Err(error("it begins with what is not a number".into()));
+        return Err(error("it does not begin with a number".into()));
     }
     let Some(&(_, unit)) = units.table.iter().find(|(name, _)| *name == suffix) else {
         let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
@@ -346,7 +346,7 @@ mod tests {
         assert!(why("0.5ps").contains("not a whole number of ps"));
         assert!(why("99999999999999s").contains("too large"));
         assert!(why("1.2.3us").contains("not a number"));
-        assert!(why("us").contains("not a number"));
+        assert!(why("us").contains("begin with a number"));
     }
 
     #[test]

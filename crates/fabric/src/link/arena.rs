@@ -204,7 +204,7 @@ static NOBODY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0)
 struct Nobody(UnsafeCell<Packet>);
 
 // SAFETY: it is never changed.
-#[allow(unsafe_code, reason = "events name a place, whatever they are")]
+#[allow(unsafe_code, reason = "every event holds a reference to a packet")]
 unsafe impl Sync for Nobody {}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
@@ -272,14 +272,14 @@ impl Arena {
         self.extra_mut(packet_ref).take()
     }
 
-    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
+    #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
     fn extra_mut(&mut self, packet_ref: PacketRef) -> &mut Option<Box<Extra>> {
         // SAFETY: it lies in the packet's chunk, and the packet belongs to a node of this thread.
         unsafe { &mut *extra_at(packet_ref.0.get()) }
     }
 
     /// The telemetry records of a packet.
-    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
+    #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
     pub fn hops(&self, packet_ref: PacketRef) -> &[IntHop] {
         // SAFETY: as above.
         let extra = unsafe { &*extra_at(packet_ref.0.get()) };

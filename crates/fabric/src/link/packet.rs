@@ -284,7 +284,7 @@ mod tests {
         let pause = |class, quanta| FcFrame::Pause { class: Class(class), quanta: Quanta(quanta) };
         let mut packet = Packet::link_control(pause(3, 65535), Bytes(64), 7);
         assert!(packet.merge(pause(5, 0), 7));
-        assert!(!packet.merge(pause(3, 0), 7), "a later word on a class needs a frame of its own");
+        assert!(!packet.merge(pause(3, 0), 7), "a later pause of a class needs a frame of its own");
         assert!(!packet.merge(pause(6, 1), 8), "made later");
         assert_eq!(packet.frames().collect::<Vec<_>>(), [pause(3, 65535), pause(5, 0)]);
     }
@@ -294,11 +294,8 @@ mod tests {
         let credit = |class, limit| FcFrame::Credit { class: Class(class), limit };
         let mut packet = Packet::link_control(credit(3, 70), Bytes(64), 7);
         assert!(packet.merge(credit(3, 90), 8));
-        assert!(!packet.merge(credit(4, 95), 8), "it speaks of another class");
-        assert!(
-            !packet.merge(FcFrame::Sent { class: Class(3), total: 99 }, 8),
-            "it speaks of the other half"
-        );
+        assert!(!packet.merge(credit(4, 95), 8), "it is for another class");
+        assert!(!packet.merge(FcFrame::Sent { class: Class(3), total: 99 }, 8), "it is for the other half");
         assert_eq!(packet.frames().collect::<Vec<_>>(), [credit(3, 90)]);
     }
 

@@ -104,7 +104,7 @@ impl PoissonSpec {
             DestinationPattern::HotSpot { share, hosts } => {
                 fits(*share).map_err(refused)?;
                 let fits = !hosts.is_empty() && ordered(hosts);
-                if fits { Ok(()) } else { Err("its hot hosts are none or not in order".into()) }
+                if fits { Ok(()) } else { Err("its hot hosts are missing or not in order".into()) }
             }
             DestinationPattern::Groups { share, groups, home } => {
                 fits(*share).map_err(refused)?;
@@ -124,7 +124,7 @@ fn drawable(share: f64, groups: &[Vec<NodeId>], home: &[usize], source: NodeId) 
     };
     let far = groups.iter().enumerate().any(|(group, hosts)| group != *own && !hosts.is_empty());
     if (share < 1.0 && !has_other(&groups[*own], source)) || (share > 0.0 && !far) {
-        return Err(format!("node {} has nobody to send to inside its group or outside", source.0));
+        return Err(format!("node {} has no destination inside its group or outside", source.0));
     }
     Ok(())
 }
@@ -227,18 +227,20 @@ mod tests {
     fn what_nobody_can_be_drawn_from_is_refused() {
         let why = |pattern: DestinationPattern| spec(pattern).validate_pattern().unwrap_err();
         assert!(
-            why(DestinationPattern::HotSpot { share: 0.5, hosts: Vec::new() }).contains("hot hosts are none")
+            why(DestinationPattern::HotSpot { share: 0.5, hosts: Vec::new() })
+                .contains("hot hosts are missing")
         );
         assert!(
             why(DestinationPattern::HotSpot { share: 1.5, hosts: ids(0..1) }).contains("1.5 is not a share")
         );
         let one = |share| DestinationPattern::Groups { share, groups: vec![ids(0..20)], home: vec![0; 20] };
         assert_eq!(spec(one(0.0)).validate_pattern(), Ok(()));
-        assert!(why(one(0.5)).contains("node 0 has nobody to send to"));
+        assert!(why(one(0.5)).contains("node 0 has no destination"));
         let apart = (0..20).map(|node| usize::from(node > 0)).collect();
         let groups = vec![ids(0..1), ids(1..20)];
         assert!(
-            why(DestinationPattern::Groups { share: 0.5, groups, home: apart }).contains("node 0 has nobody")
+            why(DestinationPattern::Groups { share: 0.5, groups, home: apart })
+                .contains("node 0 has no destination")
         );
         let mut unordered = spec(DestinationPattern::Uniform);
         unordered.destinations.swap(0, 1);

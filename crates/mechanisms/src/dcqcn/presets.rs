@@ -175,7 +175,10 @@ impl Params {
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
         if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
-            return refuse("cnp-interval", "every marked packet's ACK tells of it where cnp = \"ack-flag\"");
+            return refuse(
+                "cnp-interval",
+                "the ACK of every marked packet carries the mark where cnp = \"ack-flag\"",
+            );
         }
         if self.preset != Preset::Paper {
             return match self.byte_counter {

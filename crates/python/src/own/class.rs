@@ -145,7 +145,7 @@ impl Class {
             "timestamps" => Ok(Need::Timestamps),
             "int" => Ok(Need::Int),
             other => Err(wrong(format!(
-                "{other:?} is nothing that a class can need; allowed: acks, marks, timestamps, int"
+                "{other:?} is not a need of a class; allowed: acks, marks, timestamps, int"
             ))),
         };
         let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
@@ -153,9 +153,7 @@ impl Class {
         let parse = |name: &String| match &**name {
             "marks" => Ok(Tells::Marks),
             "cnps" => Ok(Tells::Cnps),
-            other => {
-                Err(wrong(format!("{other:?} is nothing that a class can tell by; allowed: marks, cnps")))
-            }
+            other => Err(wrong(format!("{other:?} is not a signal of a class; allowed: marks, cnps"))),
         };
         let tells = described.tells.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
         Ok(Class {

@@ -50,7 +50,7 @@ impl Builder<'_> {
         let start = workload.start.unwrap_or_default();
         let (key, message) = match workload.until {
             _ if burst.every.is_some() => {
-                ("burst", "\"every\" and \"back-to-back\" stand side by side: only one may".to_owned())
+                ("burst", "\"every\" and \"back-to-back\" are given together: give one".to_owned())
             }
             Some(until) if start < until => return Some((start, until)),
             Some(until) => {

@@ -36,7 +36,7 @@ impl Builder<'_> {
                     (groups.is_some(), "\"groups\""),
                 ];
                 let given: Vec<&str> = given.into_iter().filter_map(|(is, key)| is.then_some(key)).collect();
-                let message = format!("{} stand side by side: only one may", given.join(" and "));
+                let message = format!("{} are given together: give one", given.join(" and "));
                 self.fault(&workload_path(workload, "poisson"), message);
                 None
             }

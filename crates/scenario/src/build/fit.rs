@@ -147,7 +147,7 @@ impl OfClass {
         });
         let endless = self.endless.map(|port| {
             format!(
-                "{} holds whatever comes of class {class}: without flow control, buffer.static.size \"auto\" is no limit",
+                "{} has no limit for class {class}: without flow control, buffer.static.size \"auto\" is no limit",
                 name(port),
             )
         });
@@ -489,7 +489,9 @@ fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
         (true, _) => {
             Some(format!("the window of {:?} can shrink to a packet, which waits for its ACK", layer.name()))
         }
-        (false, true) => Some(format!("{:?} hears of marks by the ACK of the marked packet", layer.name())),
+        (false, true) => {
+            Some(format!("{:?} learns of marks from the ACK of the marked packet", layer.name()))
+        }
         (false, false) => None,
     }
 }

@@ -37,7 +37,7 @@ impl Builder<'_> {
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         if let Some(name) = twice(flows.rate_control.value.iter().map(ReactionParams::name)) {
-            let message = format!("{name:?} stands twice in the stack; once is enough");
+            let message = format!("{name:?} is listed twice in the stack; once is enough");
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         for layer in &flows.rate_control.value {
@@ -53,7 +53,7 @@ impl Builder<'_> {
         }
         if let Some((layer, above)) = hidden_layer(&flows.rate_control.value) {
             let message = format!(
-                "{layer:?} hears of increase steps of the layers before it: write it after {above:?}, not before"
+                "{layer:?} needs the increase steps of the layers before it: write it after {above:?}, not before"
             );
             self.fault_once(ScenarioError::new(place, &*origin.key, message));
         }
@@ -94,7 +94,7 @@ impl Builder<'_> {
         let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
             if let Some(name) = twice(points.value.iter().map(CongestionPointParams::name)) {
-                let message = format!("{name:?} stands twice in the list; once is enough");
+                let message = format!("{name:?} is listed twice; once is enough");
                 self.fault_once(ScenarioError::new(
                     self.place_of(&points.origin),
                     &*points.origin.key,
@@ -120,7 +120,7 @@ impl Builder<'_> {
         if !ends(plan).any(|end| end.tells(Tells::Degrees)) {
             let name = routing.value.name();
             let message = format!(
-                "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is"
+                "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is"
             );
             self.warn(ScenarioError::new(self.place_of(&routing.origin), &*routing.origin.key, message));
         }
@@ -198,14 +198,16 @@ fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> O
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
     if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.reacts_to_cnp()) {
-        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds CNPs"))
+        Some(format!("{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to CNPs"))
     } else if point.tells().contains(&Tells::Windows) && !needs(Need::Windows) {
         Some(format!(
-            "the windows in CNPs of {name:?} reach nobody: no rate-control of the run has the layer \"mercury\", as in \
+            "the windows in CNPs of {name:?} have no effect: no rate-control of the run has the layer \"mercury\", as in \
              [\"dcqcn\", \"mercury\"]"
         ))
     } else if point.tells().contains(&Tells::Undetermined) && !needs(Need::Marks) {
-        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks"))
+        Some(format!(
+            "{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to marks"
+        ))
     } else {
         None
     }

@@ -108,9 +108,9 @@ impl Builder<'_> {
     /// Refuses keys of the same meaning and keys without what they belong to.
     fn check_incast(&mut self, workload: &Workload, incast: &Incast) -> Option<()> {
         let (key, message) = if incast.load.is_some() && incast.every.is_some() {
-            ("incast", "\"load\" and \"every\" stand side by side: only one may")
+            ("incast", "\"load\" and \"every\" are given together: give one")
         } else if incast.load.is_none() && incast.of.is_some() {
-            ("incast.of", "it says what \"load\" is of, and there is none")
+            ("incast.of", "it needs \"load\", which is not given")
         } else {
             return Some(());
         };

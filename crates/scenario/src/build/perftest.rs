@@ -95,7 +95,7 @@ impl Builder<'_> {
         } else if messages < least {
             Some(("iterations", format!("{messages} is too few: the least is {least}")))
         } else if depth == 0 {
-            Some(("queue-depth", "0 messages outstanding are none: the least is 1".to_owned()))
+            Some(("queue-depth", "0 messages outstanding send nothing: the least is 1".to_owned()))
         } else {
             None
         };

@@ -132,7 +132,7 @@ impl Builder<'_> {
             capacity = capacity + spec.directions[from].rate;
         }
         if capacity == Rate(0) {
-            let message = format!("{of} matches no link; \"hosts\" stands for the senders' NICs");
+            let message = format!("{of} matches no link; \"hosts\" means the senders' NICs");
             let error = error_at(self.tree, &workload_path(workload, key), message);
             self.errors.push(error.with_suggestion(of.suggestion(map.network.labels_of_links())));
             return None;

@@ -302,6 +302,6 @@ fn check_kinds(workload: &Workload) -> Result<(), String> {
     match workload.kinds()[..] {
         [_] => Ok(()),
         [] => Err(format!("it has no flows; name one of: {}", Workload::KINDS.join(", "))),
-        [first, second, ..] => Err(format!("{first:?} and {second:?} stand side by side: only one may")),
+        [first, second, ..] => Err(format!("{first:?} and {second:?} are given together: give one")),
     }
 }

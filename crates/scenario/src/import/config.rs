@@ -126,7 +126,7 @@ impl Config {
     fn skip_comment(&mut self, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
         skip_to_key(line, words)?;
         if let Some((_, key)) = words.peek().filter(|(at, _)| *at == line) {
-            self.warn(Some(line), key, "stands in a comment, and counts, as in that simulator");
+            self.warn(Some(line), key, "is in a comment, and counts, as in that simulator");
         }
         Ok(())
     }

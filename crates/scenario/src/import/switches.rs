@@ -165,7 +165,7 @@ fn of_rate<T: std::str::FromStr>(
         let (line, there) = (link.line, config.rates_of(key));
         let there = if there.is_empty() { "no rate".to_owned() } else { there.join(", ") };
         let message = format!(
-            "says nothing of {rate} ({} bit/s), the rate of the link in line {line} of the topology file; it has \
+            "has no entry for {rate} ({} bit/s), the rate of the link in line {line} of the topology file; it has \
              {there}",
             rate.0
         );

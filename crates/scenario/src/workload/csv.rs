@@ -121,7 +121,7 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
             return Err(format!("{name:?} is not a column; allowed: {}{hint}", known.join(", ")));
         };
         if columns.iter().any(|other| same(*other, column)) {
-            return Err(format!("the column {name:?} says again what another one says"));
+            return Err(format!("the column {name:?} repeats another one"));
         }
         columns.push(column);
     }
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(line, 2);
         assert!(why.starts_with("\"size\" is not a column; allowed: source, "), "{why}");
         assert!(error("source,destination,size_bytes\n").1.contains("no column has the start"));
-        assert!(error("source,destination,size_bytes,start_us,start_ns").1.contains("says again"));
+        assert!(error("source,destination,size_bytes,start_us,start_ns").1.contains("repeats another"));
         assert!(error("StartTime,source\n").1.contains("\"source\" is not a column"));
         let head = "source,destination,size_bytes,start_us";
         assert_eq!(error(&format!("{head}\nh1,h2,5,1\nh1,h2,5\n")), (3, "3 values for 4 columns".into()));

@@ -78,7 +78,7 @@ fn no_text(text: &str) -> Option<String> {
     let is_hidden = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
     let (at, c) = text.char_indices().find(is_hidden)?;
     let line = 1 + text[..at].matches('\n').count();
-    Some(format!("it is no text: line {line} has the character U+{:04X}", u32::from(c)))
+    Some(format!("it is not text: line {line} has the character U+{:04X}", u32::from(c)))
 }
 
 /// Where files lie, and who reads those that are not text.

@@ -166,7 +166,7 @@ impl Blueprint {
         let mut controls = link.directions[port.index() % 2].flow_control.iter();
         let (_, control) = controls.find(|(_, control)| !control.tolerates_unpaused())?;
         Some(format!(
-            "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \
+            "it sends packets that no pause holds, which flow-control = {:?} of {} does not tolerate: choose \"pfc\" or \
              \"lossy\"",
             control.name(),
             link.name

@@ -39,7 +39,7 @@ pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) ->
     if packets >= PACKETS_A_RUN || short.as_ref().is_some_and(|fewer| fewer.threads == 1) {
         return short;
     }
-    let why = format!("about {packets} packets are to be sent: too few for threads to pay");
+    let why = format!("about {packets} packets are to be sent: too few for threads to be faster");
     Some(FewerThreads { threads: 1, why })
 }
 

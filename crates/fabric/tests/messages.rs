@@ -10,8 +10,8 @@ use floodway_fabric::{Control, Fabric, Records, ThreadPlan};
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Demands, Detection, Hears, Meter, Need,
-    Notification, NotificationPoint, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
+    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Demands, Detection, Meter, Need, Notification,
+    NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -106,8 +106,8 @@ impl Notification for Granting {
 }
 
 impl NotificationPoint for Granter {
-    fn hears(&self) -> Hears {
-        Hears::Nothing
+    fn observes(&self) -> Observes {
+        Observes::Nothing
     }
 
     fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}

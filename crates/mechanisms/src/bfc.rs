@@ -294,7 +294,7 @@ impl Cp {
     }
 
     /// The machines of an egress port pause a flow that came in here, or resume it.
-    fn hear(&mut self, now: Time, message: &PortMessage) {
+    fn receive(&mut self, now: Time, message: &PortMessage) {
         let interval = self.hop.interval;
         let port_class = self.port_class(message.class);
         port_class.paused.count(message.flow, message.number);
@@ -370,7 +370,7 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::Message(message) => self.hear(cx.now, message),
+            PortEvent::Message(message) => self.receive(cx.now, message),
             PortEvent::Filter(filter) => {
                 let interval = self.hop.interval;
                 self.port_class(filter.class).obey(cx.now, filter, interval);

@@ -372,11 +372,11 @@ impl ReactionPoint for Rp {
         }
     }
 
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         matches!(self.machine, Machine::Paper(_))
     }
 
-    fn hears_acks(&self) -> bool {
+    fn observes_acks(&self) -> bool {
         self.cnp == CnpForm::AckFlag
     }
 

@@ -30,7 +30,9 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cnp, Cx, Hears, Mark, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
+use crate::slots::{
+    Cnp, Cx, Mark, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
+};
 
 /// Parameters of DCQCN's notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,8 +68,8 @@ pub struct Np {
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Marked
+    fn observes(&self) -> Observes {
+        Observes::Marked
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {

@@ -117,7 +117,7 @@ pub struct Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_acks(&self) -> bool {
+    fn observes_acks(&self) -> bool {
         false
     }
 

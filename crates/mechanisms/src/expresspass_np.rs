@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expresspass::{CREDIT, REQUEST, STOP, USED};
 use crate::slots::{
-    Cnp, ControlMessage, Cx, Hears, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+    Cnp, ControlMessage, Cx, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
 };
 
 /// The smallest frame with preamble and gap.
@@ -287,8 +287,8 @@ impl Credits {
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Nothing
+    fn observes(&self) -> Observes {
+        Observes::Nothing
     }
 
     fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}

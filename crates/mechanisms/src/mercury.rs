@@ -177,7 +177,7 @@ impl Detection for Params {
             most_flows: self.most_flows as usize,
             limiter: CnpLimiter::new(self.cnp_interval),
             queues: Vec::new(),
-            hears: false,
+            keeps_tables: false,
         })
     }
 
@@ -211,11 +211,11 @@ pub struct Cp {
     flows: Flows,
     most_flows: usize,
     limiter: CnpLimiter,
-    /// A queue for each class that was heard of, in the order of that.
+    /// A queue for each class seen so far, in the order of their first packets.
     queues: Vec<Queue>,
-    /// The tables are kept. Elsewise all queues are determined, not paused and no longer than the threshold, so that
+    /// The tables are kept. Otherwise all queues are determined, not paused and no longer than the threshold, so that
     /// nothing would be read of them.
-    hears: bool,
+    keeps_tables: bool,
 }
 
 /// A queue of the port.
@@ -313,7 +313,7 @@ impl Cp {
 
     /// Tables are not kept on, but made anew when a queue is beyond the threshold or paused.
     fn rest(&mut self) {
-        self.hears = false;
+        self.keeps_tables = false;
         self.queues.iter_mut().for_each(|queue| queue.table.clear());
     }
 
@@ -328,7 +328,7 @@ impl Cp {
 
     /// Lines 1 to 3.
     fn paused(&mut self, now: Time, q: &QueueView) {
-        self.hears = true;
+        self.keeps_tables = true;
         let state = self.undetermined(now, q.len);
         let queue = self.queue(q.class);
         if queue.pause.is_none() {
@@ -344,14 +344,14 @@ impl CongestionPoint for Cp {
     }
 
     fn fast_path_up_to(&self) -> Option<Bytes> {
-        (!self.hears).then_some(self.threshold)
+        (!self.keeps_tables).then_some(self.threshold)
     }
 
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears && q.len <= self.threshold {
+        if !self.keeps_tables && q.len <= self.threshold {
             return Mark::None;
         }
-        self.hears = true;
+        self.keeps_tables = true;
         let key = self.key(p);
         let queue = self.queue(q.class);
         // Algorithm 1, lines 4 and 5.
@@ -363,7 +363,7 @@ impl CongestionPoint for Cp {
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears {
+        if !self.keeps_tables {
             return Mark::None;
         }
         let at = self.index(q.class);
@@ -393,7 +393,7 @@ impl CongestionPoint for Cp {
                 let key = self.key(p);
                 self.queue(p.class).table.add(key, p.frame);
             }
-            PortEvent::Removed(p) if self.hears => {
+            PortEvent::Removed(p) if self.keeps_tables => {
                 let key = self.key(p);
                 self.queue(p.class).table.take(key, p.frame);
             }

@@ -104,11 +104,11 @@ pub struct Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 
-    fn hears_acks(&self) -> bool {
+    fn observes_acks(&self) -> bool {
         false
     }
 

@@ -311,7 +311,7 @@ impl Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 

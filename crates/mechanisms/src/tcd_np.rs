@@ -33,7 +33,9 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cnp, Cx, Hears, Mark, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
+use crate::slots::{
+    Cnp, Cx, Mark, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
+};
 
 /// Parameters of the notification point of ternary detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,8 +73,8 @@ pub struct Np {
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Marked
+    fn observes(&self) -> Observes {
+        Observes::Marked
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {

@@ -78,7 +78,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn hears(&mut self, now: Time, frame: FcFrame, link: &LinkInfo, react: Span, on_off: bool) {
+    fn receives(&mut self, now: Time, frame: FcFrame, link: &LinkInfo, react: Span, on_off: bool) {
         match frame {
             FcFrame::Pause { quanta: Quanta(0), .. } => self.until = now,
             FcFrame::Pause { quanta, .. } => {
@@ -204,7 +204,7 @@ impl<'a> Pair<'a> {
                 continue;
             }
             let (now, link, react) = (self.now, &self.setting.link, self.setting.react);
-            self.oracle.hears(now, frame, link, react, self.on_off);
+            self.oracle.receives(now, frame, link, react, self.on_off);
             self.sender.on_frame(&mut cx(now, &mut self.rng, &mut self.out), frame);
             self.flush_sender();
         }

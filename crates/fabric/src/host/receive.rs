@@ -6,7 +6,7 @@ mod messages;
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
-use floodway_mechanisms::slots::{Hears, NotificationPoint};
+use floodway_mechanisms::slots::{NotificationPoint, Observes};
 
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
@@ -29,7 +29,7 @@ pub(crate) struct ReceiveHalf {
     /// Its sender reads CNPs from the flags of replies.
     pub sends_flags: bool,
     /// Which packets its notification point hears of.
-    pub hears: Hears,
+    pub observes: Observes,
     /// Open; else its slot is free.
     pub alive: bool,
     /// When the latest of the packets that have come was sent.
@@ -57,7 +57,7 @@ impl ReceiveHalf {
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
-            hears: notification.hears(),
+            observes: notification.observes(),
             receiver,
             notification,
             head,

@@ -88,8 +88,8 @@ pub(crate) struct Layers {
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
     /// A layer hears of packets sent, or of replies.
-    pub hears_sent: bool,
-    pub hears_acks: bool,
+    pub observes_sent: bool,
+    pub observes_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
     /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that there is
@@ -160,8 +160,8 @@ impl SendHalf {
             full_frame,
             layers: Layers {
                 constant: stack.iter().all(ReactionPoint::is_constant),
-                hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
-                hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
+                observes_sent: stack.iter().any(|layer| !layer.is_constant() && layer.observes_sent()),
+                observes_acks: stack.iter().any(|layer| !layer.is_constant() && layer.observes_acks()),
                 scales: stack.iter().any(ReactionPoint::scales_window),
                 has_messages: stack.iter().any(ReactionPoint::has_messages),
                 closed: false,
@@ -212,8 +212,8 @@ impl SendHalf {
             turn: Turn::default(),
             layers: Layers {
                 constant: true,
-                hears_sent: false,
-                hears_acks: false,
+                observes_sent: false,
+                observes_acks: false,
                 scales: false,
                 has_messages: false,
                 closed: false,

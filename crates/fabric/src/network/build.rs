@@ -161,7 +161,7 @@ impl<'a> World<'a> {
         world.build_with_largest()?;
         for port in world.port_ids() {
             world.introduce_ports(port, 0);
-            world.set_hearing(port);
+            world.set_callbacks(port);
         }
         if let Some(length) = world.facts.groups.window() {
             world.run.events.go_by_node(Windows::new(world.facts.groups.count(), length.0));
@@ -401,7 +401,7 @@ impl<'a> World<'a> {
     }
 
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
-    fn set_hearing(&mut self, id: PortId) {
+    fn set_callbacks(&mut self, id: PortId) {
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
@@ -410,9 +410,9 @@ impl<'a> World<'a> {
         let naming = demands().map(|demands| demands.naming).max();
         (machines.reports_waiting, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
-        (machines.clears, machines.hears_cnps) =
+        (machines.clears, machines.observes_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
-        let hears_cnps = machines.hears_cnps;
+        let observes_cnps = machines.observes_cnps;
         machines.sorts_each = demands().any(|demands| demands.each_packet);
         machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
@@ -430,7 +430,7 @@ impl<'a> World<'a> {
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
-        self.facts.hears_cnps |= hears_cnps;
+        self.facts.observes_cnps |= observes_cnps;
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
@@ -482,7 +482,7 @@ impl<'a> World<'a> {
         at.node.ports[local.index()].has_cp = true;
         let newest = at.node.machines[local.index()].congestion_points.len() - 1;
         self.introduce_ports(port, newest);
-        self.set_hearing(port);
+        self.set_callbacks(port);
         Ok(())
     }
 }

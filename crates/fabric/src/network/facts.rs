@@ -42,8 +42,8 @@ pub(crate) struct Facts<'a> {
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
     pub naming: Span,
-    /// Some congestion point hears of the CNPs that pass its switch.
-    pub hears_cnps: bool,
+    /// Some congestion point is called for the CNPs that pass its switch.
+    pub observes_cnps: bool,
     pub layout: Layout,
     pub ports: Vec<PortFacts>,
     /// By port: where it is.
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
             groups: Groups::new(blueprint),
             routes,
             naming: Span::ZERO,
-            hears_cnps: false,
+            observes_cnps: false,
             ports: port_facts::of_network(blueprint),
             homes: homes(blueprint),
             switches: Vec::new(),

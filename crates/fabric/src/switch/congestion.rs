@@ -29,8 +29,8 @@ pub(crate) struct PortMachines {
     pub watches: bool,
     /// A machine may clear marks.
     pub clears: bool,
-    /// A machine hears of CNPs that pass the switch.
-    pub hears_cnps: bool,
+    /// A machine is called for CNPs that pass the switch.
+    pub observes_cnps: bool,
     /// Where a machine watches inputs and there is no crossbar: bytes that wait, by ingress port and class.
     pub inputs: FxHashMap<(Local, u8), u64>,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.

@@ -456,7 +456,7 @@ proptest! {
     fn a_table_holds_what_waits_and_is_empty_when_the_queue_is(steps in steps(true)) {
         let mut port = Port::new(OFTEN);
         drive(&mut port, &steps, |port| {
-            if port.cp.hears {
+            if port.cp.keeps_tables {
                 let mut model: BTreeMap<u64, u64> = BTreeMap::new();
                 port.waiting.iter().for_each(|&(flow, frame)| {
                     *model.entry(u64::from(flow) << 32 | 2).or_default() += frame;

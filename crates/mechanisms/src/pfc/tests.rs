@@ -394,7 +394,7 @@ impl Upstream {
         Upstream { half: params(json).build(&link()).unwrap().0, bench: Bench::new() }
     }
 
-    fn hears(&mut self, at: Time, frame: FcFrame) {
+    fn receives(&mut self, at: Time, frame: FcFrame) {
         let half = &mut self.half;
         assert!(self.bench.sent(at, |cx| half.on_frame(cx, frame)).is_empty());
     }
@@ -421,7 +421,7 @@ fn before(at: Time) -> Time {
 fn a_pause_holds_for_its_quanta_and_its_end_is_heard_of() {
     let mut up = Upstream::new("{}");
     assert_eq!((up.gate(us(1)), up.half.next_timeout()), (Gate::Open, None));
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     let end = us(1) + LASTS;
     assert_eq!(
         (up.gate(us(1)), up.gate(before(end)), up.gate(end)),
@@ -442,10 +442,10 @@ fn quanta_are_bit_times_of_the_link() {
 #[test]
 fn a_newer_pause_replaces_the_running_one_longer_or_shorter() {
     let mut up = Upstream::new("{}");
-    up.hears(us(1), PAUSE_5_12_US);
-    up.hears(us(3), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
+    up.receives(us(3), PAUSE_5_12_US);
     assert_eq!(up.half.next_timeout(), Some(us(3) + LASTS));
-    up.hears(us(4), FcFrame::Pause { class: Class::DATA, quanta: Quanta(1) });
+    up.receives(us(4), FcFrame::Pause { class: Class::DATA, quanta: Quanta(1) });
     assert_eq!(up.gate(us(4)), Gate::Until(us(4) + Span(5_120)));
 }
 
@@ -453,9 +453,9 @@ fn a_newer_pause_replaces_the_running_one_longer_or_shorter() {
 fn a_resume_opens_at_once() {
     for json in ["{}", r#"{ "pause": "on-off" }"#] {
         let mut up = Upstream::new(json);
-        up.hears(us(1), PAUSE);
+        up.receives(us(1), PAUSE);
         assert!(!up.gate(us(2)).is_open(us(2)));
-        up.hears(us(2), RESUME);
+        up.receives(us(2), RESUME);
         assert_eq!((up.gate(us(2)), up.half.next_timeout()), (Gate::Open, None));
     }
 }
@@ -463,14 +463,14 @@ fn a_resume_opens_at_once() {
 #[test]
 fn an_on_off_pause_lasts_until_the_resume() {
     let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!((up.gate(us(1_000_000)), up.half.next_timeout()), (Gate::Closed, None));
 }
 
 #[test]
 fn the_reaction_time_delays_the_beginning_only() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     let end = us(1) + LASTS;
     assert_eq!((up.gate(before(us(3))), up.gate(us(3))), (Gate::Open, Gate::Until(end)));
     assert_eq!((up.wakes(), up.wakes()), (us(3), end));
@@ -480,29 +480,29 @@ fn the_reaction_time_delays_the_beginning_only() {
 #[test]
 fn during_the_reaction_a_second_pause_does_not_put_it_off_and_a_resume_cancels_it() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
-    up.hears(us(2), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
+    up.receives(us(2), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(3));
     assert_eq!(up.gate(us(3)), Gate::Until(us(2) + LASTS));
-    up.hears(us(4), RESUME);
-    up.hears(us(5), PAUSE_5_12_US);
-    up.hears(us(6), RESUME);
+    up.receives(us(4), RESUME);
+    up.receives(us(5), PAUSE_5_12_US);
+    up.receives(us(6), RESUME);
     assert_eq!((up.gate(us(7)), up.half.next_timeout()), (Gate::Open, None));
 }
 
 #[test]
 fn a_refresh_meets_a_sender_that_is_paused_and_leaves_it_so() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(3));
-    up.hears(us(5), PAUSE_5_12_US);
+    up.receives(us(5), PAUSE_5_12_US);
     assert_eq!(up.gate(us(5)), Gate::Until(us(5) + LASTS));
 }
 
 #[test]
 fn a_pause_shorter_than_the_reaction_never_holds() {
     let mut up = Upstream::new(r#"{ "react": "6us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert!((1..9).all(|n| up.gate(us(n)) == Gate::Open));
     assert_eq!((up.wakes(), up.half.next_timeout()), (us(7), None));
 }
@@ -510,7 +510,7 @@ fn a_pause_shorter_than_the_reaction_never_holds() {
 #[test]
 fn a_new_link_starts_open() {
     let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
-    up.hears(us(1), PAUSE);
+    up.receives(us(1), PAUSE);
     let half = &mut up.half;
     up.bench.sent(us(2), |cx| half.on_link_reset(cx));
     assert_eq!(up.gate(us(2)), Gate::Open);
@@ -524,7 +524,7 @@ const DOG: &str = r#"{ "watchdog": { "after": "10us", "restore": "20us" } }"#;
 fn given_up(json: &str) -> Upstream {
     let mut up = Upstream::new(json);
     for at in [1, 5, 9] {
-        up.hears(us(at), PAUSE_5_12_US);
+        up.receives(us(at), PAUSE_5_12_US);
     }
     assert_eq!(up.half.gate(before(us(11)), Bytes(1500)), Gate::Until(us(9) + LASTS));
     assert!(!up.half.discards(before(us(11))));
@@ -543,11 +543,11 @@ fn the_watchdog_gives_up_a_pause_that_refreshes_keep_alive() {
 #[test]
 fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
     let mut up = Upstream::new(DOG);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(1) + LASTS);
-    up.hears(us(8), PAUSE_5_12_US);
-    up.hears(us(12), PAUSE_5_12_US);
-    up.hears(us(16), PAUSE_5_12_US);
+    up.receives(us(8), PAUSE_5_12_US);
+    up.receives(us(12), PAUSE_5_12_US);
+    up.receives(us(16), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(18));
     assert!(up.half.discards(us(18)));
 }
@@ -555,31 +555,31 @@ fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
 #[test]
 fn pauses_are_obeyed_again_after_a_quiet_time() {
     let mut up = given_up(DOG);
-    up.hears(us(13), PAUSE_5_12_US);
+    up.receives(us(13), PAUSE_5_12_US);
     assert_eq!((up.gate(us(14)), up.half.next_timeout()), (Gate::Open, Some(us(33))));
     assert_eq!(up.wakes(), us(33));
     assert!(!up.half.discards(us(33)));
-    up.hears(us(34), PAUSE_5_12_US);
+    up.receives(us(34), PAUSE_5_12_US);
     assert_eq!(up.gate(us(34)), Gate::Until(us(34) + LASTS));
 }
 
 #[test]
 fn a_resume_ends_what_the_watchdog_did() {
     let mut up = given_up(DOG);
-    up.hears(us(12), RESUME);
+    up.receives(us(12), RESUME);
     assert!(!up.half.discards(us(12)) && up.half.next_timeout().is_none());
-    up.hears(us(13), PAUSE_5_12_US);
+    up.receives(us(13), PAUSE_5_12_US);
     assert_eq!(up.gate(us(13)), Gate::Until(us(13) + LASTS));
 }
 
 #[test]
 fn with_on_off_pauses_only_a_resume_ends_what_the_watchdog_did() {
     let mut up = Upstream::new(r#"{ "pause": "on-off", "watchdog": { "after": "10us" } }"#);
-    up.hears(us(1), PAUSE);
+    up.receives(us(1), PAUSE);
     assert_eq!(up.wakes(), us(11));
     assert!(up.half.discards(us(1_000_000)) && up.half.next_timeout().is_none());
-    up.hears(us(2_000_000), RESUME);
-    up.hears(us(2_000_001), PAUSE);
+    up.receives(us(2_000_000), RESUME);
+    up.receives(us(2_000_001), PAUSE);
     assert_eq!(up.gate(us(2_000_002)), Gate::Closed);
 }
 

@@ -67,7 +67,7 @@ impl Bench {
         said
     }
 
-    fn hears(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
+    fn receives(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
         let cn = CongestionNotification::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
         self.call(|cp, cx| cp.on_event(cx, PortEvent::CongestionNotification(&cn)))
     }
@@ -100,15 +100,15 @@ fn flags_give_each_role() {
     assert_eq!(bench.state(), "outside");
     bench.pass(&[1, 2], 90_000, 200);
     assert_eq!(bench.state(), "root");
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     assert_eq!(bench.state(), "inner");
     // Whom the root held back before waits among the others now.
     bench.resorted([Bytes(90_000), Bytes::ZERO]);
     bench.leaves(1, 0, 0);
     assert_eq!(bench.state(), "edge");
-    bench.hears(0, &[]);
+    bench.receives(0, &[]);
     assert_eq!(bench.state(), "outside");
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     bench.now += Span::us(101);
     assert_eq!(bench.state(), "outside", "a notification does not hold for ever");
 }
@@ -137,7 +137,7 @@ fn degrees_that_are_sent_are_combined_with_the_neighbours() {
     let mut downstream = Bench::new(Params { remote_weight: 0.25, ..Params::default() });
     assert_eq!(downstream.cp.combined(40, remote(20)), 35);
     // Fb = 70 KB of a queue at rest: 44. With the neighbour's 60: 0.75 · 44 + 15.
-    downstream.hears(60, &[9]);
+    downstream.receives(60, &[9]);
     let said = downstream.pass(&[1, 2], 90_000, 200);
     assert_eq!(cns(&said).last().map(|(degree, _)| *degree), Some(48));
 }
@@ -145,21 +145,21 @@ fn degrees_that_are_sent_are_combined_with_the_neighbours() {
 #[test]
 fn the_edge_holds_whom_it_is_told_of_and_nobody_else() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[2]);
+    bench.receives(63, &[2]);
     assert!(!bench.is_held(2), "its share is not known yet");
     let said = bench.pass(&[1, 2], 3_000, 16);
     assert_eq!(said, [RESORT]);
     assert!(bench.is_held(2) && !bench.is_held(1));
     // Other flows are named: these are held now.
-    assert_eq!(bench.hears(10, &[1]), [RESORT]);
+    assert_eq!(bench.receives(10, &[1]), [RESORT]);
     assert!(bench.is_held(1) && !bench.is_held(2));
-    assert_eq!(bench.hears(10, &[1]), []);
+    assert_eq!(bench.receives(10, &[1]), []);
 }
 
 #[test]
 fn who_is_named_and_never_comes_by_is_not_controlled() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[9]);
+    bench.receives(63, &[9]);
     assert_eq!(bench.pass(&[1, 2], 3_000, 64), []);
     assert!(bench.cp.regions[0].window.is_none());
 }
@@ -187,7 +187,7 @@ fn an_input_that_runs_empty_takes_its_complaint_back_once() {
 #[test]
 fn while_harmful_flows_wait_a_timer_begins_their_next_period() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[1]);
+    bench.receives(63, &[1]);
     bench.pass(&[1], 50_000, 16);
     assert!(bench.is_held(1));
     bench.resorted([Bytes::ZERO, Bytes(50_000)]);
@@ -215,9 +215,9 @@ fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
     let signals = bench.cp.signals(bench.now);
     assert!(signals.local && !signals.remote && !signals.severe, "{signals:?}");
     assert!(bench.cp.is_harmful(bench.now, FlowId(1)) && !bench.cp.is_harmful(bench.now, FlowId(77)));
-    bench.hears(10, &[1]);
+    bench.receives(10, &[1]);
     assert!(!bench.cp.signals(bench.now).severe);
-    bench.hears(10, &[1]);
+    bench.receives(10, &[1]);
     assert!(bench.cp.signals(bench.now).severe, "twice within 50 us");
 }
 
@@ -251,9 +251,9 @@ fn a_degree_is_severe_from_the_one_on_that_is_asked_for() {
 fn a_second_complaint_is_severe_within_50_us() {
     for (wait, expected) in [(Span::us(50), true), (Span(50_000_001), false)] {
         let mut bench = Bench::new(Params::default());
-        bench.hears(10, &[1]);
+        bench.receives(10, &[1]);
         bench.now += wait;
-        bench.hears(10, &[1]);
+        bench.receives(10, &[1]);
         assert_eq!(bench.cp.signals(bench.now).severe, expected, "{wait}");
     }
 }
@@ -261,7 +261,7 @@ fn a_second_complaint_is_severe_within_50_us() {
 #[test]
 fn a_complaint_holds_to_the_last_instant_of_its_time() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     bench.now += Span::us(100);
     assert_eq!(bench.state(), "edge");
     bench.now += Span(1);

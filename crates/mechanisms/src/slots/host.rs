@@ -219,14 +219,14 @@ pub struct ControlMessage {
     pub metered: bool,
 }
 
-/// Of which data packets a notification point hears.
+/// The data packets for which a notification point is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hears {
-    /// Of all.
+pub enum Observes {
+    /// All.
     All,
-    /// Of those that arrive with a mark.
+    /// Those that arrive with a mark.
     Marked,
-    /// Of none.
+    /// None.
     Nothing,
 }
 
@@ -234,13 +234,13 @@ hooks! {
     ($)
     /// At the receiver: decides when to send a CNP; one per receiving queue pair.
     pub trait NotificationPoint => notification_point for machines {
-        /// Which packets `on_data` may be called with; it passes over others in silence.
-        fn hears(&self) -> Hears {
-            Hears::All
+        /// The packets that `on_data` is called for; a call for others has no effect.
+        fn observes(&self) -> Observes {
+            Observes::All
         }
         /// A data packet has arrived.
         fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView);
-        /// The sender's rate control has sent this, alone or with a data packet, of which `on_data` tells first. What is pushed
+        /// The sender's rate control has sent this, alone or with a data packet, for which `on_data` is called first. What is pushed
         /// goes to the sender.
         fn on_message(&mut self, _cx: &mut Cx<'_, ControlMessage>, _m: &ControlMessage) {}
         /// When to call `on_timeout` next; asked after each of `on_message` and `on_timeout`. The queue pair stays open as long as
@@ -270,7 +270,7 @@ hooks! {
         fn on_loss(&mut self, _now: Time, _l: &LossView) {}
         /// A layer below has made an increase step, at line rate too.
         fn on_increase(&mut self, _now: Time) {}
-        /// Increase steps made so far; the stack compares it around every call and tells the layers above.
+        /// Increase steps made so far; the stack compares it around every call and calls the layers above.
         fn increases(&self) -> u64 {
             0
         }
@@ -292,12 +292,12 @@ hooks! {
         fn is_constant(&self) -> bool {
             false
         }
-        /// Does `on_sent` do anything? If not it is not called, and nothing is asked after a packet has started.
-        fn hears_sent(&self) -> bool {
+        /// Does `on_sent` do anything? If not it is not called, and no query follows the start of a packet.
+        fn observes_sent(&self) -> bool {
             true
         }
         /// Likewise of `on_ack`.
-        fn hears_acks(&self) -> bool {
+        fn observes_acks(&self) -> bool {
             true
         }
         /// Does it exchange messages with the receiver ([`Need::Messages`](super::Need::Messages))? If not, none of the next five is

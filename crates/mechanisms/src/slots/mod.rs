@@ -34,7 +34,7 @@ pub use congestion::{
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
-    AckView, Allowance, ControlMessage, Hears, IntHop, LossView, Messages, NotificationPoint, Products,
+    AckView, Allowance, ControlMessage, IntHop, LossView, Messages, NotificationPoint, Observes, Products,
     QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};

@@ -47,7 +47,7 @@ impl Detection for Chosen {
             object,
             timer,
             admits: overrides("admit"),
-            hears: Heard {
+            overrides: Overrides {
                 enqueue: overrides("on_enqueue"),
                 dequeue: overrides("on_dequeue"),
                 paused: overrides("on_paused"),
@@ -71,12 +71,12 @@ pub struct Cp {
     object: Object,
     timer: Option<Time>,
     admits: bool,
-    hears: Heard,
+    overrides: Overrides,
 }
 
 /// Which methods the class overrides.
 #[allow(clippy::struct_excessive_bools, reason = "each is a method of its own")]
-struct Heard {
+struct Overrides {
     enqueue: bool,
     dequeue: bool,
     paused: bool,
@@ -198,23 +198,23 @@ impl CongestionPoint for Cp {
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if self.hears.enqueue { self.marks("on_enqueue", cx, p, q) } else { Mark::None }
+        if self.overrides.enqueue { self.marks("on_enqueue", cx, p, q) } else { Mark::None }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if self.hears.dequeue { self.marks("on_dequeue", cx, p, q) } else { Mark::None }
+        if self.overrides.dequeue { self.marks("on_dequeue", cx, p, q) } else { Mark::None }
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         let now = cx.now;
         match event {
-            PortEvent::Paused(q) if self.hears.paused => {
+            PortEvent::Paused(q) if self.overrides.paused => {
                 self.call("on_paused", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
-            PortEvent::Resumed(q) if self.hears.resumed => {
+            PortEvent::Resumed(q) if self.overrides.resumed => {
                 self.call("on_resumed", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
-            PortEvent::Removed(p) if self.hears.removed => {
+            PortEvent::Removed(p) if self.overrides.removed => {
                 self.call("on_removed", cx, Some(p.flow), (Packet::new(now, p),), |_| Ok(()));
             }
             _ => {}

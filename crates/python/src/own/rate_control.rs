@@ -50,10 +50,10 @@ impl Reaction for Chosen {
             object,
             allowance,
             timer,
-            hears_acks: self.class.overrides("on_ack"),
-            hears_sent: self.class.overrides("on_sent"),
-            hears_cnps: self.class.overrides("on_cnp"),
-            hears_losses: self.class.overrides("on_loss"),
+            observes_acks: self.class.overrides("on_ack"),
+            observes_sent: self.class.overrides("on_sent"),
+            observes_cnps: self.class.overrides("on_cnp"),
+            observes_losses: self.class.overrides("on_loss"),
         })
     }
 
@@ -75,10 +75,10 @@ pub struct Rp {
     object: Object,
     allowance: Allowance,
     timer: Option<Time>,
-    hears_acks: bool,
-    hears_sent: bool,
-    hears_cnps: bool,
-    hears_losses: bool,
+    observes_acks: bool,
+    observes_sent: bool,
+    observes_cnps: bool,
+    observes_losses: bool,
 }
 
 impl Rp {
@@ -110,25 +110,25 @@ fn allowance_of(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
 
 impl ReactionPoint for Rp {
     fn on_sent(&mut self, now: Time, wire: Bytes) {
-        if self.hears_sent {
+        if self.observes_sent {
             self.call("on_sent", now, Sent::new(now, wire));
         }
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if self.hears_acks {
+        if self.observes_acks {
             self.call("on_ack", now, Ack::new(now, ack));
         }
     }
 
     fn on_cnp(&mut self, now: Time, cnp: &slots::Cnp) {
-        if self.hears_cnps {
+        if self.observes_cnps {
             self.call("on_cnp", now, Cnp::new(now, cnp));
         }
     }
 
     fn on_loss(&mut self, now: Time, loss: &LossView) {
-        if self.hears_losses {
+        if self.observes_losses {
             self.call("on_loss", now, Loss::new(now, loss));
         }
     }
@@ -144,12 +144,12 @@ impl ReactionPoint for Rp {
         self.call("on_timer", now, now.0);
     }
 
-    fn hears_sent(&self) -> bool {
-        self.hears_sent
+    fn observes_sent(&self) -> bool {
+        self.observes_sent
     }
 
-    fn hears_acks(&self) -> bool {
-        self.hears_acks
+    fn observes_acks(&self) -> bool {
+        self.observes_acks
     }
 
     fn allowance(&self) -> Allowance {

@@ -425,7 +425,7 @@ impl Found<'_> {
                 self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             if ack_interval > 1
-                && let Some(why) = layers.iter().find_map(hears_every_ack)
+                && let Some(why) = layers.iter().find_map(needs_every_ack)
             {
                 let why = format!("{why}, and {name} sends one for {ack_interval} packets");
                 self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
@@ -482,7 +482,7 @@ fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointPar
 }
 
 /// Why a layer needs the ACK of each packet.
-fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
+fn needs_every_ack(layer: &ReactionParams) -> Option<String> {
     let stalls = layer.waits_for_each_ack();
     let marks = layer.needs().contains(&Need::Marks) && layer.needs().contains(&Need::Acks);
     match (stalls, marks) {

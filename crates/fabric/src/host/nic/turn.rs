@@ -36,14 +36,14 @@ impl AtNode<'_, '_> {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
         }
         let message = if half.layers.has_messages { half.with_data(now) } else { None };
-        if half.layers.hears_sent {
+        if half.layers.observes_sent {
             layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
         }
         half.pacing.last_send = (self.now, wire);
         if half.pacing.paced {
             half.pacing.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
         }
-        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.layers.hears_sent);
+        let (class, has_acks, observes_sent) = (half.class, half.has_acks, half.layers.observes_sent);
         self.run.kept.records.injected(u64::from(packet.frame));
         let port_class = self.facts.layout.port_class(port, class);
         self.sent(port, port_class, wire);
@@ -62,7 +62,7 @@ impl AtNode<'_, '_> {
         if segment.last {
             self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
         }
-        if hears_sent {
+        if observes_sent {
             self.stack_changed(id);
         } else {
             self.transport_changed(id);

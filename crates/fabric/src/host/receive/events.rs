@@ -1,6 +1,6 @@
 //! Events of the receiving half of a queue pair: data, and the replies to it.
 
-use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint, Segment, TransportReceiver};
+use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint, Observes, Segment, TransportReceiver};
 use floodway_units::{Bytes, Time};
 
 use crate::link::arena::Extra;
@@ -29,9 +29,10 @@ impl AtNode<'_, '_> {
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.run.kept.records.accepted(half.workload, accepted.0);
-        let noticed = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
+        let observed = half.observes == Observes::All
+            || half.observes == Observes::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
-        if noticed {
+        if observed {
             self.notify(port, packet);
         }
         if let Some(Extra::Message(message)) = extra.as_deref() {

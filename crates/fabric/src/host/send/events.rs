@@ -119,7 +119,7 @@ impl AtNode<'_, '_> {
         let forgotten = half.state.done && self.facts.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
-        if half.layers.hears_acks {
+        if half.layers.observes_acks {
             let view = AckView {
                 acked,
                 next,
@@ -131,7 +131,7 @@ impl AtNode<'_, '_> {
             };
             layers(half, now, |layer| layer.on_ack(now, &view));
         }
-        let changed = half.layers.hears_acks || loss.is_some();
+        let changed = half.layers.observes_acks || loss.is_some();
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }

@@ -101,7 +101,7 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         serves: false,
         watches: false,
         clears: false,
-        hears_cnps: false,
+        observes_cnps: false,
         inputs: FxHashMap::default(),
         queue_of_flow: FxHashMap::default(),
         meter: None,

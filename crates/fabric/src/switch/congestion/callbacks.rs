@@ -82,7 +82,7 @@ impl AtNode<'_, '_> {
         let (flow_hash, source, destination) = (path.hash, path.tuple.source, path.tuple.destination);
         let ingress = self.id(ingress);
         for port in self.node.locals() {
-            if self.node.machines[port.index()].hears_cnps {
+            if self.node.machines[port.index()].observes_cnps {
                 let event = PortEvent::CnpPasses { cnp: &cnp, flow_hash, source, destination, ingress };
                 self.tell_points(port, event);
                 self.after_congestion_points(port);

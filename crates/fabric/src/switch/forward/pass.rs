@@ -16,7 +16,7 @@ impl AtNode<'_, '_> {
         let packet = &mut self.run.packets[packet_ref];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
-        if self.facts.hears_cnps {
+        if self.facts.observes_cnps {
             self.cnp_passes(ingress, packet_ref);
         }
         let Some(out) = self.next_port(ingress, packet_ref) else {

@@ -109,7 +109,7 @@ const MOST: u64 = 1 << 30;
 const PART: u64 = 32;
 
 impl Left {
-    /// Is it so little that a process that has `grown` by so many bytes may be ended by the system, without a word? Who is
+    /// Is it so little that a process that has `grown` by so many bytes may be killed by the system, without an error? Who is
     /// small frees nothing by ending.
     pub fn is_short_for(&self, grown: u64) -> bool {
         grown >= LEAST && self.bytes < (self.of / PART).clamp(LEAST, MOST)

@@ -23,7 +23,7 @@ pub struct Panicked {
 pub enum Owner {
     /// A crate of this tree.
     Floodway,
-    /// The standard library or a crate from a registry, whoever called it.
+    /// The standard library or a crate from a registry, whichever code called it.
     Library,
     /// Any other crate.
     Other,

@@ -251,7 +251,7 @@ impl Queue {
         }
     }
 
-    /// Opens the next bucket that is not empty, if it is not behind `last`; false if there is none.
+    /// Opens the next bucket that is not empty, if it is not behind `last`; otherwise returns false.
     #[inline]
     fn open_next(&mut self, last: u64) -> bool {
         let Some(bucket) = self.near.next_in_turn(self.cursor + 1) else { return self.open_block(last) };

@@ -20,7 +20,7 @@ use pcap_file::{DataLink, Endianness};
 const RESOLUTION: u8 = 9;
 const PICOSECONDS: u64 = 1000;
 
-/// Options and records tell their lengths in 16 bits; of a longer text so many bytes are kept.
+/// Options and records have lengths of 16 bits; of a longer text so many bytes are kept.
 const LONGEST: usize = 60_000;
 
 /// Why writing cannot fail.

@@ -112,7 +112,7 @@ impl AtNode<'_, '_> {
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
-    /// The flags of a port, and up to where its congestion points hear of nothing.
+    /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
         let (state, here) = (&self.node.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
@@ -136,7 +136,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// What a receiver half awaits, and below which account nobody hears of a packet.
+    /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
         for class in 1..self.facts.layout.classes.len() as u8 {

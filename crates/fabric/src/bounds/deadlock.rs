@@ -90,7 +90,7 @@ impl World<'_> {
             return inputs.bytes(ingress, port, class) > 0;
         }
         let first = self.facts.layout.queue(port);
-        // What may be lost is charged to nobody, and so holds nobody up.
+        // What may be lost is charged to no account, and so blocks no queue.
         let charged = |q: &usize| !node.ports[port.index()].may_lose(&self.facts.layout, *q);
         (1..self.facts.layout.queues_per_port).filter(charged).any(|q| {
             let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);

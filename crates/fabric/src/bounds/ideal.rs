@@ -169,7 +169,7 @@ type Path = Box<[PortId]>;
 /// do nodes whose paths are alike: a large network has a million pairs of switches, and a few kinds of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
-    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which tell two rates apart,
+    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two rates,
     /// delay, pipeline, crossbar.
     kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
     /// Sets of distinct paths, and where each of them is.

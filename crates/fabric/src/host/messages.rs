@@ -109,7 +109,7 @@ impl Incoming {
         measured: false,
     };
 
-    /// What the receiver is told of a message whose first packet is `first`.
+    /// The receiver's view of a message whose first packet is `first`.
     pub fn of(message: &Outgoing, first: u64) -> Self {
         let &Outgoing { number, start, size, end, hook, measured, .. } = message;
         Incoming { size, first, end, number, start, hook, measured, ..Self::NONE }

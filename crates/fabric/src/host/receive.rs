@@ -28,7 +28,7 @@ pub(crate) struct ReceiveHalf {
     pub class: u8,
     /// Its sender reads CNPs from the flags of replies.
     pub sends_flags: bool,
-    /// Which packets its notification point hears of.
+    /// The packets for which its notification point is called.
     pub observes: Observes,
     /// Open; else its slot is free.
     pub alive: bool,

@@ -87,7 +87,7 @@ pub(crate) struct Turn {
 pub(crate) struct Layers {
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
-    /// A layer hears of packets sent, or of replies.
+    /// A layer is called for packets sent, or for replies.
     pub observes_sent: bool,
     pub observes_acks: bool,
     /// A layer's window shrinks with the rate.
@@ -367,7 +367,7 @@ impl TransportSender for Nobody {
     }
 }
 
-/// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
+/// Calls each layer of a stack, the lowest first, and reports its increase steps to those above.
 pub(crate) fn layers(half: &mut SendHalf, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
     if half.layers.constant {
         return;

@@ -61,7 +61,7 @@ impl Extra {
     }
 }
 
-/// Bytes of a chunk, which is aligned to its size: so the address of a packet tells the address of its chunk.
+/// Bytes of a chunk, which is aligned to its size: so the address of a chunk follows from that of a packet.
 const CHUNK: usize = 1 << 18;
 /// Bytes of a chunk per packet: the packet, a pointer to what few packets carry in addition, and, with debug assertions, the
 /// window and thread of its last change.
@@ -417,7 +417,7 @@ impl Fifo {
         PacketRef::next(self.head)
     }
 
-    /// The packet that has waited longest, or else that of another list, or else nobody.
+    /// The packet that has waited longest, or else that of another list, or else none.
     #[inline]
     pub fn front_or(self, other: Fifo) -> PacketRef {
         PacketRef::of(if self.head == NONE { other.head } else { self.head })

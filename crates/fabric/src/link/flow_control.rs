@@ -55,7 +55,7 @@ impl AtNode<'_, '_> {
             return;
         }
         if !self.node.ports.known(port.index()).up {
-            // Nobody hears them, and both halves start afresh with the link.
+            // They are not delivered, and both halves restart with the link.
             self.run.out.frames.0.clear();
             return;
         }
@@ -76,7 +76,7 @@ impl AtNode<'_, '_> {
         self.try_transmit(port);
     }
 
-    /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
+    /// A link control frame has arrived at `port`: it concerns what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
         if self.run.trace.is_some() {
             self.trace_pauses_received(port, &packet, lost);
@@ -174,7 +174,7 @@ impl AtNode<'_, '_> {
         self.sender_changed(port, port_class);
     }
 
-    /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
+    /// The gate of a sender half may have changed: keeps the pause clock, calls the congestion points, and
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
     pub fn sender_changed(&mut self, port: Local, port_class: usize) {

@@ -67,7 +67,7 @@ pub(crate) struct Packet {
     /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
     pub paused: u64,
     pub flow: FlowId,
-    /// The port that it came in by at the node where it is, or by which it comes to the one to which it is on the way.
+    /// The ingress port at the node where it is, or to which it is on the way.
     pub ingress: Local,
     /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
     /// not known and where it turns back, `ingress`.

@@ -32,7 +32,7 @@ pub(crate) struct Port {
     pub controls: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
-    /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
+    /// The next packet is being chosen: a callback that wants the port to try again leaves that to it.
     pub choosing: bool,
     /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Gates {
-    /// Its frames may start until the sender half hears of something.
+    /// Its frames may start until the next call of the sender half.
     pub free: u16,
     /// A watchdog has given its queues up.
     pub discards: u16,
@@ -112,7 +112,7 @@ impl Port {
         Some(packet_ref)
     }
 
-    /// Is its `q`-th queue one that may lose what waits in it? Then it is paused by nobody, and its packets are charged to no
+    /// Is its `q`-th queue one that may lose what waits in it? Then no pause applies to it, and its packets are charged to no
     /// account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
@@ -148,7 +148,7 @@ pub(crate) struct Egress {
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,
-    /// The sender half hears of each frame.
+    /// The sender half is called for each frame.
     pub counts_sent: bool,
     pub sender: AnyFcSender,
     pub timer: Armed,

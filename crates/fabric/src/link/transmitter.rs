@@ -337,7 +337,7 @@ impl AtNode<'_, '_> {
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
 
-    /// May frames of a class start until its sender half hears of something?
+    /// May frames of a class start until the next call of its sender half?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
         self.node.ports.known(port.index()).gates.free >> class & 1 != 0

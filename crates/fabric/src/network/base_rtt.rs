@@ -20,7 +20,7 @@ pub(crate) struct Largest {
 }
 
 /// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
-/// that sends one packet. Those that mechanisms are told are of the packets behind the first, which have no RETH.
+/// that sends one packet. Those passed to mechanisms are of the packets behind the first, which have no RETH.
 #[derive(Debug)]
 pub struct RoundTrips {
     /// By egress port: from the arrival at its node to that at the far end of the link, of a full packet.
@@ -122,7 +122,7 @@ impl FlowSettings {
 }
 
 impl BaseRtt {
-    /// How bandwidth-delay products come to whole bytes.
+    /// Rounding of bandwidth-delay products to whole bytes.
     pub(crate) fn products(self) -> Products {
         match self {
             BaseRtt::Exact => Products::Up,

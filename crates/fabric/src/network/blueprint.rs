@@ -126,7 +126,7 @@ pub struct LinkSpec {
     pub down: Vec<(Time, Time)>,
     /// How long until its ends know that it is down, or up again.
     pub detection: Span,
-    /// How long from then until all routes are computed anew.
+    /// How long from then until all routes are recomputed.
     pub convergence: Span,
 }
 
@@ -415,7 +415,7 @@ pub struct AllowanceSpec {
     pub rows: usize,
 }
 
-/// At which ports flows are told apart.
+/// The ports at which flows are counted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareSpec {
     /// The ports that send them.

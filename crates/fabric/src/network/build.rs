@@ -384,7 +384,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The congestion points of a port, from the `first` on, hear of all ports of their node.
+    /// Passes all ports of the node to the congestion points of a port, from the `first` on.
     fn introduce_ports(&mut self, id: PortId, first: usize) {
         let largest = self.facts.largest.rtt;
         let (at, port) = self.at_port(id);
@@ -400,7 +400,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
+    /// The fast path of a port's congestion points, and the callbacks that they need.
     fn set_callbacks(&mut self, id: PortId) {
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];

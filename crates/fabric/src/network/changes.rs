@@ -33,7 +33,7 @@ pub(crate) struct LinkChange {
     pub wire: bool,
     /// Its ends know from now on.
     pub ends: bool,
-    /// Routes are computed anew.
+    /// Routes are recomputed.
     pub routes: bool,
 }
 

@@ -29,7 +29,7 @@ const EVENT: u64 = 48;
 const NAMES: u64 = 256;
 /// What a thread has for each node, which it may visit or not.
 const INBOX: usize = 32;
-/// Buckets of a series that nobody watches, which are doubled up to that.
+/// Buckets of a series that is not watched, which are doubled up to that.
 const COARSE: u64 = 128;
 
 /// A flow's row in the table of flows.

@@ -3,7 +3,7 @@
 
 use floodway_mechanisms::slots::DropReason;
 
-/// What an egress port has heard and done of a class.
+/// Events of a class at an egress port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EgressCounters {
     /// Pause and credit frames received for this queue.

@@ -229,7 +229,7 @@ impl World<'_> {
             |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
         if let Some(inputs) = &switch.inputs {
-            // What has crossed is charged to nobody.
+            // What has crossed is charged to no account.
             inputs.packet_refs(&self.run.packets).for_each(|packet_ref| add(&self.run.packets[packet_ref]));
         } else if !node.is_host() {
             for port in node.locals() {

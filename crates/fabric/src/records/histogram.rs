@@ -21,7 +21,7 @@ const PART: u64 = 100_000_000_000;
 /// Of one egress port: how many instants found its queues so long.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    /// The next instant, beyond `to` when there is none.
+    /// The next instant, beyond `to` after the last one.
     next: u64,
     to: u64,
     every: u64,

@@ -175,7 +175,7 @@ pub enum Verdict {
 /// Whether lossless classes lost anything, and what that says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lossless {
-    /// In a word.
+    /// The verdict as one word.
     pub verdict: LosslessVerdict,
     /// The port that lacks most of what its flow control asks for to lose nothing, if one lacks anything.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,7 +335,7 @@ pub struct Conservation {
     pub in_flight: u64,
 }
 
-/// Shared between a run and whoever watches it.
+/// Shared between a run and its observer.
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set to end the run within a fraction of a second.

@@ -17,7 +17,7 @@ struct Row {
     time: u64,
     /// Of the event by which it came.
     order: u64,
-    /// The egress (port, class) that it speaks of.
+    /// The egress (port, class) that it applies to.
     port_class: u32,
     pauses: bool,
 }

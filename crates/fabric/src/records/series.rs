@@ -37,7 +37,7 @@ impl Bucket {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Series {
-    /// What the bucket at work has not been told yet: on the one cache line that every packet touches.
+    /// Counts that are not yet in the current bucket: on the one cache line that every packet touches.
     tx_bytes: u64,
     buffer_max: u64,
     queue_area: u128,
@@ -215,7 +215,7 @@ impl Series {
 /// At most this many buckets for a port that is not watched.
 const COARSE: usize = 100;
 
-/// That of a port, which somebody asked for or not.
+/// The series of a port, requested or not.
 pub(crate) fn of_port(records: &RecordSpec, watched: bool) -> Series {
     Series::new(if watched { records.buckets } else { records.buckets.min(COARSE) })
 }

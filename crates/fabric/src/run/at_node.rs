@@ -19,7 +19,7 @@ pub(crate) struct AtNode<'w, 'a> {
     pub node: NodeMut<'w>,
     pub facts: &'w Facts<'a>,
     pub run: &'w mut Run<'a>,
-    /// The nodes before it and after it, for who asks why: nobody else looks at them.
+    /// The nodes before it and after it, for `floodway why`: no other code reads them.
     pub others: [&'w [Node]; 2],
 }
 

@@ -316,7 +316,7 @@ impl Events {
         }
     }
 
-    /// As [`Events::sync`], for a timer that is cancelled and scheduled anew each time its machine's wish changes:
+    /// As [`Events::sync`], for a timer that is cancelled and rescheduled each time its machine names another time:
     /// that matters where ties go by the order of scheduling.
     #[inline]
     pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, kind: EventKind, id: u32) {
@@ -417,7 +417,7 @@ fn hashed(kind: EventKind, id: u32) -> u64 {
     (kind as u64) << KIND_SHIFT | u64::from(id)
 }
 
-/// The lowest bits of what tells a queue pair from all others that are open.
+/// The lowest bits of what distinguishes a queue pair from all others that are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueuePairName {
     /// Its NIC, and its rank there.

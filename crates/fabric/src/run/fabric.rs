@@ -23,7 +23,7 @@ pub struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    /// Builds the network of `blueprint` to run on one thread; whoever holds `control` may watch and stop the run.
+    /// Builds the network of `blueprint` to run on one thread; the holder of `control` may watch and stop the run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -31,7 +31,7 @@ impl<'a> Fabric<'a> {
         Self::build_with(blueprint, None, control)
     }
 
-    /// As `build`, with the routes over all links of `blueprint`, which somebody has computed: in a large network that takes
+    /// As `build`, with the routes over all links of `blueprint`, which the caller has computed: in a large network that takes
     /// as long as all the rest.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Ran<'_> {
     }
 }
 
-/// A network that is ready to run, and to tell why one of its flows takes as long as it does.
+/// A network that is ready to run, and to break down the completion time of one of its flows.
 pub struct Traced<'a>(Fabric<'a>);
 
 impl<'a> Traced<'a> {

@@ -205,7 +205,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A relay's far end starts open: it is told at once of a pause that lasts on the relay's other port.
+    /// A relay's far end starts open: a pause that lasts on the relay's other port is sent to it at once.
     fn repeat_relayed(&mut self, port: Local, class: u8) {
         let other = self.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };

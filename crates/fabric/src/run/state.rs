@@ -87,7 +87,7 @@ impl Run<'_> {
         })
     }
 
-    /// Says how far it is to whoever watches.
+    /// Reports progress to the observer of the run.
     pub fn report(&mut self) {
         let unreported =
             self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);

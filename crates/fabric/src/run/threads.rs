@@ -7,7 +7,7 @@ use crate::network::blueprint::Blueprint;
 use crate::run::groups::{Groups, SHORTEST, in_one_order};
 use crate::run::threads::policy::FewerThreads;
 
-/// On how many threads somebody wants a run to be.
+/// The requested number of threads of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
     /// On so many as pay.

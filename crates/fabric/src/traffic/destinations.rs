@@ -88,7 +88,7 @@ impl PoissonSpec {
         self.destinations.iter().chain(hot).copied()
     }
 
-    /// Refuses what nobody can be drawn from.
+    /// Refuses a pattern from which no destination can be drawn.
     ///
     /// # Errors
     /// Says what is missing.
@@ -117,7 +117,7 @@ impl PoissonSpec {
     }
 }
 
-/// Refuses a source that has nobody inside its group or outside, where flows go there.
+/// Refuses a source without a destination inside its group or outside, where flows go there.
 fn drawable(share: f64, groups: &[Vec<NodeId>], home: &[usize], source: NodeId) -> Result<(), String> {
     let Some(own) = home.get(source.index()).filter(|&&own| own < groups.len()) else {
         return Err(format!("node {} sends and is in no group", source.0));

@@ -51,7 +51,7 @@ struct Standing {
     wire: Wire,
     /// 2. Messages before it have packets that were never sent.
     turn: u64,
-    /// 3. It may send nothing before it hears an ACK, or a timer; what that goes to.
+    /// 3. It may send nothing before an ACK arrives, or a timer fires; the reason for that.
     waits: Option<Cause>,
     /// 4. Its pacing time.
     pacing: u64,

@@ -167,7 +167,7 @@ struct Group<'a> {
     name: Name<'a>,
     /// Links that change at some time, on a way that there is while all are up.
     links: Vec<u32>,
-    /// The paths are others than those, or there are none: any change may matter.
+    /// The paths differ from those, or there is none: any change may matter.
     detour: bool,
     paths: Arc<Paths<'a>>,
     /// By what is the matter with the links.

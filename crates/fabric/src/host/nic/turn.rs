@@ -185,7 +185,7 @@ impl AtNode<'_, '_> {
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: Local) -> Option<u8> {
         let local = port.index();
-        // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
+        // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.facts.largest_wire;
         if self.facts.layout.classes.len() == 2 {
             let nic = &self.node.nics[local];

@@ -106,7 +106,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A queue pair that goes on has another message, of which its receiver is told: at once, or when threads have met.
+    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the barrier.
     pub fn posted(&mut self, posted: Posted) {
         let to = self.run.pairs.paths[posted.slot as usize].destination;
         if let Some(thread) = self.run.events.remote_owner(self.facts.groups.of(to)) {

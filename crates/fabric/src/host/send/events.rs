@@ -176,7 +176,7 @@ impl AtNode<'_, '_> {
             }
         });
         self.stack_changed(id);
-        // Nobody may have been due: then the timer is armed anew, and that is all.
+        // If no queue pair is due, the timer is armed again, and that is all.
         if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
             self.try_transmit_at_nic(id);
         }

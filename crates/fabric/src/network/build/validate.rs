@@ -352,7 +352,7 @@ impl Blueprint {
         if loops.is_empty() { Err("it has no loop".into()) } else { Ok(()) }
     }
 
-    /// Would frames follow one another at one instant, where only the time tells their order?
+    /// Would frames follow one another at one instant, where only the time orders them?
     fn has_instant_frames(&self, rate: Rate) -> bool {
         let semantics = &self.semantics;
         let smallest = self.wire.link_control().wire.min(self.wire.ack().wire);

@@ -338,7 +338,7 @@ mod tests {
                 let down = routes.is_up(link);
                 routes.set(link, down);
                 let expected = expected(&whole, &originals, &routes.down);
-                // A table that nobody asks for in between has more than one change to catch up with.
+                // A table that is not read in between has more than one change to catch up with.
                 for &to in if ask { &hosts[..] } else { &hosts[..1] } {
                     routes.refresh(to);
                     for node in (0..whole.nodes.len() as u32).map(NodeId) {

@@ -49,7 +49,7 @@ impl AtNode<'_, '_> {
         stack
     }
 
-    /// Bytes of the message that a packet begins, as its RETH tells; the packet's own where it is a late
+    /// Bytes of the message that a packet begins, as in its RETH; the packet's own where it is a late
     /// copy of a message that is over, of which nothing is known any more.
     fn message_size(&self, packet: &Packet) -> u32 {
         /// RDMA messages have at most 2 GiB.

@@ -7,7 +7,7 @@ use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
+    /// Notes a packet that starts on the wire of a port, if the port's flows are counted separately.
     pub fn note_share(&mut self, port: Local, packet_ref: PacketRef) {
         let packet = &self.run.packets[packet_ref];
         let Some(log) = &mut self.run.kept.shares else { return };

@@ -18,7 +18,7 @@ fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static 
 impl AtNode<'_, '_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: Local) {
-        // Machines at a host's end hear of pauses, but of no packets.
+        // Machines at a host are called for pauses, but for no packets.
         if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
             self.tell_states(port, What::State);
         }

@@ -80,7 +80,7 @@ impl World<'_> {
     }
 }
 
-/// The place of a word among others, to which it is added if it is new; they are few.
+/// The index of a word among others, to which it is added if it is new; they are few.
 fn place(words: &mut Vec<String>, word: &str) -> u32 {
     let at = words.iter().position(|known| known == word).unwrap_or_else(|| {
         words.push(word.to_owned());

@@ -6,7 +6,7 @@
 pub(crate) enum EventKind {
     /// A link control frame arrives.
     LinkControl,
-    /// A packet's last bit has left a switch, and somebody waits for that.
+    /// A packet's last bit has left a switch, and an account waits for that.
     Release,
     /// A port's transmitter is free and something waits.
     Departure,

@@ -44,7 +44,7 @@ pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) ->
 }
 
 /// What hosts receive in a window, where as many of them receive at a time as on average over the time that the one with
-/// most to receive takes: of an incast that is one, whoever sends.
+/// most to receive takes: of an incast that is one, whichever hosts send.
 fn received_in(blueprint: &Blueprint, window: Span) -> Bytes {
     let rates = rates(blueprint);
     let limit = blueprint.end.limit - Time::ZERO;

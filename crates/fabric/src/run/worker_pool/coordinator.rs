@@ -70,7 +70,7 @@ impl World<'_> {
         self.worker_pool = Some(worker_pool);
     }
 
-    /// Executes the next windows before `end`, as many as owners stay the same; how many there were, none if there are none.
+    /// Executes the next windows before `end`, as many as owners stay the same; returns their number.
     fn run_some_windows(&mut self, worker_pool: &WorkerPool, end: u64) -> Option<u64> {
         let nodes = SharedSlice::new(&mut self.nodes);
         let (facts, nodes) = (&self.facts, &nodes);

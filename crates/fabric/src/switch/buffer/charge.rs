@@ -115,7 +115,7 @@ impl AtNode<'_, '_> {
     }
 
     /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
-    /// nobody pays for it who does not ask.
+    /// only admissions that need it pay for it.
     pub fn beyond(&self, reserve: Bytes) -> Bytes {
         let queues = self.node.locals().flat_map(|port| {
             let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
@@ -180,7 +180,7 @@ impl AtNode<'_, '_> {
         self.node.switch.occupied -= u64::from(frame);
     }
 
-    /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
+    /// Takes `frame` bytes off an account, from headroom first, and calls its receiver half.
     pub fn uncharge(&mut self, port_class: usize, ingress: Local, frame: u16) {
         self.node.switch.occupied -= u64::from(frame);
         self.uncharge_account(port_class, ingress, frame);

@@ -67,8 +67,8 @@ impl AtNode<'_, '_> {
         self.after_congestion_points(port);
     }
 
-    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that ask for
-    /// it hear of it.
+    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that demand
+    /// it are called.
     #[inline(never)]
     pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
         let packet = self.run.packets[packet_ref];
@@ -110,7 +110,7 @@ impl AtNode<'_, '_> {
         self.try_transmit(port);
     }
 
-    /// Congestion points of `port` have been called: their timers, what they hear from now on, and what they said.
+    /// Follows each call of congestion points of `port`: their timers, their fast path, and their actions.
     pub fn after_congestion_points(&mut self, port: Local) {
         self.ask_again(port);
         self.flush_actions(port);
@@ -120,7 +120,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Timers of the congestion points of `port`, and what they hear from now on.
+    /// Reads the timers and the fast path of the congestion points of `port` again.
     fn ask_again(&mut self, port: Local) {
         self.node.machines[port.index()].sync(&mut self.run.events, self.node.ports[port.index()].id);
         self.set_port_fast_path(port);
@@ -256,7 +256,7 @@ impl AtNode<'_, '_> {
         self.after_congestion_points(out);
     }
 
-    /// Asks anew, of every packet of a class that waits at a port, in which of the class's queues it should.
+    /// Asks again, for every packet of a class that waits at a port, for its queue.
     fn resort(&mut self, port: Local, class: Class) {
         let class = self.facts.layout.dense(class);
         if self.facts.layout.subs < 2 || class == u8::MAX {
@@ -286,7 +286,7 @@ impl AtNode<'_, '_> {
     }
 
     /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
-    /// that waits of them, and are charged to nobody any more. None moves back, since no account has room for it.
+    /// that waits of them, and are charged to no account any more. None moves back, since no account has room for it.
     pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
         self.apply_releases();
         let (first, second) =
@@ -308,8 +308,8 @@ impl AtNode<'_, '_> {
         self.tell_sorted(port, class, &bytes);
     }
 
-    /// The packets of a class have been sorted anew, and its queues are so long now. Who then asks for the same again would never
-    /// come to an end, and is not heard.
+    /// The packets of a class have been sorted again, and its queues are so long now. A machine that then asks for the same again
+    /// would never end, and is ignored.
     fn tell_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
         let class = self.facts.layout.classes[class as usize];
         self.tell_points(port, PortEvent::Resorted { class, queues });
@@ -431,7 +431,7 @@ impl AtNode<'_, '_> {
         self.run.out.spare_actions.push(spare);
     }
 
-    /// The machines of another port of this node hear of what those of a port have said.
+    /// Passes a message of the machines of a port to those of another port of this node.
     fn message_to_port(&mut self, to: PortId, message: &PortMessage) {
         let is_here = self.facts.node_of(to) == self.node.id;
         debug_assert!(is_here, "a message is for a port of the same switch");
@@ -531,7 +531,7 @@ impl AtNode<'_, '_> {
                 self.tell_points(port, event);
                 self.ask_again(port);
                 if !self.run.out.actions.0.is_empty() {
-                    // What comes of them may make other receivers speak, which send their frames at once.
+                    // Releases may make other receivers send their frames at once.
                     let frames = std::mem::take(&mut self.run.out.frames.0);
                     self.flush_actions(port);
                     self.run.out.frames.0 = frames;

@@ -36,7 +36,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Takes in a packet of the control class that does not go straight through: charged to nobody, it passes the pipeline
+    /// Takes in a packet of the control class that does not go straight through: charged to no account, it passes the pipeline
     /// as data does.
     #[inline(never)]
     fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
@@ -47,7 +47,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `port_class` is its account, and
+    /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its account, and
     /// `out` where it leaves.
     #[inline(never)]
     fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
@@ -88,7 +88,7 @@ impl AtNode<'_, '_> {
         self.enter_pipeline((out, q), packet_ref);
     }
 
-    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it pauses nobody.
+    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it causes no pause.
     fn isolate(
         &mut self,
         ingress: Local,
@@ -173,7 +173,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends a packet on that no congestion point hears of: straight through where the port has nothing else to do, else
+    /// Forwards a packet on the fast path: straight through where the port has nothing else to do, else
     /// by its queue. `port_class` is its account.
     #[inline]
     fn pass_on(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) {
@@ -198,8 +198,8 @@ impl AtNode<'_, '_> {
 
     /// The queue that the packet joins; none if it must be dropped.
     ///
-    /// A packet that left a queue which nobody pauses was not asked for: where its ingress has nothing but headroom left it
-    /// waits in a queue that may lose it, if there is one, whatever the flow is here; what waits of the flow moves there.
+    /// A packet from a queue that no pause holds may be one too many: where its ingress has nothing but headroom left it waits
+    /// in a queue that may lose it, if there is one, and what waits of its flow moves there.
     pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
         let q = self.preferred_queue(out, packet);
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
@@ -247,7 +247,7 @@ impl AtNode<'_, '_> {
         self.facts.layout.first_queue_of(packet.class, sub)
     }
 
-    /// Is the `q`-th queue of a port one that may lose what waits in it? Then it is paused by nobody, and its packets are
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its packets are
     /// charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {

@@ -61,7 +61,7 @@ impl AtNode<'_, '_> {
                 let spec = &self.facts.blueprint.workloads[workload as usize];
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
-                        // Its time is over; nobody waits for as many messages as the line rate would have allowed.
+                        // Its time is over; no flow waits for as many messages as the line rate would have allowed.
                         let left = std::mem::take(left);
                         self.run.traffic.triggers.no_longer_wait(workload, left);
                     }

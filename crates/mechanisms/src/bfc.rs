@@ -91,7 +91,7 @@ use crate::slots::{
 
 /// A filter that has not been repeated for so many τ is void.
 const INTERVALS_OF_SILENCE: u64 = 8;
-/// So many queues can be told apart in a word, beside the one of first packets.
+/// So many queues have a bit each in a word, beside the one of first packets.
 const MOST_QUEUES: u8 = 63;
 
 /// Parameters of backpressure flow control. Defaults are those of the paper's evaluation.
@@ -208,7 +208,7 @@ pub struct Cp {
     hop: Hop,
     /// Bytes that leave here in HRTT + τ, by the port that a packet came in by, in the order of ports.
     inputs: Vec<(PortId, Bytes)>,
-    /// Of each class that has been heard of.
+    /// The state of each class seen so far.
     port_classes: Vec<PortClass>,
 }
 
@@ -254,7 +254,7 @@ fn next_multiple(now: Time, span: Span) -> Time {
 }
 
 impl Cp {
-    /// The state of a class, made when it is first heard of.
+    /// The state of a class, created for its first packet.
     fn port_class(&mut self, class: Class) -> &mut PortClass {
         let found = self.port_classes.iter().position(|port_class| port_class.class == class);
         let at = found.unwrap_or_else(|| {

@@ -322,7 +322,7 @@ pub struct Cp {
     capacity: Bytes,
     /// The largest frame on the link.
     frame: Bytes,
-    /// One for each class that was heard of, in the order of that.
+    /// One for each class seen so far, in the order of their first packets.
     classes: Vec<Isolation>,
 }
 

@@ -146,7 +146,7 @@ impl Params {
         self.period.unwrap_or((link.delay / 10).clamp(PERIODS.0, PERIODS.1))
     }
 
-    /// What may have become free without a word.
+    /// What may have become free without an update.
     fn untold(&self, link: &LinkInfo) -> Bytes {
         let each_period = link.rate.bytes_covering(self.period_on(link));
         self.on_change.map_or(each_period, |delta| delta.min(each_period))

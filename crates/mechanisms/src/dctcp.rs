@@ -284,7 +284,7 @@ mod tests {
     fn more_marks_than_packets_are_a_share_of_one() {
         let mut rp = rp(r#"{"g": 0.5}"#);
         ack(&mut rp, 1, 2, false);
-        // A batch of (1000 + 1000) / 1000 + 1 = 3, of which ACKs again and again tell of marks.
+        // A batch of (1000 + 1000) / 1000 + 1 = 3, of which ACKs again and again carry marks.
         for _ in 0..9 {
             ack(&mut rp, 2, 3, true);
         }

@@ -183,7 +183,7 @@ struct Credits {
     w: f64,
     /// The period before was one of increase.
     grew: bool,
-    /// When the next credit goes; none while nobody wants any.
+    /// When the next credit is sent; none while none is wanted.
     next_credit: Option<Time>,
     /// Its number.
     number: u64,
@@ -191,7 +191,7 @@ struct Credits {
     expected: u64,
     /// Credits before this number say nothing about the rate.
     judged_from: u64,
-    /// Since `updated`: credits of which data has told, and those of them that were lost.
+    /// Since `updated`: credits that data has reported, and those of them that were lost.
     sent: u64,
     lost: u64,
     updated: Time,
@@ -220,7 +220,7 @@ impl Credits {
     /// Algorithm 1, once a round trip.
     fn update(&mut self, now: Time) {
         let Some(rtt) = self.rtt else { return };
-        // At two round trips all is told of the credits of the first one.
+        // At two round trips all credits of the first one have been reported.
         let (period, late) = if self.params.own_credits { (rtt * 2, rtt) } else { (rtt, Span::ZERO) };
         let elapsed = now.since(self.updated);
         if elapsed < period || self.sent == 0 {
@@ -258,7 +258,7 @@ impl Credits {
         self.rate = (1.0 - self.w) * self.rate + self.w * most;
     }
 
-    /// Its decreasing phase, where in `time` data told of credits of which the share `loss` was lost.
+    /// Its decreasing phase, where in `time` data reported credits of which the share `loss` was lost.
     fn decrease(&mut self, loss: f64, target: f64, time: Span) {
         let through = if self.params.measured {
             let most = time.0 as f64 / self.least_gap.0.max(1) as f64;
@@ -331,7 +331,7 @@ mod tests {
         ControlMessage { kind, number, time: us(at), padding: 0, metered: false }
     }
 
-    /// A period ends in which data told of `sent` credits, of which `lost` were lost.
+    /// A period ends in which data reported `sent` credits, of which `lost` were lost.
     fn period(np: &mut Np, sent: u64, lost: u64) -> (f64, f64) {
         (np.0.sent, np.0.lost, np.0.rtt) = (sent, lost, Some(Span::us(10)));
         np.0.update(np.0.updated + Span::us(10));

@@ -227,7 +227,7 @@ struct Queue {
     table: Table,
 }
 
-/// Whether the length of a queue tells of congestion.
+/// Whether the length of a queue shows congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Determined,
@@ -311,7 +311,7 @@ impl Cp {
         }
     }
 
-    /// Tables are not kept on, but made anew when a queue is beyond the threshold or paused.
+    /// Tables are not kept, but rebuilt when a queue is beyond the threshold or paused.
     fn rest(&mut self) {
         self.keeps_tables = false;
         self.queues.iter_mut().for_each(|queue| queue.table.clear());
@@ -319,7 +319,7 @@ impl Cp {
 
     /// Has nothing that may be asked of the tables before a queue is beyond the threshold again?
     fn may_rest(&self) -> bool {
-        // Half of it leaves so much to come in that counting anew costs less than counting on.
+        // Half of it leaves so much to arrive that counting again costs less than counting on.
         let short = Bytes(self.threshold.0 / 2);
         self.queues.iter().all(|queue| {
             queue.state == State::Determined && queue.pause.is_none() && queue.table.sum() <= short

@@ -98,7 +98,7 @@ pub struct Rp {
     /// cwnd.
     window: Bytes,
     least: Bytes,
-    /// Where nobody below recovers.
+    /// Where no layer below recovers.
     restore_after: Option<Span>,
     restore_at: Option<Time>,
 }

@@ -206,7 +206,7 @@ pub struct Cp {
     origin: Option<Time>,
     /// When the period ends; never, while that would change nothing.
     ends: Time,
-    /// One for each class that was heard of, in that order.
+    /// One for each class seen so far, in that order.
     queues: Vec<Queue>,
     /// CNPs of the last period that are not sent yet.
     due: Vec<Due>,

@@ -95,7 +95,7 @@ use receiver::Pauses;
 /// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
 const PFC_FRAME: Bytes = Bytes(64);
 
-/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip is nothing that a user should be told.
+/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip deserves no warning.
 const WITHIN_DATACENTERS: Span = Span::us(10);
 
 /// XOFF where neither the scenario nor a buffer's size says it (Mercury, small scale).

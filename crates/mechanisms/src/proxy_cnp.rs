@@ -91,7 +91,7 @@ impl Detection for Params {
 #[derive(Clone, Debug)]
 pub struct Cp {
     chance: red::Cp,
-    /// By flow, as a switch tells flows apart.
+    /// By flow, as a switch identifies flows.
     limiter: CnpLimiter,
 }
 

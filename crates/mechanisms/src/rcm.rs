@@ -203,7 +203,7 @@ pub struct Cp {
     params: Params,
     law: Law,
     port: PortInfo,
-    /// One for each class that was heard of, in the order of that.
+    /// One for each class seen so far, in the order of their first packets.
     regions: Vec<Region>,
 }
 
@@ -267,7 +267,7 @@ impl Cp {
         ((1.0 - w) * f64::from(degree) + w * f64::from(remote.degree)) as u8
     }
 
-    /// The control of a class is over, or has nobody to hold.
+    /// The control of a class is over, or holds no flow.
     fn release(region: &mut Region, cx: &mut Cx<'_, CpAction>) {
         let was_limiting = region.window.as_ref().is_some_and(Window::is_limiting);
         region.window = None;

@@ -233,7 +233,7 @@ impl Cp {
             return Mark::None;
         }
         let probability = self.probability(q.len.saturating_sub(self.offset));
-        // Certainty takes nothing from the stream: what never marks moves nobody else's draws.
+        // Certainty takes nothing from the stream: a machine that never marks moves no other draws.
         let marked = probability >= 1.0 || probability > 0.0 && uniform(rng) < probability;
         if marked { Mark::Ce } else { Mark::None }
     }

@@ -286,7 +286,7 @@ impl CongestionPoint for Cp {
         }
     }
 
-    /// A RESUME tells at once, before the next departure does.
+    /// A RESUME decides at once, before the next departure.
     fn state(&self, now: Time, class: Class) -> &'static str {
         let port_class = &self.port_classes[usize::from(class.0) % Class::COUNT];
         match port_class.stage {

@@ -96,7 +96,7 @@ mod tests {
 
     use Mark::{Ce, None, Ue};
 
-    /// What packets that arrive with a mark, in microseconds, make the receiver tell, and when.
+    /// The CNPs that the receiver sends for packets that arrive with a mark, in microseconds: when, and which mark.
     fn notified(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let (mut np, mut bench, mut notified) =

@@ -90,7 +90,7 @@ impl Detection for Params {
 #[derive(Clone, Debug)]
 pub struct Cp {
     delay: Span,
-    /// By flow, as a switch tells flows apart.
+    /// By flow, as a switch identifies flows.
     limiter: CnpLimiter,
     /// CNPs that are to leave, and when: in the order of time.
     due: VecDeque<(Time, FlowId)>,

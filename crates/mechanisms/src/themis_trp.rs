@@ -239,7 +239,7 @@ struct Flow {
 #[derive(Clone, Debug)]
 pub struct Cp {
     params: Params,
-    /// By flow, as a switch tells flows apart.
+    /// By flow, as a switch identifies flows.
     flows: BTreeMap<u64, Flow>,
     /// When flows recover, at the earliest.
     deadlines: BTreeSet<(Time, u64)>,

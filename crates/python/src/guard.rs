@@ -15,7 +15,7 @@ pub enum Stopped {
     Exhausted(Exhausted),
 }
 
-/// Calls `work`; where it does not come to its end, says why.
+/// Calls `work`; returns the reason if it does not complete.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
     panics::guarded(work).map_err(|payload| {
         if let Some(&exhausted) = payload.downcast_ref::<Exhausted>() {

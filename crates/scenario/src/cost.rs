@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 pub(crate) use streams::Demand;
 use streams::streams;
 
-/// What a run comes to, about; docs/reliability.md says how near that is.
+/// Estimated cost of a run; docs/reliability.md gives its accuracy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Flows that start.
@@ -58,7 +58,7 @@ pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
     Demand::of(blueprint, streams(blueprint, routes))
 }
 
-/// What a run of a scenario on so many threads comes to.
+/// The estimated cost of a run of a scenario on so many threads.
 pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let blueprint = scenario.blueprint();
     let demand = scenario.demand();

@@ -106,7 +106,7 @@ impl Pauses {
             {
                 let Ok(at) = self.find(flow) else { continue };
                 if self.flows[at].counted > 0 {
-                    // It has been paused anew.
+                    // It has been paused again.
                     self.flows[at].listed = false;
                     continue;
                 }

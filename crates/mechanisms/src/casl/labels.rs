@@ -199,7 +199,7 @@ mod tests {
         // Seen in time, it stays what it was.
         labels.saw(us(1_000), FLOW);
         assert!(labels.is_congested(us(2_000), FLOW));
-        // Seen too late, it begins anew: one mark is too few, and the label's end is no release.
+        // Seen too late, it starts over: one mark is too few, and the label's end is no release.
         assert_eq!(labels.pass(us(2_001), FLOW, true, Compared::Less), None);
         assert!(!labels.is_congested(us(2_001), FLOW) && !labels.are_any_congested());
         assert_eq!(labels.pass(us(2_002), FLOW, false, Compared::Greater), None);

@@ -74,7 +74,7 @@ impl Bench {
         self.cp.classify(self.now, &Self::data(flow)).sub == 1
     }
 
-    /// The queues are of so many bytes from now on, as the port tells when packets join them.
+    /// The queues are of so many bytes from now on, as the port shows them when packets join.
     fn holds(&mut self, lossless: u64, lossy: u64) {
         self.queues = (lossless, lossy);
         for sub in 0..2 {

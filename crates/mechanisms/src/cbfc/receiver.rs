@@ -133,7 +133,7 @@ impl FcReceiver for Receiver {
         self.next = if stays { following(cx.now, self.period) } else { Time::NEVER };
     }
 
-    /// Counting begins anew with what is still held.
+    /// Counting restarts with what is still held.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.look(cx.now, q);
         self.arrived = 0;

@@ -15,7 +15,7 @@ pub struct Sender {
     count: Count,
     /// FCTBS: sent since the link came up.
     sent: u64,
-    /// FCCL, as last heard; none towards a host.
+    /// FCCL, as last received; none towards a host.
     limit: Option<u64>,
     /// A faulty port has paused it.
     is_stopped: bool,
@@ -30,7 +30,7 @@ struct Reports {
     repeat: bool,
     /// FCTBS of the last report.
     reported: u64,
-    /// When the next one is due; never while there is nothing to tell.
+    /// When the next one is due; never while there is nothing to report.
     next: Time,
 }
 

@@ -12,7 +12,7 @@ use crate::slots::TICKS;
 const ALPHA: usize = 0;
 const CHECK: usize = 1;
 
-/// State of a queue pair. Instants are `Time::NEVER` where there is none.
+/// State of a queue pair. Instants are `Time::NEVER` where they are not set.
 #[derive(Debug)]
 pub(super) struct Machine {
     settings: Box<Settings>,
@@ -68,7 +68,7 @@ impl Machine {
         if self.checked == Time::NEVER {
             self.start(now);
         } else {
-            // A tick at this instant is yet to come, and hears this CNP.
+            // A tick at this instant is still to come, and counts this CNP.
             self.tick_until(Time(now.0.saturating_sub(1)));
             self.has_cnp = true;
             self.wake(now);
@@ -98,7 +98,7 @@ impl Machine {
         self.rates.lower_target();
     }
 
-    /// Increase steps go on at their phase: layers above hear one after every CNP.
+    /// Increase steps go on at their phase: layers above get one after every CNP.
     fn wake(&mut self, now: Time) {
         if self.asleep && self.step_at != Time::NEVER {
             let period = self.settings.t_inc;

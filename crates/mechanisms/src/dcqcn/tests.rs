@@ -97,7 +97,7 @@ fn a_second_cut_lowers_rt_only_after_an_increase() {
     // alpha = 1/16 at 4 us: Rc = 100 · 31/32 = 96.875.
     assert_eq!(rates(&mut rp, 4), (96_875_000_000, 100 * G));
     cnp(&mut rp, 5);
-    // The tick at 5 hears the CNP: 1/32 + 1/2 = 17/32; then 17/64, 17/128, 17/256 at 8 us.
+    // The tick at 5 counts the CNP: 1/32 + 1/2 = 17/32; then 17/64, 17/128, 17/256 at 8 us.
     // Rc = 96.875 · (1 - 17/512) = 93.658447265625; no step since 4 us.
     assert_eq!(rates(&mut rp, 8), (93_658_447_265, 100 * G));
     // Steps at 18 and 28: (93658447265 + 100G) / 2 = 96829223632.5, then Rt is at the NIC's rate already.
@@ -136,7 +136,7 @@ fn the_rate_on_the_first_cnp_is_taken_at_once_and_becomes_the_target() {
     cnp(&mut rp, 0);
     assert_eq!(rates(&mut rp, 0), (50 * G, 50 * G));
     cnp(&mut rp, 1);
-    // The tick at 1 hears the second: 1/2 + 1/2; 1/8 at 4 us: 50 · 15/16.
+    // The tick at 1 counts the second: 1/2 + 1/2; 1/8 at 4 us: 50 · 15/16.
     assert_eq!(rates(&mut rp, 4), (46_875_000_000, 50 * G));
 }
 
@@ -281,7 +281,7 @@ fn timers_sleep_at_line_rate_once_a_step_has_followed_the_last_cnp() {
     }
 }
 
-/// At a least rate of the NIC's a cut changes nothing, and still a step is heard after each CNP.
+/// At a least rate of the NIC's a cut changes nothing, and still a step follows each CNP.
 #[test]
 fn a_step_follows_a_cnp_at_line_rate_too() {
     for json in [r#"{"preset": "paper", "rmin": "100G"}"#, r#"{"rmin": "100G"}"#] {
@@ -325,7 +325,7 @@ fn undetermined_congestion_holds_the_papers_machine() {
     sends(&mut rp, 31, 9);
     assert_eq!((rates(&mut rp, 84), rp.increases()), ((50 * G, 50 * G), 0));
     assert_eq!((rates(&mut rp, 85), rp.increases()), ((50 * G, 50 * G), 1));
-    // alpha has heard nothing of it: two periods after the CNP it is 1/4, and the cut is by 1/8.
+    // alpha is not updated by it: two periods after the CNP it is 1/4, and the cut is by 1/8.
     cnp(&mut rp, 120);
     assert_eq!(rates(&mut rp, 120), (43_750_000_000, 50 * G));
 }
@@ -551,7 +551,7 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
 // ---- timers that tick
 
 /// The first cut at 14 us leaves 50.776684272 Gbit/s, of a target of 100. The step is due at 54 us, and so is a check, which has
-/// heard a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
+/// found a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
 #[test]
 fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
     let after = |timers: &str| {
@@ -562,7 +562,7 @@ fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
         (first, rates(&mut rp, 53), rates(&mut rp, 54))
     };
     let cut = |rate: u64, at_alpha: f64| (rate as f64 * (1.0 - at_alpha / 2.0)) as u64;
-    // The 43rd period of alpha, which ends at 53 us, hears the CNP; that at 54 us ends before the check, or was set later.
+    // The 43rd period of alpha, which ends at 53 us, counts the CNP; that at 54 us ends before the check, or was set later.
     let alpha = (255.0f64 / 256.0).powi(43) + 1.0 / 256.0;
     let (first, before, asleep) = after("asleep");
     assert_eq!((first, before), ((50_776_684_272, 100 * G), (50_776_684_272, 100 * G)));

@@ -30,7 +30,7 @@ pub(super) struct Hop {
     pub(super) reference: Rate,
     /// Its own additive steps since the last multiplicative one.
     pub(super) stage: u32,
-    /// The acknowledgement in hand has told of it.
+    /// The acknowledgement in hand has a sample of it.
     pub(super) sampled: bool,
 }
 
@@ -67,7 +67,7 @@ impl Meter {
         self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, sampled: false });
     }
 
-    /// U with the busiest hop's part in it; nothing where no hop tells of any time.
+    /// U with the busiest hop's part in it; nothing where no hop has a sample.
     pub(super) fn measure(&mut self, int: &[IntHop], skip_empty: bool) -> Option<f64> {
         let mut busiest = Sample { utilisation: 0.0, elapsed: 0 };
         let mut any = false;
@@ -84,7 +84,7 @@ impl Meter {
         any.then_some(self.overall)
     }
 
-    /// Brings each hop's own U up to date and notes whether it was heard of; true where any was.
+    /// Updates each hop's own U and notes whether it has a sample; true where any has.
     pub(super) fn measure_each(&mut self, int: &[IntHop], skip_empty: bool) -> bool {
         let mut any = false;
         for (at, hop) in int.iter().enumerate() {

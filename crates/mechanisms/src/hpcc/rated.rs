@@ -86,7 +86,7 @@ impl Machine {
         }
     }
 
-    /// The least of the rates of the first `hops` hops; a full update makes those heard of their references.
+    /// The least of the rates of the first `hops` hops; a full update makes those with a sample their references.
     fn take_least(&mut self, hops: usize, full: bool) {
         let settings = self.settings;
         let next = |hop: &mut Hop| {

@@ -137,7 +137,7 @@ impl Sender {
         self.forget_timers();
     }
 
-    /// Passes over timers that nobody waits for.
+    /// Skips timers that are no longer needed.
     fn forget_timers(&mut self) {
         let (base, sent) = (self.base, &self.sent);
         let waits = |timer: &Timer| {

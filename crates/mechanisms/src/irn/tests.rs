@@ -208,7 +208,7 @@ mod paper {
         assert_eq!(psns(&mut sender, us(323)), [(0, true)]);
         sender.on_reply(us(330), sack(0, 2));
         assert_eq!(psns(&mut sender, us(330)), [(1, true), (4, false)]);
-        // Both are lost again: only the timer can tell.
+        // Both are lost again: only the timer detects it.
         assert_eq!(sender.next_timeout(), Some(us(650)));
         assert_eq!(sender.on_timeout(us(650)), Some(lost(2, true)));
         assert_eq!(psns(&mut sender, us(650)), [(0, true), (1, true)]);

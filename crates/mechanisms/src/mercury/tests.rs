@@ -36,7 +36,7 @@ impl Port {
         QueueView { rate: Rate::gbps(40), paused: self.paused, ..crate::testing::egress(self.len()) }
     }
 
-    /// As the fabric does: tells of what waits where the machine comes to hear.
+    /// As the fabric does: reports what waits when the machine leaves the fast path.
     fn report_waiting(&mut self, beyond: bool) {
         if self.cp.fast_path_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
@@ -181,7 +181,7 @@ fn a_pause_that_is_repeated_counts_on_from_its_first_instant() {
     port.pause(us(7));
     port.fill(us(8), 8, 18);
     port.resume(us(12));
-    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to tell, 30 forgotten ones would be missed.
+    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to decide, 30 forgotten ones would be missed.
     assert_eq!(port.state(), "undetermined");
     port.pause(us(12));
     port.fill(us(13), 8, 25);
@@ -379,7 +379,7 @@ fn drive(port: &mut Port, steps: &[(u64, Step)], mut check: impl FnMut(&Port)) -
     said
 }
 
-/// A low threshold, so that short queues cross it often; every departure may tell.
+/// A low threshold, so that short queues cross it often; every departure may send a CNP.
 const OFTEN: &str = r#"{ "threshold": "6KB", "period": "2us", "cnp-interval": "0us", "tolerance": 0 }"#;
 
 /// Algorithms 1 and 2 with plain lists and nanoseconds, for the parameters of [`OFTEN`].

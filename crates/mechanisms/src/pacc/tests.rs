@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{Bench, egress, packet, port, us};
 
-/// A CNP: when, whose, and what it stands for.
+/// A CNP: instant, flow, weight.
 pub(super) type SentCnp = (Time, u32, f32);
 
 /// A machine whose timers are called at their instants.

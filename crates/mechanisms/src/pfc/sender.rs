@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// A newer PAUSE replaces the running timer, but neither lifts the pause nor starts it anew.
+    /// A newer PAUSE replaces the running timer, but neither lifts the pause nor restarts it.
     fn pause(&mut self, now: Time, span: Span) {
         let end = self.ends(now, span);
         self.state = match self.state {

@@ -47,7 +47,7 @@ fn power_is_current_times_voltage_over_that_of_a_full_link() {
     // The queue stands: 1.1; it drains at full rate, nothing arrives: 0.
     assert!(near(rp.of_records(&[hop(4, 43_750, 12_500)]).unwrap().power, 1.1));
     assert!(near(rp.of_records(&[hop(5, 56_250, 0)]).unwrap().power, 0.0));
-    // The same record again tells of no time.
+    // The same record again spans no time.
     assert!(rp.of_records(&[hop(5, 56_250, 0)]).is_none());
 }
 

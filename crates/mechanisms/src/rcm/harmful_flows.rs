@@ -5,7 +5,7 @@ use floodway_units::{FlowId, Span, Time};
 /// The most flows of a CN, and of a set.
 pub(super) const MOST: usize = 16;
 
-/// A small set of flows, each forgotten when nothing was seen or heard of it for a while: a name may be another flow's
+/// A small set of flows, each forgotten when it was neither seen nor named for a while: a name may be another flow's
 /// after that.
 #[derive(Clone, Debug)]
 pub(super) struct HarmfulFlows {

@@ -27,7 +27,7 @@ impl Law {
         (signed(len) - signed(self.equilibrium)) + signed(self.weight) * (signed(len) - signed(before))
     }
 
-    /// Fb in 6 bits, where 63 stands for Qeq · (2 wq + 1) and more.
+    /// Fb in 6 bits, where 63 means Qeq · (2 wq + 1) and more.
     pub fn quantised(&self, degree: i64) -> u8 {
         let most = self.equilibrium * (2 * self.weight + 1);
         let degree = u64::try_from(degree).unwrap_or(0).min(most);

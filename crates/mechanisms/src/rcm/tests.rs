@@ -169,7 +169,7 @@ fn control_ends_when_congestion_has_ended() {
     let mut bench = Bench::new(Params::default());
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
     assert!(bench.is_held(1));
-    // The queues are short again, and nobody complains: Wc grows by a sixteenth of W a period.
+    // The queues are short again, and no CN arrives: Wc grows by a sixteenth of W a period.
     let said = bench.pass(&[1, 2], 3_000, 400);
     assert!(said.contains(&RESORT));
     assert!(!bench.is_held(1) && bench.cp.regions[0].window.is_none());

@@ -148,7 +148,7 @@ impl Window {
         } else {
             return false;
         }
-        // What the last packet took beyond its part is taken off the next period; of the others', if somebody waited for it.
+        // What the last packet took beyond its part is taken off the next period; of the others', if a harmful flow waited for it.
         let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
         period.sent_harmful = beyond(period.sent_harmful, period.harmful);
@@ -260,7 +260,7 @@ mod tests {
             let gate = |window: &Window, now| window.gate(now, place.is_some(), true);
             for _ in 0..8 {
                 assert_eq!(gate(&window, us(0)), Gate::Open);
-                // The others may go on where nobody waits whom they would keep from his part.
+                // The others may go on where no harmful flow waits for its part.
                 window.on_sent(us(0), place, PACKET, 1);
             }
             let others_are_held = place.is_some();

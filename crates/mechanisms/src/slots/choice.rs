@@ -169,7 +169,7 @@ hooks! {
             false
         }
 
-        /// Does it live on what ports tell of their congestion ([`Signals`](super::Signals))?
+        /// Does it depend on the degree of congestion that ports report ([`Signals`](super::Signals))?
         fn reads_degrees(&self) -> bool {
             false
         }
@@ -203,12 +203,12 @@ hooks! {
             &[]
         }
 
-        /// By what it tells senders and routers.
+        /// Its signals to senders and routers.
         fn tells(&self) -> &'static [Tells] {
             &[]
         }
 
-        /// Does it tell of marks that other machines have given, and of no queue of its own?
+        /// Does it report marks of other machines, and no queue of its own?
         fn tells_of_marks(&self) -> bool {
             false
         }
@@ -286,7 +286,7 @@ hooks! {
             false
         }
 
-        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters tell.
+        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters determine it.
         fn highest(&self, _base_rtt: Span) -> Rate {
             Rate::MAX
         }
@@ -301,7 +301,7 @@ hooks! {
             false
         }
 
-        /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
+        /// Does it make increase steps, which are reported to the layers above ([`ReactionPoint::increases`])?
         fn has_steps(&self) -> bool {
             false
         }

@@ -16,10 +16,10 @@ pub enum Mark {
     Ce,
 }
 
-/// By what a congestion point tells senders, and others.
+/// The signals of a congestion point, to senders and others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
-    /// Packets marked CE, of which receivers tell.
+    /// Packets marked CE, which receivers report.
     Marks,
     /// Packets marked UE, likewise.
     Undetermined,
@@ -56,7 +56,7 @@ impl Cnp {
 /// A congestion notification to the neighbour upstream, one hop (RCM's CN).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CongestionNotification {
-    /// Of whose queues it speaks.
+    /// The class whose queues it is about.
     pub class: Class,
     /// Quantised degree of congestion; 0 says that it is over.
     pub degree: u8,
@@ -87,7 +87,7 @@ impl CongestionNotification {
 /// can read (BFC's Bloom filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowFilter {
-    /// Of whose flows it speaks.
+    /// The class of its flows.
     pub class: Class,
     /// Bytes of the bitmap, from 1 to [`FlowFilter::LARGEST`]: so much longer is the frame that carries it.
     pub bytes: u8,
@@ -130,9 +130,9 @@ pub enum CpAction {
     ToUpstream(PortId, CongestionNotification),
     /// One hop upstream, out of the named ingress, to a host, too.
     FilterUpstream(PortId, FlowFilter),
-    /// To the machines of the named port of this switch, which may be the port itself: they hear of it at once.
+    /// To the machines of the named port of this switch, which may be the port itself: they are called at once.
     ToPort(PortId, PortMessage),
-    /// To the port itself: where flows of a class should wait is not what it was. The port asks anew of every packet that waits,
+    /// To the port itself: flows of a class should wait in other queues than before. The port asks again for every packet that waits,
     /// and a flow's packets keep their order.
     Resort(Class),
 }
@@ -206,20 +206,20 @@ pub struct Demands {
     pub inputs: bool,
     /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a packet joins
     /// a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for each packet that waits already,
-    /// before the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
+    /// before the call that is due. For packets within the bound it may be called or not, as other machines of the port need it.
     pub waiting: bool,
     /// The second queue of each class is one for what may be lost. Then its gate is no matter of flow control, and what waits there
     /// is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
     pub isolation: bool,
-    /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name is no other
+    /// For how long after a call for a packet it may still name the packet's flow in what it sends: for so long the name is no other
     /// flow's, though the flow is over. By default it names flows of packets in hand alone.
     pub naming: Span,
     /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
     pub meter: Option<Meter>,
-    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine hears of every packet of its port,
+    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called for every packet of its port,
     /// so it has no [`CongestionPoint::fast_path_up_to`].
     pub clears: bool,
-    /// It hears of the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
+    /// It is called for the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
 }
 
@@ -237,7 +237,7 @@ pub enum PortEvent<'a> {
     Paused(&'a QueueView),
     /// That pause has ended, by frame or by expiry.
     Resumed(&'a QueueView),
-    /// This switch sends a pause to the upstream of one of its ports; all ports hear of it. If the arrival of a packet caused it:
+    /// This switch sends a pause to the upstream of one of its ports; all ports are called. If the arrival of a packet caused it:
     /// in a switch without a pipeline and without a crossbar that is right after `on_enqueue` of this packet; in others, where a
     /// packet is charged before it joins a queue, before it.
     PauseSent {
@@ -261,7 +261,7 @@ pub enum PortEvent<'a> {
     Waiting(&'a PacketView),
     /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
     Removed(&'a PacketView),
-    /// The packets of a class have been sorted anew, as [`CpAction::Resort`] asked for.
+    /// The packets of a class have been sorted again, as [`CpAction::Resort`] asked for.
     Resorted {
         /// The class.
         class: Class,
@@ -271,10 +271,10 @@ pub enum PortEvent<'a> {
     /// The neighbour downstream of this port has sent a congestion notification.
     CongestionNotification(&'a CongestionNotification),
     /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag of a reply where the
-    /// flow's rate control reads CNPs there. All ports of the switch hear of it whose machines ask for it ([`Demands::cnps`]), before
-    /// it is sent on. One that a machine of this switch makes is none.
+    /// flow's rate control reads CNPs there. All ports of the switch whose machines demand it ([`Demands::cnps`]) are called before it
+    /// is forwarded. CNPs made at this switch do not count.
     CnpPasses {
-        /// What it tells the sender.
+        /// The CNP.
         cnp: &'a Cnp,
         /// The hash of the flow's addresses and ports, as in [`PacketView`].
         flow_hash: u64,

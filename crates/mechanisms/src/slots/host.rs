@@ -28,7 +28,7 @@ pub struct QpInfo {
     pub base_rtt: Span,
     /// Switches that a data packet passes, relays among them.
     pub hops: u32,
-    /// How bandwidth-delay products come to whole bytes.
+    /// Rounding of bandwidth-delay products to whole bytes.
     pub products: Products,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
@@ -59,7 +59,7 @@ impl QpInfo {
     }
 }
 
-/// How the product of a rate and a time comes to whole bytes.
+/// Rounding of the product of a rate and a time to whole bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Products {
     /// Rounded up.
@@ -114,7 +114,7 @@ pub struct IntHop {
     pub queue: Bytes,
 }
 
-/// What an acknowledgement tells the reaction points.
+/// An acknowledgement, as the reaction points see it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView<'a> {
     /// Payload bytes newly acknowledged.
@@ -309,7 +309,7 @@ hooks! {
         fn on_demand(&mut self, _now: Time, _has: bool) {}
         /// The receiver's notification point has sent this.
         fn on_message(&mut self, _now: Time, _m: &ControlMessage) {}
-        /// What to send to the receiver now; asked after every call, until there is none.
+        /// The next message to the receiver; asked after every call, until it returns none.
         fn next_message(&mut self, _now: Time) -> Option<ControlMessage> {
             None
         }
@@ -353,7 +353,7 @@ hooks! {
         fn next_segment(&mut self, now: Time) -> Option<Segment>;
         /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
         fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
-        /// All before this is acknowledged, now that `reply` has been heard.
+        /// All before this is acknowledged, now that `reply` has arrived.
         fn acknowledged(&self, reply: Reply) -> u64 {
             reply.next()
         }
@@ -387,7 +387,7 @@ hooks! {
         fn times_packets(&self) -> bool {
             false
         }
-        /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
+        /// Where ties go by the order of scheduling: the position in it of the timer that the next packet sets, passed before
         /// `next_segment` and `next_repeat`.
         fn number_timer(&mut self, _number: u64) {}
         /// The place of the timer that `next_timeout` names; `None` where timers have none.
@@ -408,7 +408,7 @@ hooks! {
     pub trait TransportReceiver => transport_receiver for machines {
         /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
         fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
-        /// Do replies that tell of a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
+        /// Do replies that report a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
         fn marks_disorder(&self) -> bool {
             false
         }

@@ -51,7 +51,7 @@ pub struct Cx<'a, A> {
     pub now: Time,
     /// The stream of this machine's node and purpose.
     pub rng: &'a mut Rng,
-    /// Messages for somebody else.
+    /// Messages for others.
     pub out: &'a mut Outbox<A>,
 }
 
@@ -63,7 +63,7 @@ impl<A> Cx<'_, A> {
     }
 }
 
-/// Messages for somebody else; owned and used again by the fabric, so that a push does not allocate
+/// Messages for others; owned and reused by the fabric, so that a push does not allocate
 /// once it is warm.
 #[derive(Debug)]
 pub struct Outbox<A>(pub Vec<A>);

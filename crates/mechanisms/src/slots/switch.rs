@@ -16,7 +16,7 @@ pub struct FlowTuple {
     pub destination: u32,
     /// UDP source port (the flow's entropy).
     pub source_port: u16,
-    /// UDP destination port, or what stands for it.
+    /// UDP destination port, or its substitute.
     pub destination_port: u16,
 }
 

@@ -181,7 +181,7 @@ fn a_flow_recovers_1_ms_after_its_last_cnp() {
     assert!(port.leaves(before, sub) <= last + Span::ns(100));
     assert_eq!(port.comes(last + Span::us(1), 7), 0);
     port.leaves(last + Span::us(1), 0);
-    // It is not forgotten how often it was told of.
+    // The number of its CNPs is not forgotten.
     port.cnp(last + Span::us(2), 7);
     let now = last + Span::us(3);
     let sub = port.comes(now, 7);

@@ -95,7 +95,7 @@ impl Work {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Has somebody's code failed, so that nothing is to be called any more?
+    /// Has users' code failed, so that nothing is called any more?
     pub fn is_over(&self) -> bool {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

@@ -118,7 +118,7 @@ pub struct Class {
     fault: Option<String>,
     /// What its machines cannot work without.
     pub needs: &'static [Need],
-    /// By what its machines tell senders, where they do.
+    /// The signals of its machines to senders.
     pub tells: &'static [Tells],
 }
 
@@ -251,7 +251,7 @@ pub fn entry<T: ?Sized + 'static>(
     Ok((page, Box::new(read)))
 }
 
-/// What Python tells of a class.
+/// The description of a class from Python.
 #[derive(FromPyObject)]
 pub struct Described {
     /// Keys, attributes, types, and defaults as JSON.
@@ -263,7 +263,7 @@ pub struct Described {
     /// What it cannot work without.
     #[pyo3(item)]
     pub needs: Vec<String>,
-    /// By what it tells senders.
+    /// Its signals to senders.
     #[pyo3(item)]
     pub tells: Vec<String>,
     /// Why no scenario can choose it, if so.
@@ -395,7 +395,7 @@ fn made_of<'py>(class: &Bound<'py, PyAny>, chosen: &Chosen) -> PyResult<Bound<'p
     Ok(object)
 }
 
-/// What a text with a unit comes to, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`).
+/// The value of a text with a unit, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`).
 #[pyfunction]
 pub fn parse_unit(kind: &str, text: &str) -> PyResult<u64> {
     let kind = Kind::of(kind).ok_or_else(|| PyTypeError::new_err(format!("{kind} has no unit")))?;

@@ -85,7 +85,7 @@ struct Overrides {
 }
 
 impl Cp {
-    /// Calls a method with what it is told, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
+    /// Calls a method with its arguments, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
     /// `answer` makes of what it returns.
     fn call<T>(
         &mut self,

@@ -13,7 +13,7 @@ use pyo3::types::PyString;
 use super::class::{Chosen, Described, Object, entry, whole};
 use super::views::{Ack, Cnp, Flow, Loss, Sent};
 
-/// CNPs that receivers send to a class which hears them: at the most one in so long. Source: DCQCN's N.
+/// The least time between two CNPs to a class that reacts to them. Source: DCQCN's N.
 const CNP_INTERVAL: Span = Span::us(50);
 
 /// Makes a class a rate control of scenarios; `head` is its page.
@@ -82,7 +82,7 @@ pub struct Rp {
 }
 
 impl Rp {
-    /// Calls a method with what it is told.
+    /// Calls a method with its arguments.
     fn call(&mut self, name: &'static str, now: Time, view: impl for<'py> IntoPyObject<'py>) {
         let read = self.object.call(name, now, |object| {
             object.call_method1(PyString::intern(object.py(), name), (view,))?;
@@ -138,7 +138,7 @@ impl ReactionPoint for Rp {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        // It is over; the object sets it anew where it wants another.
+        // It is over; the object sets it again if it wants another.
         self.timer = None;
         self.object.clear_timer(now);
         self.call("on_timer", now, now.0);

@@ -81,7 +81,7 @@ impl Builder<'_> {
         (blueprint, accounts): (&Blueprint, &Accounts<'_>),
         faults: &mut Alike,
     ) {
-        // A port's fault would be told again as that of the pool.
+        // A port's fault would be reported again as that of the pool.
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
             let node_id = NodeId(i as u32);
@@ -527,7 +527,7 @@ impl Texts<'_> {
         self.profile.filter(|_| origin.is_profile()).unwrap_or(self.scenario)
     }
 
-    /// The place of a key of what `origin` chose; a file without a line, where nobody wrote it.
+    /// The place of a key of what `origin` chose; a file without a line, if it was not written.
     fn place(&self, origin: &Origin, key: &str) -> Place {
         match origin.place {
             Some(_) => self.of(origin).place_of(path_of_key(key)),

@@ -48,7 +48,7 @@ use crate::workload::recipe::{Recipe, draw};
 const MOST_ROWS: usize = 10_000_000;
 /// What takes fewer bytes is built without a look at what memory is left.
 pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
-/// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
+/// Narrower bins of queue length are refused: they separate no two packets, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
 /// All that comes of a scenario's text.
@@ -175,7 +175,7 @@ impl Builder<'_> {
     }
 
     /// The plan, and the network with the relays that its flow controls ask for: their cables are links that
-    /// overrides can select, so that all is said anew where there are any.
+    /// overrides can select, so that all is resolved again where there are any.
     fn relayed(
         &mut self,
         network: Network,

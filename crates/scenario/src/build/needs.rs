@@ -126,7 +126,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Packets that a port may choose to drop, and that nobody sends again, or only with all that follow.
+    /// Packets that a port may choose to drop, and that are never retransmitted, or only with all that follow.
     pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
         let Some(point) = isolating(blueprint) else { return };
         for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
@@ -213,7 +213,7 @@ fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> O
     }
 }
 
-/// Which congestion points of a port tell senders of the same queues, if there are several.
+/// The congestion points of a port that signal the same queues, if there are several.
 fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     if points.len() < 2 {
         return None;
@@ -238,7 +238,7 @@ fn ends(plan: &Plan) -> impl Iterator<Item = &EndPlan> {
     plan.links.iter().flat_map(|link| &link.ends)
 }
 
-/// A layer that lives on windows from switches, and one with increase steps behind it, of which it would not hear.
+/// A layer that lives on windows from switches, and one with increase steps behind it, which it would not get.
 fn hidden_layer(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
     let at = stack.iter().position(|layer| layer.needs().contains(&Need::Windows))?;
     let above = stack[at + 1..].iter().find(|layer| layer.has_steps())?;

@@ -223,7 +223,7 @@ impl Builder<'_> {
         size
     }
 
-    /// Refuses a pattern in which nobody sends to anybody; its starts would be counted as no flows.
+    /// Refuses a pattern without a pair of hosts; its starts would be counted as no flows.
     pub(super) fn paired(&mut self, workload: &Workload, key: &str, pairs: usize) -> Option<()> {
         if pairs > 0 {
             return Some(());

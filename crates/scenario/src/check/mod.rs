@@ -24,7 +24,7 @@ pub use ports::PortGroup;
 use ports::Ports;
 pub use relays::Relays;
 
-/// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
+/// Summary of a scenario. Times are in microseconds and rates in Gbit/s where the names say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The scenario's name.
@@ -58,7 +58,7 @@ pub struct Report {
     pub relays: Option<Relays>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
-    /// What a run comes to on one thread, about.
+    /// Estimated cost of a run on one thread.
     pub cost: Cost,
     /// What the numbers assume.
     pub notes: Vec<String>,
@@ -201,7 +201,7 @@ impl Report {
     }
 }
 
-/// The first tag, or a word that stands for it.
+/// The first tag, or a word in its place.
 fn kind_of(tags: &[String], otherwise: &str) -> String {
     tags.first().map_or_else(|| otherwise.to_owned(), Clone::clone)
 }

@@ -47,7 +47,7 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-/// What a run comes to.
+/// The estimated cost of a run.
 fn cost(cost: &Cost) -> String {
     format!(
         "a run: about {} flows, {} packet-hops, {} on one thread, {} of memory",

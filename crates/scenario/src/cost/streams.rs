@@ -7,7 +7,7 @@ use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// So many flows, or ends of flows, of a workload are looked at.
 const LOOKED_AT: usize = 20_000;
-/// So many sizes of a distribution stand for it, and so many starts for all.
+/// So many sizes of a distribution represent it, and so many starts all starts.
 const SIZES: usize = 32;
 const STARTS: usize = 8;
 /// No load is computed higher where the time that a flow takes follows from it.
@@ -184,7 +184,7 @@ struct Load {
 }
 
 impl Demand {
-    /// What these streams come to.
+    /// The cost of these streams.
     pub fn of(blueprint: &Blueprint, streams: Vec<Stream>) -> Self {
         let loads = loads(blueprint, &streams);
         let end = end(blueprint, &streams, &loads);

@@ -6,7 +6,7 @@ use super::read::{Fault, KEY, What, attempt};
 use super::tree::{Node, Value};
 use crate::error::{ScenarioErrors, nearest};
 
-/// No more faults are told.
+/// The most faults that are reported.
 const MOST: usize = 20;
 
 /// Reads a value out of a whole tree.

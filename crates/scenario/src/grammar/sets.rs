@@ -181,7 +181,7 @@ fn are_rivals(one: &str, other: &str) -> bool {
     RIVALS.contains(&(one, other)) || RIVALS.contains(&(other, one))
 }
 
-/// The entries of a node, which becomes a table if it is none; a bare name becomes that choice.
+/// The entries of a node, which becomes a table if it is not one; a bare name becomes that choice.
 fn table(node: &mut Node) -> &mut Vec<Entry> {
     if !matches!(node.value, Value::Table(_)) {
         node.value = Value::Table(Vec::new());

@@ -78,7 +78,7 @@ pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<Stri
 /// `flow-control` of the links of each rate and delay.
 ///
 /// # Errors
-/// A value that is none, or no host.
+/// A malformed value, or no host.
 pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
     if config.is_conweave() {
         return conweave::flow_control(config, listing);
@@ -176,7 +176,7 @@ fn of_rate<T: std::str::FromStr>(
 /// Telemetry of HPCC knows few rates.
 ///
 /// # Errors
-/// A mode that is none.
+/// An unknown mode.
 pub fn check_telemetry(config: &mut Config, listing: &Listing) -> Result<(), ScenarioError> {
     if config.number::<u32>("CC_MODE", 1)? != 3 {
         return Ok(());

@@ -372,7 +372,7 @@ impl<'a> Layer<'a> {
             for (end, &node) in link.ends.iter().enumerate().filter(|(_, node)| selected[**node]) {
                 let end = &mut plan.links[i].ends[end];
                 if self.slots.buffer.is_some() && !network.nodes[node].is_host {
-                    // The switch's buffer is said anew, so for its ports, too.
+                    // The switch's buffer is set again, so for its ports, too.
                     end.buffer = None;
                 }
                 if ports {

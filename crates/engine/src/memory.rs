@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_such_files_says_nothing() {
+    fn a_machine_without_such_files_has_no_limit() {
         assert_eq!(left_at(Path::new("/nowhere")), None);
     }
 
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_short_for_who_has_taken_much() {
+    fn little_is_short_for_a_process_that_has_taken_much() {
         let left = |bytes| Left { bytes, of: 16 << 30, bound: Bound::Machine };
         assert!(left(500 << 20).is_short_for(1 << 30) && !left(600 << 20).is_short_for(1 << 30));
         assert!(!left(0).is_short_for(1 << 20));

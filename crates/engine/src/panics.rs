@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_tells_whose_code_it_is() {
+    fn the_owner_of_code_follows_from_its_file() {
         let tree = "crates/engine/src/panics.rs";
         assert_eq!(owner_of("crates/fabric/src/pool.rs", tree), Owner::Floodway);
         assert_eq!(owner_of("src/mine.rs", tree), Owner::Other);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_value_with_its_place_on_any_thread() {
+    fn a_panic_is_a_value_with_its_location_on_any_thread() {
         install();
         let caught = |work: fn()| guarded(work).expect_err("it unwinds");
         let here = caught(|| panic!("one\ntwo"));

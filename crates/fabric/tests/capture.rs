@@ -148,7 +148,7 @@ fn every_frame_that_a_port_sends_is_kept_once_in_the_order_of_time() {
 }
 
 #[test]
-fn the_first_packet_of_a_message_tells_its_length_and_the_last_one_is_padded() {
+fn the_first_packet_of_a_message_has_its_length_and_the_last_one_is_padded() {
     let records = incast(Some(spec(100_000, 16_000)));
     let frames = frames(&records);
     let of = |code: u8| frames.iter().filter(move |frame| frame.opcode() == Some(code));

@@ -324,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_who_is_labelled_somewhere_loses_and_nothing_is_reordered(plan in plans()) {
+    fn only_labelled_flows_lose_packets_and_nothing_is_reordered(plan in plans()) {
         prop_assume!(!plan.flows.is_empty());
         let net = plan.net();
         let (records, labels) = watched(&net);
@@ -399,7 +399,7 @@ fn any_number_of_threads_keeps_the_same_bytes() {
 ///  b ──┘                    └── fast
 /// ```
 #[test]
-fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
+fn packets_that_no_pause_held_fit_behind_a_pause_in_a_lossy_queue_only() {
     let run = |at_second: Option<&str>| {
         let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
         let [s1, s2] = ["s1", "s2"].map(|name| net.switch_with(name, r#"{"static": {"size": "auto"}}"#));
@@ -445,7 +445,7 @@ fn refused(net: &Net) -> String {
 }
 
 #[test]
-fn what_it_cannot_stand_beside_is_refused_by_name() {
+fn incompatible_mechanisms_are_refused_by_name() {
     let net = |buffer: &str, control: &str, points: &[&str]| {
         let mut net = Net::new(Format::Ethernet);
         let (a, s, b) = (net.host("a"), net.switch_with("s", buffer), net.host("b"));

@@ -75,7 +75,7 @@ fn end(records: &Records) -> Option<f64> {
 }
 
 #[test]
-fn words_that_come_again_heal_and_words_that_are_said_once_do_not() {
+fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
     for (flow_control, reliability, expected) in ROWS {
         let records = run(flow_control, reliability, 0.02);
         let lost =
@@ -97,7 +97,7 @@ fn words_that_come_again_heal_and_words_that_are_said_once_do_not() {
 
 /// What heals does so at next to no cost.
 #[test]
-fn a_flow_control_that_heals_is_late_by_a_few_words_at_most() {
+fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
     for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Fate::Heals) {
         let late = |rate| end(&run(flow_control, reliability, rate)).expect("it heals");
         let (sound, damaged) = (late(0.0), late(1e-3));

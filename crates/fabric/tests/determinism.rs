@@ -74,7 +74,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_does_not() {
 }
 
 #[test]
-fn the_seed_means_nothing_to_a_flow_that_meets_nobody() {
+fn the_seed_does_not_change_a_flow_alone() {
     let Fabrics { mut net, hosts } = racks(PFC);
     net.flow(hosts[0], hosts[1], Bytes::mb(1), Span::ZERO);
     let first = everything(&net.run());

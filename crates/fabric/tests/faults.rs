@@ -81,7 +81,7 @@ fn a_fixed_path_may_turn_back() {
 }
 
 #[test]
-fn flows_take_the_other_way_while_a_link_is_down() {
+fn flows_take_the_other_path_while_a_link_is_down() {
     let (mut net, a, b) = cut(2, &[(20, 50_000)], r#""go-back-n""#);
     for _ in 0..8 {
         net.flow(a, b, Bytes::mb(1), Span::ZERO);
@@ -94,7 +94,7 @@ fn flows_take_the_other_way_while_a_link_is_down() {
 }
 
 #[test]
-fn a_flow_that_starts_while_its_only_way_is_cut_is_sent_when_the_way_is_back() {
+fn a_flow_that_starts_while_its_only_path_is_cut_is_sent_when_the_path_is_back() {
     for reliability in [r#""none""#, r#""go-back-n""#] {
         let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(30));
         let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
@@ -116,7 +116,7 @@ fn a_flow_that_starts_while_a_link_further_on_is_cut_recovers_too() {
 }
 
 #[test]
-fn a_flow_over_one_of_several_ways_counts_with_the_loss_of_each() {
+fn a_flow_over_one_of_several_paths_counts_with_the_loss_of_each() {
     // The second way is the one that loses; which one a flow takes is decided by hash, or packet by packet.
     for routing in [r#""ecmp""#, r#""spray""#] {
         let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
@@ -132,7 +132,7 @@ fn a_flow_over_one_of_several_ways_counts_with_the_loss_of_each() {
 }
 
 #[test]
-fn a_flow_over_a_way_that_fails_notices_its_loss_wherever_it_stands_among_equals() {
+fn a_flow_over_a_path_that_fails_detects_its_loss_at_any_position_among_equals() {
     for second in [false, true] {
         let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
         net.blueprint.links[1 + usize::from(second)].down = vec![(at(13), at(14))];
@@ -380,7 +380,7 @@ proptest! {
 /// The first packets go the long way around the ring, the others straight on from 27 us on: those do not wait behind the
 /// first one, which is larger by its RETH.
 #[test]
-fn a_flow_whose_packets_on_two_ways_are_faster_than_all_on_one_has_its_own_time_as_ideal() {
+fn a_flow_whose_packets_on_two_paths_are_faster_than_all_on_one_has_its_own_time_as_ideal() {
     let trouble = Trouble {
         seed: 165_232_737_257_515_411,
         spray: false,
@@ -409,7 +409,7 @@ fn a_flow_whose_packets_on_two_ways_are_faster_than_all_on_one_has_its_own_time_
 /// Two paths, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
 /// together.
 #[test]
-fn two_ways_in_turn_may_be_much_faster_than_one() {
+fn two_paths_in_turn_may_be_much_faster_than_one() {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     let middle = net.switch("m");

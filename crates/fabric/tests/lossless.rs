@@ -44,7 +44,7 @@ fn needed(net: &Net) -> Bytes {
 }
 
 #[test]
-fn a_run_that_lost_nothing_by_luck_says_how_much_its_port_is_short() {
+fn a_run_that_lost_nothing_by_luck_reports_how_much_its_port_is_short() {
     let pfc = r#"{"pfc": {"xoff": "100KB"}}"#;
     let enough = needed(&haul(pfc, ROOMY).0).0;
     for (size, expected) in
@@ -172,7 +172,7 @@ fn sizes_promise_nothing_where_pauses_wait_for_other_frames() {
 }
 
 #[test]
-fn what_a_failed_link_loses_of_a_lossless_class_is_told_apart() {
+fn losses_of_a_lossless_class_on_a_failed_link_are_counted_apart() {
     let (mut net, [a, _, _, b]) = haul(r#""pfc""#, ROOMY);
     net.flow(a, b, Bytes::mb(5), Span::ZERO);
     net.blueprint.links[1].down = vec![(Time::ZERO + Span::us(200), Time::NEVER)];

@@ -102,14 +102,14 @@ fn a_mark_of_the_port_itself_is_cleared_after_all_have_marked() {
 }
 
 #[test]
-fn who_does_not_ask_for_it_clears_nothing() {
+fn a_machine_without_the_demand_clears_nothing() {
     let net = line(CNPS);
     let point = || vec![(port(LINKS[2], 0), custom(Clears::default()))];
     assert_eq!(cnps(&run(&net, point)), cnps(&net.run()));
 }
 
 #[test]
-fn who_clears_a_mark_may_tell_the_sender_in_the_place_of_the_receiver() {
+fn a_machine_that_clears_a_mark_may_send_the_cnp_itself() {
     let net = line(CNPS);
     let records = run(&net, || vec![(port(LINKS[2], 0), custom(Clears { asks: true, tells: true }))]);
     assert!(cnps(&records) > 0);
@@ -192,7 +192,7 @@ fn seen<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Pa
 }
 
 #[test]
-fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
+fn all_ports_of_a_switch_that_demand_it_are_called_for_each_cnp() {
     let net = line(CNPS);
     let (to_b, to_s, to_t, to_a) =
         (port(LINKS[2], 0), port(LINKS[1], 1), port(LINKS[1], 0), port(LINKS[0], 1));
@@ -212,7 +212,7 @@ fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
 }
 
 #[test]
-fn flags_of_replies_are_cnps_where_the_sender_reads_them_and_marks_on_replies_are_none_elsewhere() {
+fn flags_of_replies_are_cnps_only_where_the_sender_reads_them() {
     let to_t = port(LINKS[1], 0);
     let (records, [flags]) = seen(&line(FLAGS), [(to_t, true)]);
     // No packet of its own: each flag of a reply.
@@ -236,7 +236,7 @@ impl CongestionPoint for Tells {
 }
 
 #[test]
-fn a_cnp_of_a_switch_is_heard_of_by_the_next_one_alone() {
+fn a_cnp_of_a_switch_is_seen_by_the_next_one_alone() {
     let mut net = line(CNPS);
     net.blueprint.links[LINKS[2]].ends[0].congestion_points.clear();
     let seen: [Seen; 2] = std::array::from_fn(|_| Arc::default());

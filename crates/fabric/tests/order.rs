@@ -86,7 +86,7 @@ fn before(up: Span) -> u64 {
 }
 
 #[test]
-fn all_that_left_by_the_long_way_is_passed_by_what_leaves_by_the_short_one() {
+fn packets_on_the_long_path_are_overtaken_by_those_on_the_short_one() {
     let up = Span::us(6);
     assert_eq!(before(up), 59);
     let (mut net, a, b) = shortcut(up);
@@ -151,7 +151,7 @@ fn losses_alone_put_nothing_out_of_order() {
 }
 
 #[test]
-fn an_incast_under_pfc_keeps_the_order_on_one_way_for_each_flow() {
+fn an_incast_under_pfc_keeps_the_order_on_one_path_for_each_flow() {
     let mut net = Net::new(Format::HpccNs3).reliability(r#""go-back-n""#);
     let (s, t, b) = (net.switch("s"), net.switch("t"), net.host("b"));
     let pfc = r#"{"pfc": {"xoff": "30KB"}}"#;

@@ -150,7 +150,7 @@ fn no_flow_starts_outside_its_time_and_only_those_inside_the_window_are_measured
 }
 
 #[test]
-fn a_source_draws_the_same_flows_whoever_else_sends() {
+fn a_source_draws_the_same_flows_beside_any_others() {
     let alone = {
         let mut net = star(4, sizes());
         let Arrivals::Poisson(poisson) = &mut net.blueprint.workloads[0].arrivals else { unreachable!() };

@@ -108,7 +108,7 @@ fn cns(records: &Records) -> Vec<String> {
 /// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
 /// both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
 #[test]
-fn each_cn_to_a_switch_has_a_row_and_hosts_are_sent_none() {
+fn each_cn_to_a_switch_has_a_row_and_hosts_get_no_cn() {
     let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";
     let in_one_queue = "a 56 1, a 4 1, b 63 1, b 48 1, a 2 1, b 13 1, a 10 1, b 0 0, a 0 0";
     for (buffer, expected) in BUFFERS.into_iter().zip([behind_crossbar, in_one_queue]) {

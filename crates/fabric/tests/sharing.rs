@@ -282,7 +282,7 @@ fn with_a_shared_hash_the_second_tier_repeats_the_choice_of_the_first() {
 }
 
 #[test]
-fn spray_uses_all_ways_for_the_packets_of_one_flow() {
+fn spray_uses_all_paths_for_the_packets_of_one_flow() {
     let (mut net, a, b) = two_tiers(r#""spray""#);
     net.flow(a, b, Bytes::mb(100), Span::ZERO);
     let records = net.run();

@@ -92,7 +92,7 @@ fn words(table: &Table, column: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_mark_and_cnp_has_a_row_and_counters_tell_marks_apart() {
+fn each_mark_and_cnp_has_a_row_and_counters_separate_marks() {
     let (mut net, at) = incast();
     net.blueprint.records = kept(10_000);
     let records = run(&net, at);

@@ -190,7 +190,7 @@ fn a_link_that_goes_down_may_have_its_ends_on_two_threads() {
 }
 
 #[test]
-fn what_has_one_order_for_all_is_on_one_thread_and_says_why() {
+fn a_run_in_one_order_has_one_thread_and_gives_the_reason() {
     let mut net = sites(Span::us(40));
     net.blueprint.semantics.ties = Ties::SchedulingOrder;
     let thread_plan = forced(&net.blueprint, 2);
@@ -375,7 +375,7 @@ impl CongestionPoint for Counts {
 }
 
 #[test]
-fn signals_of_a_fault_follow_those_of_events_of_its_instant_whoever_owns_the_node() {
+fn signals_of_a_fault_follow_those_of_events_of_its_instant_on_any_thread() {
     let run = |down: Option<Time>, owners: &[u8]| {
         let mut net = incast(4, Bytes(200_000));
         net.blueprint.records.signals = Some(1_000_000);

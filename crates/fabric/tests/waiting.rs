@@ -172,7 +172,7 @@ fn flows_that_never_start_have_no_row_and_are_counted() {
 }
 
 #[test]
-fn who_cannot_know_cannot_wait() {
+fn a_flow_cannot_wait_for_what_its_source_does_not_see() {
     let refused = |ties: &[(usize, usize)], endless: bool| {
         let (mut net, h) = star(3, r#""go-back-n""#);
         let ends = [(0, 1), (1, 2), (2, 0), (0, 2)];

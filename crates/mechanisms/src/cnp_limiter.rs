@@ -47,7 +47,7 @@ mod tests {
     use crate::testing::us;
 
     #[test]
-    fn a_flow_is_told_once_in_an_interval_and_each_for_itself() {
+    fn a_flow_gets_one_cnp_in_an_interval_independently_of_others() {
         let mut limiter = CnpLimiter::new(Span::us(50));
         let asked = [(1, 7), (2, 7), (3, 8), (50, 7), (51, 7), (52, 7)];
         let answers = asked.map(|(at, flow)| limiter.may_notify(flow, us(at)));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_flows_as_can_be_remembered_are_told_and_the_past_is_forgotten() {
+    fn at_most_the_remembered_flows_get_cnps_and_expired_ones_are_dropped() {
         let mut limiter = CnpLimiter::new(Span::us(50));
         let flows = 0..MOST_FLOWS as u64 + 900;
         assert_eq!(flows.filter(|&flow| limiter.may_notify(flow, us(1))).count(), MOST_FLOWS);

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_cross_leaves_its_turn_to_the_next() {
+    fn an_input_that_may_not_cross_leaves_its_turn_to_the_next() {
         let mut crossbar = Crossbar::new(3);
         let mut made = Vec::new();
         (0..3).for_each(|input| crossbar.ask(input, 0));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gets_nothing_in_the_first_round_gets_something_in_the_next() {
+    fn an_input_without_a_match_in_the_first_round_gets_one_in_the_next() {
         // Both outputs grant input 0 first; output 1 is left with input 1 in a second round.
         let mut crossbar = Crossbar::new(2);
         assert_eq!(pairs(&mut crossbar, &[(0, 0), (0, 1), (1, 1)]), [(0, 0), (1, 1)]);

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_takes_the_way_of_its_flow() {
+    fn a_packet_takes_the_port_of_its_flow() {
         let mut router = router(Hash::Mix, 0, "tor1", None);
         let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..7).map(view).collect();

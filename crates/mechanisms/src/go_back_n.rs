@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_are_cumulative_and_old_ones_say_nothing() {
+    fn acks_are_cumulative_and_old_ones_have_no_effect() {
         let mut sender = sender("{}", 3_500, 4);
         assert_eq!(sender.in_flight(), Bytes(3_500));
         assert_eq!(sender.on_reply(us(1), Ack { next: 3 }), (Bytes(3_000), None));
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn any_reply_and_any_packet_start_the_timer_anew_where_chosen() {
+    fn any_reply_and_any_packet_restart_the_timer_where_chosen() {
         let mut sender = sender(r#"{ "timeout": "100us", "restart": "any" }"#, 3_000, 0);
         sender.next_segment(us(1));
         sender.next_segment(us(5));
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_naked_once_in_an_interval_and_anew_after_progress() {
+    fn a_gap_is_naked_once_in_an_interval_and_again_after_progress() {
         receive(
             "{}",
             &[

@@ -104,7 +104,7 @@ mod tests {
     use crate::testing::{Bench, ingress, link, us};
 
     #[test]
-    fn nothing_closes_it_and_nothing_is_said() {
+    fn nothing_closes_it_and_no_frame_is_sent() {
         let (mut sender, mut receiver) = Params {}.build(&link()).expect("there is nothing to refuse");
         let mut bench = Bench::new();
         let pause = FcFrame::Pause { class: Class::DATA, quanta: Quanta::MAX };

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_below_recovers_it_is_whole_again_some_time_after_the_last_cnp() {
+    fn where_no_layer_below_recovers_the_window_is_full_again_some_time_after_the_last_cnp() {
         let mut rp = rp(Params::default(), &qp());
         rp.on_cnp(us(10), &cnp(Some(30_000)));
         rp.on_cnp(us(50), &cnp(Some(60_000)));

@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_told_once_in_an_interval_and_each_flow_for_itself() {
+    fn a_flow_gets_one_cnp_in_an_interval_independently_of_other_flows() {
         let packets = [(1, 7, 900_000), (2, 7, 900_000), (3, 8, 900_000), (51, 7, 900_000), (52, 7, 900_000)];
         assert_eq!(notified(&mut cp("{}"), &packets), [7, 8, 7]);
         assert_eq!(notified(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
     }
 
     #[test]
-    fn a_short_queue_tells_nobody() {
+    fn a_short_queue_sends_no_cnp() {
         assert_eq!(notified(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
     }
 

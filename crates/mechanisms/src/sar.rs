@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_that_are_down_are_not_chosen() {
+    fn ports_that_are_down_are_not_chosen() {
         let mut router = router(8);
         let (home, mut views) = three_ports(&mut router, 5, [63.0, 0.0, 9.0]);
         views[(home + 1) % 3].up = false;

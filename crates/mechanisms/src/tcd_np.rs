@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mark_is_told_once_in_an_interval() {
+    fn each_mark_gets_one_cnp_in_an_interval() {
         for mark in [Ce, Ue] {
             let marks = [0, 1, 49, 50, 99, 100, 400].map(|at| (at, mark));
             assert_eq!(notified("{}", &marks), [0, 50, 100, 400].map(|at| (at, mark)));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_is_told_at_once_though_undetermined_was() {
+    fn congestion_is_reported_at_once_after_undetermined() {
         let arrivals = [(10, Ue), (20, Ue), (30, Ce), (40, Ce), (50, Ue), (70, Ue), (79, Ce), (80, Ue)];
         assert_eq!(notified("{}", &arrivals), [(10, Ue), (30, Ce), (80, Ue)]);
     }

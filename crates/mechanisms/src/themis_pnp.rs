@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_told_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
+    fn a_flow_gets_a_cnp_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
         // 5 us after the CNP, which leaves 2 us after its packet.
         let mut cp = cp("{}");
         let mut notified = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn each_flow_is_told_for_itself() {
+    fn each_flow_gets_its_own_cnps() {
         let mut cp = cp("{}");
         for (at, flow) in [(0, 7), (500, 8), (900, 7), (1_000, 9)] {
             assert_eq!(leaves(&mut cp, ns(at), flow, Mark::Ce), (true, vec![]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn other_marks_stay_and_tell_nobody() {
+    fn other_marks_stay_and_send_no_cnp() {
         let mut cp = cp("{}");
         assert_eq!(leaves(&mut cp, ns(0), 7, Mark::Ue), (false, vec![]));
         assert_eq!(leaves(&mut cp, ns(0), 7, Mark::None), (false, vec![]));

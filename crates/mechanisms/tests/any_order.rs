@@ -591,7 +591,7 @@ fn ready_view() -> impl Strategy<Value = ReadyView> {
 
 proptest! {
     #[test]
-    fn flow_control_halves_bear_any_order_of_calls(inputs in inputs(input())) {
+    fn flow_control_halves_tolerate_any_order_of_calls(inputs in inputs(input())) {
         for choice in flow_controls() {
             for has_errors in [false, true] {
                 let link = LinkInfo { has_errors, ..link() };
@@ -603,7 +603,7 @@ proptest! {
     }
 
     #[test]
-    fn transports_bear_any_order_of_calls(
+    fn transports_tolerate_any_order_of_calls(
         sends in inputs(transport()), arrivals in inputs(0u64..40), lossless in any::<bool>(),
     ) {
         for choice in all::<ReliabilityParams>(ReliabilityParams::names()) {
@@ -613,7 +613,7 @@ proptest! {
     }
 
     #[test]
-    fn reaction_points_bear_any_order_of_calls(inputs in inputs(feedback())) {
+    fn reaction_points_tolerate_any_order_of_calls(inputs in inputs(feedback())) {
         for choice in reactions() {
             drive_reaction(&choice, &inputs);
         }
@@ -627,7 +627,7 @@ proptest! {
     }
 
     #[test]
-    fn congestion_points_bear_any_order_of_calls(inputs in inputs(passing())) {
+    fn congestion_points_tolerate_any_order_of_calls(inputs in inputs(passing())) {
         for choice in congestion_points() {
             drive_congestion_point(choice.build(&port()).expect("the parameters are valid"), &inputs);
         }

@@ -345,7 +345,7 @@ proptest! {
 
     /// 10G, RTT = 55 us, time slots of 10 us: N = 6, Rs T = 12,500 bytes.
     #[test]
-    fn a_receiver_that_sleeps_says_what_one_that_ticks_says(changes in changes(), above in 0u64..40_000) {
+    fn a_receiver_that_sleeps_sends_the_frames_of_one_that_ticks(changes in changes(), above in 0u64..40_000) {
         let (full, delta) = (12_500, 68_750);
         let level = delta + 2 * full + above;
         let link = link(Rate::gbps(10), delta, 1_000);

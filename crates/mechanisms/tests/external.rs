@@ -72,7 +72,7 @@ where
 }
 
 #[test]
-fn a_mechanism_from_elsewhere_is_chosen_like_any_other() {
+fn an_external_mechanism_is_chosen_like_any_other() {
     added::<FewChosen>("few-chosen").unwrap();
     let bare: ReactionParams = read(r#""few-chosen""#).unwrap();
     let given: ReactionParams = read(r#"{ "few-chosen": { "most-packets": 3 } }"#).unwrap();
@@ -109,7 +109,7 @@ struct Flows {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_at_its_place() {
+fn what_does_not_fit_is_refused_with_its_key() {
     added::<FewRefused>("few-refused").unwrap();
     let refused = |text: &str| {
         let error = toml::from_str::<Flows>(text).unwrap_err();
@@ -225,7 +225,7 @@ impl slots::FlowControl for Never {
 }
 
 #[test]
-fn both_halves_of_a_flow_control_come_from_elsewhere() {
+fn both_halves_of_a_flow_control_are_external() {
     FlowControlParams::register::<Never>("never-pauses", SOURCE).unwrap();
     let choice: FlowControlParams = read(r#""never-pauses""#).unwrap();
     let link = LinkInfo::example();
@@ -269,7 +269,7 @@ impl slots::NotificationPoint for Answers {
 }
 
 #[test]
-fn receivers_have_the_notification_that_a_rate_control_from_elsewhere_names() {
+fn receivers_have_the_notification_that_an_external_rate_control_names() {
     ReactionParams::register::<Asks>("asks-elsewhere", SOURCE).unwrap();
     let stack: [ReactionParams; 2] = [read(r#""line-rate""#).unwrap(), read(r#""asks-elsewhere""#).unwrap()];
     assert_eq!(NotificationParams::asked_by(&stack).name(), "none");

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_of_slots_are_those_that_are_told() {
+    fn the_defaults_of_slots_are_those_documented() {
         let mut network = Network::default();
         let ends = [network.host("h1", &[]), network.host("h2", &[])].map(|node| node.expect("it is new"));
         network.link(ends, &[], (Rate::gbps(1), Span::us(1)));

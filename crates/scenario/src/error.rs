@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_one_line_with_place_key_given_allowed_and_nearest() {
+    fn an_error_is_one_line_with_line_key_given_allowed_and_nearest() {
         let place = Place { file: "demo.toml".into(), line: Some(12) };
         let allowed = vec!["lossy".to_owned(), "pfc".to_owned()];
         let error = ScenarioError::unknown(place, "defaults.flow-control", "pcf", "a choice", allowed);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_near_words_are_suggested() {
+    fn only_near_names_are_suggested() {
         let allowed = vec!["flow-control".to_owned(), "buffer".to_owned()];
         assert_eq!(nearest("flow-contorl", &allowed), Some("flow-control".to_owned()));
         assert_eq!(nearest("xyz", &allowed), None);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_word_names_it() {
+    fn a_part_of_a_name_suggests_it() {
         let allowed = ["fb-hadoop-fine", "fb-hadoop", "swing-ns3"].map(str::to_owned);
         assert_eq!(nearest("hadoop", &allowed), Some("fb-hadoop".to_owned()));
         assert_eq!(nearest("Swing", &allowed), Some("swing-ns3".to_owned()));

@@ -34,7 +34,7 @@ fn control(link: &LinkSpec, from: usize, class: u8) -> Option<&'static str> {
 }
 
 #[test]
-fn where_nothing_is_said_links_are_lossless_and_flows_go_back_n() {
+fn by_default_links_are_lossless_and_flows_go_back_n() {
     let blueprint = built("");
     let trunk = link(&blueprint, "s1-s2");
     assert_eq!([0, 1].map(|from| control(trunk, from, 3)), [Some("pfc"); 2]);
@@ -61,7 +61,7 @@ fn notified(tables: &str) -> (&'static str, Vec<String>) {
 }
 
 #[test]
-fn receivers_do_what_the_rate_control_asks_unless_told_otherwise() {
+fn receivers_do_what_the_rate_control_asks_by_default() {
     let dcqcn = "[defaults]\ncongestion-point = \"red\"\nrate-control = \"dcqcn\"\n";
     assert_eq!(notified(dcqcn), ("dcqcn", vec![]));
     let flag = "[defaults]\ncongestion-point = \"red\"\nrate-control.dcqcn = { cnp = \"ack-flag\" }\n";
@@ -78,7 +78,7 @@ fn receivers_do_what_the_rate_control_asks_unless_told_otherwise() {
 }
 
 #[test]
-fn a_rate_control_that_no_mark_can_reach_is_odd() {
+fn a_rate_control_that_no_mark_can_reach_gets_a_warning() {
     let (_, warnings) = notified("[defaults]\nrate-control = \"dcqcn\"\n");
     assert_eq!(
         warnings,
@@ -113,7 +113,7 @@ fn odd_points(message: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_congestion_point_that_nobody_heeds_is_odd() {
+fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
     let nobody = |point: &str, what: &str| {
         odd_points(&format!(
             "{point} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to {what}"
@@ -139,7 +139,7 @@ fn a_congestion_point_that_nobody_heeds_is_odd() {
 }
 
 #[test]
-fn congestion_points_that_tell_of_one_queue_are_odd() {
+fn congestion_points_that_signal_one_queue_get_a_warning() {
     let both =
         |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
     assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
@@ -153,7 +153,7 @@ fn congestion_points_that_tell_of_one_queue_are_odd() {
 }
 
 #[test]
-fn a_congestion_point_stands_once_at_a_port() {
+fn a_congestion_point_is_listed_once_at_a_port() {
     let tables = "[defaults]\ncongestion-point = [\"rcm\", \"red\", \"rcm\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
@@ -163,7 +163,7 @@ fn a_congestion_point_stands_once_at_a_port() {
 }
 
 #[test]
-fn who_may_lose_packets_stands_where_that_can_be() {
+fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
     let refused = |tables: &str, expected: &str| {
         let text = format!("{NETWORK}[defaults]\n{tables}\n{FLOW}");
         let errors = Scenario::from_text("a.toml", &text, &[]).map(|_| ()).expect_err("it is refused");
@@ -181,7 +181,7 @@ fn who_may_lose_packets_stands_where_that_can_be() {
 }
 
 #[test]
-fn a_transport_that_never_sends_again_beside_casl_is_odd() {
+fn a_transport_without_retransmission_beside_casl_gets_a_warning() {
     let warnings = |reliability: &str| {
         let tables = format!("[defaults]\ncongestion-point = \"casl\"\nreliability = {reliability}\n");
         scenario(&format!("{NETWORK}{tables}{FLOW}")).warnings().to_vec()
@@ -194,7 +194,7 @@ fn a_transport_that_never_sends_again_beside_casl_is_odd() {
 }
 
 #[test]
-fn a_layer_stands_once_in_a_stack() {
+fn a_layer_is_listed_once_in_a_stack() {
     let tables = "[defaults]\nrate-control = [\"dcqcn\", \"static-window\", \"dcqcn\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
@@ -204,7 +204,7 @@ fn a_layer_stands_once_in_a_stack() {
 }
 
 #[test]
-fn what_is_wrong_with_the_defaults_is_told_once_for_all_workloads() {
+fn a_fault_of_the_defaults_is_reported_once_for_all_workloads() {
     let other = FLOW.replace("\"one\"", "\"other\"");
     let tables = "[defaults]\nreliability = \"none\"\nrate-control = \"timely\"\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}{other}"), &[]) else {
@@ -312,7 +312,7 @@ fn a_link_that_fails_has_delays_of_its_own_and_a_direction_its_switchovers() {
 }
 
 #[test]
-fn a_switch_said_anew_takes_its_ports_back() {
+fn a_switch_set_again_overrides_its_ports() {
     let tables = |last: &str| {
         format!(
             "[[override]]\nname = \"a\"\nlinks = \"s1-s2\"\nbuffer.static = {{ size = \"9MB\" }}\n\

@@ -166,7 +166,7 @@ fn links_need_a_rate_and_a_delay() {
 }
 
 #[test]
-fn topologies_hang_together_and_flows_find_a_way() {
+fn topologies_are_connected_and_flows_find_a_path() {
     let explicit = |links: &str| {
         errors_of(&format!(
             "[topology.explicit]\nhosts = [\"h1..h3\"]\nswitches = [\"s1\", \"s2\"]\nrate = \"1G\"\n\
@@ -335,7 +335,7 @@ fn selectors_match_something() {
 }
 
 #[test]
-fn selectors_that_match_nothing_name_what_was_meant() {
+fn selectors_that_match_nothing_get_a_suggestion() {
     let links = |selector: &str| changed(r#"{ tag = "bottleneck" }"#, selector);
     assert_eq!(
         links(r#"{ tag = "botleneck" }"#),
@@ -497,7 +497,7 @@ fn starving_a_buffer_is_a_warning() {
 }
 
 #[test]
-fn classes_that_lose_on_a_part_of_the_way_are_a_warning() {
+fn classes_that_lose_on_a_part_of_the_path_get_a_warning() {
     let text = RIGHT.replacen("buffer.static", "flow-control = \"lossy\"\nbuffer.static", 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
@@ -678,7 +678,7 @@ fn sets_are_named_in_errors() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let text = RIGHT.replacen("bottleneck", "nothing", 1).replacen("name = \"web\"", "name = \"8\"", 1);
     assert_eq!(errors_of(&text).lines().count(), 2);
 }

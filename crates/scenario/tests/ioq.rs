@@ -94,7 +94,7 @@ fn what_does_not_fit_is_refused_or_warned_of() {
 }
 
 #[test]
-fn adaptive_routing_that_nobody_tells_of_congestion_is_odd() {
+fn adaptive_routing_without_reports_of_congestion_gets_a_warning() {
     let sar = ("defaults.routing", "\"sar\"");
     let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is";
     let scenario = ready("demo", &[sar]).expect("it is odd");

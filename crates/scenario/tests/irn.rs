@@ -203,7 +203,7 @@ fn far(flow_control: &str, to: &str, irn: &str) -> Scenario {
 }
 
 #[test]
-fn timers_that_run_out_before_any_reply_comes_are_odd() {
+fn timers_that_run_out_before_any_reply_get_a_warning() {
     let odd =
         |scenario: &Scenario| scenario.warnings().iter().any(|warning| warning.contains("a reply takes"));
     let published = far("lossy", "h20", r#""irn""#);

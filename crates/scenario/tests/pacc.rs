@@ -102,7 +102,7 @@ fn frames(file: &[u8]) -> Vec<Frame<'_>> {
 }
 
 #[test]
-fn the_switch_tells_each_sender_once_in_a_period_in_the_receivers_name() {
+fn the_switch_sends_each_sender_one_cnp_in_a_period_in_the_receivers_name() {
     let records =
         run(&incast(PACC, "records.capture = { links = \"*\", packets = 1000000, bytes = \"64B\" }"));
     let file = records.capture.as_deref().expect("it was asked for");
@@ -182,7 +182,7 @@ fn several_cnps_of_a_period_reach_the_sender_where_that_is_asked_for() {
 }
 
 #[test]
-fn dcqcn_is_not_said_to_be_idle_where_the_switch_tells_it() {
+fn dcqcn_gets_no_warning_where_the_switch_sends_cnps() {
     assert_eq!(incast(PACC, "").warnings(), [""; 0]);
 }
 

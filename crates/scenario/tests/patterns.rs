@@ -92,7 +92,7 @@ proptest! {
 }
 
 #[test]
-fn a_seed_draws_every_pattern_anew() {
+fn a_seed_draws_every_pattern_again() {
     let is_drawn = |pattern: &&&str| !pattern.starts_with("all-to-all") && !pattern.starts_with("burst");
     for pattern in PATTERNS.iter().filter(is_drawn).filter(|pattern| !pattern.contains("h9")) {
         let arrivals = |seed| {
@@ -140,7 +140,7 @@ fn incasts_may_be_a_share_of_the_capacity() {
 }
 
 #[test]
-fn permutations_are_drawn_anew_each_time_and_the_first_is_what_it_was() {
+fn permutations_are_drawn_again_each_time_and_the_first_is_unchanged() {
     let once = flows("permutation = { size = \"1KB\" }", 5);
     let again = flows("permutation = { size = \"1KB\", every = \"100us\" }", 5);
     let ends =
@@ -366,7 +366,7 @@ fn patterns_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn spreads_that_cannot_be_are_refused() {
+fn impossible_destination_patterns_are_refused() {
     let refused = |network: &str, keys: &str| {
         let error = error_of(network, &format!("poisson = {{ sizes = \"websearch\", load = 0.1, {keys} }}"));
         error.strip_prefix("a.toml:5: workload.w.poisson").unwrap_or(&error).to_owned()

@@ -44,7 +44,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 #[test]
-fn the_summary_tells_ways_inside_sites_from_those_between() {
+fn the_summary_separates_paths_inside_sites_from_those_between() {
     let report = check(&scenario(ROW), false);
     let paths: Vec<_> = report.paths.iter().map(|path| (path.kind, path.hops_min, path.hops_max)).collect();
     assert_eq!(paths, [("intra-dc", 2, 6), ("inter-dc", 6, 9)]);
@@ -78,7 +78,7 @@ fn traffic_passes_the_dci_switch_of_a_site_between() {
 }
 
 #[test]
-fn a_matrix_of_long_links_makes_the_links_that_it_says() {
+fn a_matrix_of_long_links_makes_its_links() {
     let text = include_str!("texts/sites.toml");
     let report = check(&scenario(text), false);
     let long: Vec<_> =

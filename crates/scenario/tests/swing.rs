@@ -133,7 +133,7 @@ fn relays_serve_classes_in_the_order_of_the_network() {
 }
 
 #[test]
-fn check_says_which_defaults_relays_do_not_take() {
+fn check_lists_the_defaults_that_relays_do_not_take() {
     let defaults =
         "[defaults]\npipeline = \"300ns\"\ncongestion-point = \"red\"\nscheduler = \"round-robin\"";
     let report = |more: &str| check(&Line { more, ..Line::default() }.scenario(), false);
@@ -217,7 +217,7 @@ fn an_override_for_a_direction_of_the_link_still_finds_it_between_its_switches()
 }
 
 #[test]
-fn relays_may_stand_on_any_link_and_change_no_way() {
+fn relays_may_be_on_any_link_and_change_no_path() {
     // Half of the links of a leaf-spine, those to one spine and those of one leaf's hosts.
     let base = "seed = 3\ntopology.leaf-spine = { leaves = 2, spines = 2, hosts = 4, rate = \"100G\", delay = \"1us\" }\n\
                 limit = \"1ms\"\n[[workload]]\nname = \"all\"\nuntil = \"100us\"\n\
@@ -369,7 +369,7 @@ fn a_path_names_parallel_links_in_their_order_whichever_has_relays() {
 }
 
 #[test]
-fn a_pause_that_outlasts_a_failure_of_the_link_is_told_again() {
+fn a_pause_that_outlasts_a_failure_of_the_link_is_sent_again() {
     // h2 takes nothing from 1 ms on; the link is down for 100 us, and its far end would start afresh.
     let long =
         "flow-control.swing = { pause = \"on-off\" }\nfaults.down = { from = \"3ms\", to = \"3.1ms\" }";
@@ -416,7 +416,7 @@ fn relays_of_two_lengths_of_cable_on_one_link_are_refused() {
 }
 
 #[test]
-fn a_proxy_at_the_relay_tells_the_sender_long_before_the_receiver_could() {
+fn a_proxy_at_the_relay_sends_cnps_long_before_the_receiver_could() {
     let long = "flow-control = \"swing\"\ncongestion-point = [{ proxy-cnp = {} }]";
     let more = "[defaults]\nrate-control = \"dcqcn\"";
     let cnps = |long| {

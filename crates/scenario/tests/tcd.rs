@@ -91,7 +91,7 @@ fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn a_scenario_with_tcd_has_receivers_that_pass_ue_on_unless_told_otherwise() {
+fn a_scenario_with_tcd_has_receivers_that_pass_ue_on_by_default() {
     let named = |sets: &[(&str, &str)]| {
         let scenario = victim(sets);
         assert_eq!(scenario.warnings(), [""; 0]);
@@ -135,7 +135,7 @@ fn upstream_of_the_root_ports_are_undetermined_while_pauses_come() {
 }
 
 #[test]
-fn what_passes_a_quiet_port_unheard_would_have_changed_nothing() {
+fn the_fast_path_of_a_port_changes_nothing() {
     let scenario = victim(&[]);
     // A spy hears of every packet, and so does the machine beside it.
     let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
@@ -159,7 +159,7 @@ fn ports_that_mark_ue_alone_are_those_that_were_paused() {
 }
 
 #[test]
-fn the_victim_is_told_of_ue_alone_and_keeps_its_rate() {
+fn the_victim_gets_ue_alone_and_keeps_its_rate() {
     // Receivers of `dcqcn` tell of CE alone.
     let deaf = run(&victim(&[("defaults.notification.dcqcn.cnp-interval", "50us")]));
     assert_eq!(flow(&deaf, "victim").0, 0);

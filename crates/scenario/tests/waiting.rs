@@ -35,7 +35,7 @@ fn flows(scenario: &Scenario) -> &[FlowSpec] {
 }
 
 #[test]
-fn flows_wait_for_those_that_they_name_wherever_these_stand() {
+fn flows_wait_for_those_that_they_name_at_any_position() {
     let text = list(
         r#"{ from = "h2", to = "h3", size = "1KB", after = ["b", "a"], wait = "5us" },
         { id = "a", from = "h1", to = "h2", size = "1KB", start = "20us" },
@@ -283,7 +283,7 @@ fn the_record_of_a_run_names_pairs_of_client_and_server() {
 }
 
 #[test]
-fn the_ready_scenarios_are_what_they_say() {
+fn the_ready_scenarios_match_their_description() {
     let ready = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));
         Scenario::from_path(&path, &[]).unwrap_or_else(|errors| panic!("{errors}"))

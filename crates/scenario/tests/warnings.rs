@@ -59,7 +59,7 @@ impl Line<'_> {
 }
 
 #[test]
-fn nothing_is_said_of_a_plain_line() {
+fn a_plain_line_has_no_warning() {
     PLAIN.has_no_warning();
 }
 
@@ -95,7 +95,7 @@ fn an_automatic_buffer_leaves_a_long_link_idle_too() {
 }
 
 #[test]
-fn marks_that_come_after_pauses_are_odd() {
+fn marks_that_come_after_pauses_get_a_warning() {
     let with = |kmin: &str| format!("congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"2MB\" }}");
     Line { defaults: &with("321KB"), ..PLAIN }.warns_of(&[
         "defaults.congestion-point.red: ",
@@ -116,7 +116,7 @@ fn marks_that_come_after_pauses_are_odd() {
 }
 
 #[test]
-fn a_threshold_beyond_the_pool_is_odd() {
+fn a_threshold_beyond_the_pool_gets_a_warning() {
     let with = |alpha: &str| {
         format!("flow-control.pfc = {{ xoff = {{ alpha = {alpha} }} }}\nbuffer.shared = {{ pool = \"9MB\" }}")
     };
@@ -167,7 +167,7 @@ fn the_size_that_a_warning_of_a_restart_names_is_enough() {
 }
 
 #[test]
-fn casl_beside_go_back_n_is_odd() {
+fn casl_beside_go_back_n_gets_a_warning() {
     let with = |reliability: &str| {
         format!("reliability = \"{reliability}\"\nrate-control = \"dcqcn\"\ncongestion-point = \"casl\"")
     };
@@ -184,7 +184,7 @@ fn casl_beside_go_back_n_is_odd() {
 }
 
 #[test]
-fn rcm_on_a_lossy_link_is_odd() {
+fn rcm_on_a_lossy_link_gets_a_warning() {
     let with = |more: &str| format!("congestion-point = \"rcm\"\nbuffer = \"ioq\"\n{more}");
     let lossy = |warning: &&String| warning.contains("\"rcm\" holds flows back where they come from");
     let count = |line: &Line<'_>| line.warnings().iter().filter(lossy).count();
@@ -208,7 +208,7 @@ fn headroom_is_short_only_where_the_buffer_does_not_make_up_for_it() {
 }
 
 #[test]
-fn the_summary_says_where_upstreams_are_taken_to_obey_at_once() {
+fn the_summary_lists_upstreams_that_are_assumed_to_obey_at_once() {
     let note = |defaults: &str| {
         let report = check(&Line { defaults, ..PLAIN }.scenario(), false);
         assert_eq!(report.text().contains("\nnote: "), !report.notes.is_empty());
@@ -225,7 +225,7 @@ fn the_summary_says_where_upstreams_are_taken_to_obey_at_once() {
 }
 
 #[test]
-fn messages_that_no_port_limits_are_odd_and_telemetry_beside_them_is_refused() {
+fn messages_that_no_port_limits_get_a_warning_and_telemetry_beside_them_is_refused() {
     let warnings = |defaults| Line { defaults, ..PLAIN }.warnings();
     let limited = warnings("rate-control = \"expresspass\"\ncongestion-point = \"expresspass\"");
     assert!(!limited.iter().any(|line| line.contains("asks for more")), "{limited:?}");
@@ -275,7 +275,7 @@ impl FlowControl for OwnPauses {
 }
 
 #[test]
-fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
+fn the_warning_for_a_flow_control_without_a_key_headroom_does_not_name_it() {
     FlowControlParams::register::<OwnPauses>("own-pauses", "").expect("the name is free");
     let own = |sets_aside| Line { defaults: sets_aside, ..PLAIN }.warnings();
     let warnings = own("flow-control = \"own-pauses\"\nbuffer.shared.pool = \"4MB\"");

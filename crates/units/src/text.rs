@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_unit_is_answered_with_the_one_that_was_meant() {
+    fn a_wrong_unit_gets_a_suggestion() {
         let example = |error: UnitError| error.example;
         for (given, right) in [
             ("100Gb", "100G"),

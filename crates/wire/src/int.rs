@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_way_five_records_are_kept_and_all_are_counted() {
+    fn of_a_long_path_five_records_are_kept_and_all_are_counted() {
         let mut stack = Stack::default();
         for _ in 0..7 {
             stack.push(Rate::gbps(1600), Time::ZERO, 0, Bytes::ZERO);

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_each_other_and_say_their_lengths_twice() {
+    fn blocks_follow_each_other_and_have_their_lengths_twice() {
         let file = small("a");
         let kinds: Vec<u32> = blocks(&file).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [SECTION, INTERFACE, NAMES, PACKET, PACKET, STATISTICS]);

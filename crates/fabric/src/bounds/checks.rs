@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_pair_in_the_wrong_place_is_found() {
+    fn a_misplaced_queue_pair_is_found() {
         let turned = said(|world, _| {
             let slot =
                 (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].state.alive);

@@ -146,7 +146,7 @@ mod tests {
     /// Places shift under the last turn's: after 12 at place 2 and the end of 10, the round from place 3
     /// wraps to 11, although 13 was next.
     #[test]
-    fn the_last_turn_keeps_its_place_when_others_are_taken_out() {
+    fn the_last_turn_keeps_its_position_when_others_are_removed() {
         let mut list = list(&[10, 11, 12, 13], 1);
         assert_eq!(turn(&mut list, &[12]), Some(12));
         list.finish(10);

@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
+    fn a_packet_lost_on_a_link_keeps_its_slot_until_it_would_have_arrived() {
         let mut arena = Arena::default();
         let packet_refs = [0, 1, 2, 3].map(|flow| arena.add(packet(flow)));
         for packet_ref in packet_refs {
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order_while_places_are_used_again() {
+    fn lists_keep_their_order_while_slots_are_reused() {
         let mut arena = Arena::default();
         let (mut a, mut b) = (Fifo::default(), Fifo::default());
         for flow in 0..6 {

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_count_of_the_same_class_takes_the_place_of_the_older_one() {
+    fn a_newer_count_of_a_class_replaces_the_older_one() {
         let credit = |class, limit| FcFrame::Credit { class: Class(class), limit };
         let mut packet = Packet::link_control(credit(3, 70), Bytes(64), 7);
         assert!(packet.merge(credit(3, 90), 8));

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_instant_are_the_same_whoever_wrote_them_first() {
+    fn rows_of_one_instant_do_not_depend_on_the_order_of_writing() {
         let here = || vec![Row(1, 7, 'a'), Row(5, 7, 'b'), Row(5, 7, 'c'), Row(6, 7, 'd')];
         let there = || vec![Row(5, 2, 'e'), Row(5, 2, 'f'), Row(7, 2, 'g')];
         for most in 0..=8 {

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_be_drawn_from_is_refused() {
+    fn patterns_without_a_destination_are_refused() {
         let why = |pattern: DestinationPattern| spec(pattern).validate_pattern().unwrap_err();
         assert!(
             why(DestinationPattern::HotSpot { share: 0.5, hosts: Vec::new() })

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_for_is_forgotten() {
+    fn stops_that_are_no_longer_needed_are_dropped() {
         let mut stops = Stops::default();
         for at in 0..100 {
             stops.stop(10 * at, None);

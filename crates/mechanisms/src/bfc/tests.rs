@@ -244,7 +244,7 @@ fn two_flows_of_a_queue_are_resumed_in_a_round_trip_of_the_hop() {
 }
 
 #[test]
-fn a_flow_that_is_paused_anew_while_it_waits_in_the_list_stays_paused() {
+fn a_flow_that_is_paused_again_while_it_waits_in_the_list_stays_paused() {
     let mut port = Port::new(Params { queues: 1, first_packets: false, resumes: 1, ..paper() });
     (0..75).for_each(|_| drop(port.comes(us(1), 0)));
     (1..3).for_each(|flow| drop(port.comes(us(1), flow)));

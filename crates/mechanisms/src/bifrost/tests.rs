@@ -42,7 +42,7 @@ const FULL: u64 = 500_000;
 // ---- sizing
 
 #[test]
-fn the_least_buffer_is_delta_two_slots_and_a_frame_for_each_grant_on_the_way() {
+fn the_least_buffer_is_delta_two_time_slots_and_a_frame_for_each_grant_in_flight() {
     // N = ceil(40,003,064 / 500,000) = 81.
     for (json, frames, more) in [
         ("{}", 1 + 81 + 1, 0),
@@ -57,7 +57,7 @@ fn the_least_buffer_is_delta_two_slots_and_a_frame_for_each_grant_on_the_way() {
 }
 
 #[test]
-fn the_papers_long_links_have_80_and_600_slots_on_the_way() {
+fn the_papers_long_links_have_80_and_600_time_slots_in_flight() {
     for (rate, delay, bdp, time_slots) in
         [(Rate::gbps(100), Span::us(400), 10_000_000, 80), (Rate::gbps(400), Span::ms(3), 300_000_000, 600)]
     {
@@ -195,7 +195,7 @@ fn half_an_mtu_and_the_reaction_lengthen_each_pause() {
 // ---- virtual incoming bytes
 
 #[test]
-fn virtual_incoming_bytes_begin_at_delta_and_a_slot_and_grants_take_their_place() {
+fn virtual_incoming_bytes_begin_at_delta_and_a_time_slot_and_grants_replace_them() {
     let mut bench = Bench::new();
     for mode in ["ledger", "measured"] {
         let mut receiver = receiver(&format!(r#"{{ "f-mode": "{mode}" }}"#), &haul());

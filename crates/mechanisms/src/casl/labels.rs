@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_below_q1_label_nobody_until_the_queue_has_grown() {
+    fn marks_below_q1_label_no_flow_until_the_queue_has_grown() {
         let mut labels = labels();
         for queue in [Compared::Less, Compared::Equal] {
             assert!(passes(&mut labels, &[true; 30], queue).iter().all(Option::is_none));

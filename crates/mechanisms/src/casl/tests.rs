@@ -120,7 +120,7 @@ fn a_packet_is_marked_by_what_both_queues_hold() {
 }
 
 #[test]
-fn who_is_marked_twice_while_the_queue_is_long_waits_in_the_lossy_queue() {
+fn a_flow_marked_twice_while_the_queue_is_long_waits_in_the_lossy_queue() {
     let mut bench = Bench::new(step());
     bench.holds(11_000, 0);
     assert_eq!(bench.cp.state(bench.now, Class::DATA), "lossless");
@@ -170,7 +170,7 @@ fn replies_control_and_what_cannot_be_marked_are_never_congested() {
 }
 
 #[test]
-fn classes_are_told_apart() {
+fn classes_are_separate() {
     let mut bench = Bench::new(step());
     bench.holds(500_000, 0);
     (0..2).for_each(|_| _ = bench.leaves(1));

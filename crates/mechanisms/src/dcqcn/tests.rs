@@ -183,7 +183,7 @@ fn cnps_within_a_period_count_as_one() {
 }
 
 #[test]
-fn alpha_does_not_hear_the_first_cnp_but_any_after_it() {
+fn alpha_does_not_count_the_first_cnp_but_any_after_it() {
     let mut rp = rp(DYADIC);
     cnp(&mut rp, 0);
     cnp(&mut rp, 0);
@@ -348,7 +348,7 @@ fn undetermined_congestion_holds_the_machine_of_nics() {
 }
 
 #[test]
-fn undetermined_congestion_holds_for_as_long_as_it_is_told() {
+fn undetermined_congestion_holds_for_as_long_as_it_is_reported() {
     for json in [r#"{"preset": "paper"}"#, r#"{"t-inc": "55us"}"#] {
         let mut held = rp(json);
         cnp(&mut held, 0);
@@ -439,7 +439,7 @@ fn a_loss_that_a_timer_finds_is_no_cnp_and_opens_no_interval() {
 }
 
 #[test]
-fn losses_that_count_need_replies_that_tell_of_them() {
+fn losses_that_count_need_replies_that_report_them() {
     assert_eq!(params(r#"{"losses-as-cnps": "50us"}"#).needs(), [Need::Marks, Need::Acks]);
     assert_eq!(params(r#"{"losses-as-cnps": "off"}"#).needs(), [Need::Marks]);
     assert!(rp(r#"{"losses-as-cnps": "0us"}"#).losses.is_none(), "no time is off");

@@ -117,7 +117,7 @@ fn fast_reactions_start_from_the_reference_and_do_not_write_it() {
 }
 
 #[test]
-fn without_fast_reaction_acks_between_are_not_heard() {
+fn without_fast_reaction_acks_between_have_no_effect() {
     let mut rp = simulator(r#", "fast-react": false"#);
     ack(&mut rp, 1, 3, &[hop(0, 0, 0)]);
     assert_eq!(ack(&mut rp, 2, 4, &[hop(20, 500_000, 0)]), 100 * G);

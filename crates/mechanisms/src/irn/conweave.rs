@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timer_starts_anew_with_every_packet_and_reply_and_is_short_while_few_are_in_flight() {
+    fn the_timer_restarts_with_every_packet_and_reply_and_is_short_while_few_are_in_flight() {
         let mut sender = settings(C5).0;
         sender.push(Bytes::kb(9));
         for (psn, due) in [(1, 101), (2, 102), (3, 103), (4, 104), (5, 325)] {

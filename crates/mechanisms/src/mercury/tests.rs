@@ -115,7 +115,7 @@ fn of(flow: u32, frame: u64) -> PacketView {
 }
 
 #[test]
-fn a_queue_that_was_never_paused_is_determined_and_tells_beyond_the_threshold() {
+fn a_queue_that_was_never_paused_is_determined_and_sends_cnps_beyond_the_threshold() {
     let mut port = Port::new("{}");
     assert_eq!(port.state(), "determined");
     port.fill(us(1), 7, 161);
@@ -128,7 +128,7 @@ fn a_queue_that_was_never_paused_is_determined_and_tells_beyond_the_threshold() 
 }
 
 #[test]
-fn a_pause_makes_it_undetermined_and_then_nobody_is_told() {
+fn a_pause_makes_it_undetermined_and_then_no_cnp_is_sent() {
     let mut port = Port::new("{}");
     port.fill(us(1), 7, 200);
     port.pause(us(2));
@@ -243,7 +243,7 @@ fn a_window_is_the_flows_share_of_the_queue_with_the_leaving_packet() {
 }
 
 #[test]
-fn a_flow_is_told_once_in_an_interval_and_a_flow_is_a_pair_of_addresses() {
+fn a_flow_gets_one_cnp_in_an_interval_and_is_a_pair_of_addresses() {
     let notified = |json: &str, times: &[u64]| {
         let mut port = Port::new(json);
         port.fill(us(1), 7, 400);
@@ -261,7 +261,7 @@ fn a_flow_is_told_once_in_an_interval_and_a_flow_is_a_pair_of_addresses() {
 }
 
 #[test]
-fn replies_among_data_have_their_share_and_are_told_nothing() {
+fn replies_among_data_have_their_share_and_get_no_cnp() {
     let mut port = Port::new(r#"{ "threshold": "1KB" }"#);
     let reply = PacketView { is_reply: true, ecn_capable: false, ..of(5, KB) };
     let q = crate::testing::egress(3 * KB);
@@ -275,7 +275,7 @@ fn replies_among_data_have_their_share_and_are_told_nothing() {
 }
 
 #[test]
-fn while_the_table_is_full_others_count_in_the_sum_and_are_told_nothing() {
+fn while_the_table_is_full_others_count_in_the_sum_and_get_no_cnp() {
     let mut port = Port::new(r#"{ "threshold": "1KB", "most-flows": 2, "base-rtt": "12us" }"#);
     for flow in [1, 2, 3, 3] {
         port.joins(us(1), flow, KB);
@@ -476,7 +476,7 @@ proptest! {
 
     /// Against tables and states as the paper has them, of all packets at all times.
     #[test]
-    fn what_it_says_is_what_the_paper_says(steps in steps(true)) {
+    fn its_cnps_are_those_of_the_paper(steps in steps(true)) {
         let mut port = Port::new(OFTEN);
         let mut model = Model::default();
         let mut now = 0;
@@ -507,7 +507,7 @@ proptest! {
     }
 
     #[test]
-    fn what_passes_unheard_changes_nothing(steps in steps(true)) {
+    fn the_fast_path_changes_nothing(steps in steps(true)) {
         let (mut hinted, mut unhinted) = (Port::new(OFTEN), Port::new(OFTEN));
         unhinted.fast_path = false;
         let said = [&mut hinted, &mut unhinted].map(|port| {

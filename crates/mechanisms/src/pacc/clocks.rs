@@ -71,7 +71,7 @@ fn passings() -> impl Strategy<Value = Vec<Passing>> {
 
 proptest! {
     #[test]
-    fn a_sleeping_clock_tells_what_one_that_ticks_tells(
+    fn a_sleeping_clock_sends_the_cnps_of_one_that_ticks(
         passings in passings(),
         (a, b) in prop_oneof![Just((0.3, 1.5)), Just((0.05, 0.0)), Just((0.125, 0.25))],
     ) {

@@ -100,7 +100,7 @@ fn the_controller_follows_the_distance_and_the_growth_of_the_queue() {
 }
 
 #[test]
-fn what_a_period_tells_is_bounded_for_all_and_for_each() {
+fn the_cnps_of_a_period_are_bounded_for_all_and_for_each() {
     // p = 1; 2000 / 16 = 125, at most 64; a quarter of that is 16, all of it more than 80 us / 4 us.
     for (flows, expected) in [(4, 16.0), (2, 20.0), (1, 20.0)] {
         let mut driven = Driven::new("{}");
@@ -123,7 +123,7 @@ fn three(json: &str) -> Driven {
 }
 
 #[test]
-fn flows_below_theta_get_none_and_the_others_by_their_bytes() {
+fn flows_below_theta_get_no_cnp_and_the_others_by_their_bytes() {
     // n = 3: theta is a sixth. ceil(6 · 0.6) = 4, ceil(6 · 0.3) = 2, ceil(6 · 0.1) = 1.
     assert_eq!(three("{}").sent(), [(1, 4.0), (2, 2.0)]);
     assert_eq!(three(r#"{"theta": 0.05}"#).sent(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
@@ -166,7 +166,7 @@ fn names_are_kept_to_the_end_of_the_next_period() {
 }
 
 #[test]
-fn a_full_table_counts_newcomers_and_does_not_tell_them() {
+fn a_full_table_counts_newcomers_and_sends_them_no_cnp() {
     // n = 2: theta is a quarter of all bytes; n = 1: a half.
     assert_eq!(three(r#"{"most-flows": 2}"#).sent(), [(1, 4.0), (2, 2.0)]);
     assert_eq!(three(r#"{"most-flows": 1}"#).sent(), [(1, 4.0)]);

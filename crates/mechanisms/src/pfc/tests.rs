@@ -84,7 +84,7 @@ fn equation_4_gives_what_a_short_threshold_leaves_of_a_long_link() {
 }
 
 #[test]
-fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
+fn it_warns_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     let long =
         LinkInfo { delay: Span::us(400), reverse_delay: Span::us(400), buffer: Bytes::mb(50), ..link() };
     let said =
@@ -115,7 +115,7 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
 }
 
 #[test]
-fn it_says_that_a_threshold_lies_beyond_the_pool() {
+fn it_warns_that_a_threshold_lies_beyond_the_pool() {
     let said = |json: &str, mb| {
         let share = SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::ZERO, drain: Rate::gbps(100) };
         params(json).warnings(&link(), &share).join("; ")
@@ -129,7 +129,7 @@ fn it_says_that_a_threshold_lies_beyond_the_pool() {
 }
 
 #[test]
-fn it_says_where_no_headroom_is_enough() {
+fn it_reports_where_no_headroom_is_enough() {
     let says = |json: &str, link: &LinkInfo| params(json).may_overflow(link).is_some();
     let on_off = LinkInfo { pause: PauseMode::OnOff, ..own() };
     let timer = LinkInfo { pause: PauseMode::Timer, ..own() };
@@ -203,7 +203,7 @@ fn what_cannot_work_is_refused() {
 }
 
 #[test]
-fn without_a_word_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
+fn by_default_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
     let unsaid = params("{}");
     let given = LinkInfo { buffer: Bytes::mb(2), ..link() };
     let auto = params(r#"{ "xoff": "auto" }"#).threshold(&given).unwrap();
@@ -216,7 +216,7 @@ fn without_a_word_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
 }
 
 #[test]
-fn xoff_is_a_size_a_word_or_parts() {
+fn xoff_is_a_size_a_keyword_or_parts() {
     let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff.expect("it is said");
     assert_eq!(xoff(r#""320KB""#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
@@ -418,7 +418,7 @@ fn before(at: Time) -> Time {
 }
 
 #[test]
-fn a_pause_holds_for_its_quanta_and_its_end_is_heard_of() {
+fn a_pause_holds_for_its_quanta_and_its_end_is_an_event() {
     let mut up = Upstream::new("{}");
     assert_eq!((up.gate(us(1)), up.half.next_timeout()), (Gate::Open, None));
     up.receives(us(1), PAUSE_5_12_US);
@@ -541,7 +541,7 @@ fn the_watchdog_gives_up_a_pause_that_refreshes_keep_alive() {
 }
 
 #[test]
-fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
+fn a_pause_that_ends_in_between_restarts_the_watchdog() {
     let mut up = Upstream::new(DOG);
     up.receives(us(1), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(1) + LASTS);
@@ -553,7 +553,7 @@ fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
 }
 
 #[test]
-fn pauses_are_obeyed_again_after_a_quiet_time() {
+fn pauses_are_obeyed_again_after_a_time_without_any() {
     let mut up = given_up(DOG);
     up.receives(us(13), PAUSE_5_12_US);
     assert_eq!((up.gate(us(14)), up.half.next_timeout()), (Gate::Open, Some(us(33))));

@@ -100,7 +100,7 @@ fn power_from_delay_is_its_growth_and_its_length() {
 }
 
 #[test]
-fn ten_flows_rest_where_appendix_a_says() {
+fn ten_flows_rest_at_the_point_of_appendix_a() {
     // Appendix A: a queue of the sum of all β, 125 KB, and windows of (125 KB + b · τ) / 125 KB · β = 25 KB. Their power is
     // b · (125 KB + b · τ) / (b² · τ) = 2.
     let mut rp = built("{}");

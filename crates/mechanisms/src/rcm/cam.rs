@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_entries_take_the_places_of_the_oldest() {
+    fn the_newest_entries_replace_the_oldest() {
         let (mut cam, mut rng) = (cam(), stream(1, 1, "test"));
         let mut sampled = |cam: &mut Cam, flow| {
             let mut turns = Turns::at_most(100);

@@ -106,7 +106,7 @@ mod tests {
     use crate::testing::us;
 
     #[test]
-    fn a_flow_is_forgotten_when_nothing_is_seen_or_heard_of_it() {
+    fn a_flow_is_forgotten_when_it_is_neither_seen_nor_named() {
         let mut set = HarmfulFlows::new(Span::us(100));
         set.set_seen(us(0), [FlowId(1), FlowId(2)].into_iter());
         assert_eq!(set.see(us(90), FlowId(2)), Some(1));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_only_heard_of_is_not_named_to_others() {
+    fn a_flow_that_was_only_named_is_not_named_to_others() {
         let mut set = HarmfulFlows::new(Span::us(100));
         assert!(set.set_named(us(0), &[FlowId(1), FlowId(2)]));
         assert_eq!((set.contains(us(0), FlowId(1)), set.seen(us(0)).count()), (true, 0));

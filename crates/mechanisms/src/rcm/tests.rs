@@ -143,7 +143,7 @@ fn degrees_that_are_sent_are_combined_with_the_neighbours() {
 }
 
 #[test]
-fn the_edge_holds_whom_it_is_told_of_and_nobody_else() {
+fn the_edge_holds_the_flows_of_a_cn_and_no_others() {
     let mut bench = Bench::new(Params::default());
     bench.receives(63, &[2]);
     assert!(!bench.is_held(2), "its share is not known yet");
@@ -157,7 +157,7 @@ fn the_edge_holds_whom_it_is_told_of_and_nobody_else() {
 }
 
 #[test]
-fn who_is_named_and_never_comes_by_is_not_controlled() {
+fn a_named_flow_that_is_never_seen_is_not_controlled() {
     let mut bench = Bench::new(Params::default());
     bench.receives(63, &[9]);
     assert_eq!(bench.pass(&[1, 2], 3_000, 64), []);
@@ -208,7 +208,7 @@ fn while_harmful_flows_wait_a_timer_begins_their_next_period() {
 }
 
 #[test]
-fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
+fn signals_give_routers_the_degree_and_the_flows_that_stay() {
     let mut bench = Bench::new(Params::default());
     assert_eq!(bench.cp.signals(bench.now), Signals::default());
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, 300);

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn with_congestion_flows_only_the_port_sends_at_their_rate_and_never_stands_still() {
+    fn with_harmful_flows_only_the_port_sends_at_their_rate_and_never_stops() {
         for degree in [0, 21, 42, 63] {
             let expected = 1.0 - f64::from(degree) / 126.0;
             assert!((share(degree, false) - expected).abs() < 0.01, "{degree}: {}", share(degree, false));

@@ -116,7 +116,7 @@ fn exactly_one_is_chosen() {
 }
 
 #[test]
-fn an_error_points_at_the_place_in_a_scenario() {
+fn an_error_has_the_line_of_a_scenario() {
     #[derive(Debug, serde::Deserialize)]
     #[serde(rename_all = "kebab-case")]
     struct Link {
@@ -143,7 +143,7 @@ fn the_schema_offers_each_name_bare_and_with_parameters() {
 }
 
 #[test]
-fn machines_from_elsewhere_plug_in() {
+fn external_machines_plug_in() {
     struct Half;
     impl crate::slots::ReactionPoint for Half {
         fn allowance(&self) -> crate::slots::Allowance {

@@ -62,7 +62,7 @@ impl Port {
 // ---- the rows of the table
 
 #[test]
-fn all_that_leaves_within_max_ton_of_a_resume_bears_ue_at_any_queue() {
+fn all_that_leaves_within_max_ton_of_a_resume_carries_ue_at_any_queue() {
     let mut port = Port::resumed(100, 80_000);
     assert_eq!(port.state(100), "undetermined", "the RESUME tells, before a packet leaves");
     for (at, len) in [(100, 80_000), (101, 0), (150, 900_000), (100 + TON, 500)] {
@@ -181,7 +181,7 @@ fn each_class_has_a_state_of_its_own() {
 }
 
 #[test]
-fn what_bears_no_mark_changes_no_state() {
+fn a_packet_without_a_mark_changes_no_state() {
     let mut port = Port::resumed(100, 80_000);
     let control = PacketView { class: Class::CONTROL, ecn_capable: true, ..packet(100) };
     let reply = PacketView { flow: FlowId(3), ..packet(100) };
@@ -192,7 +192,7 @@ fn what_bears_no_mark_changes_no_state() {
 }
 
 #[test]
-fn it_is_quiet_exactly_while_a_short_queue_has_nothing_to_say() {
+fn its_fast_path_is_open_exactly_while_a_short_queue_changes_nothing() {
     let mut port = Port::new();
     let fast_path = |port: &Port| port.cp.fast_path_up_to().map(|bytes| bytes.0);
     assert_eq!(fast_path(&port), Some(STEP), "never paused");

@@ -215,7 +215,7 @@ fn what_is_removed_is_in_the_loop_no_more() {
 }
 
 #[test]
-fn other_cnps_and_replies_slow_nobody() {
+fn other_cnps_and_replies_slow_no_flow() {
     let mut port = Port::new("{}");
     let cnp = Cnp::of(FlowId(0), Mark::Ue);
     let event =
@@ -307,7 +307,7 @@ fn thresholds_out_of_order_are_refused() {
 }
 
 #[test]
-fn by_pairs_of_hosts_a_flow_waits_for_what_was_told_of_another_one() {
+fn by_pairs_of_hosts_a_flow_waits_for_the_cnps_of_another_one() {
     for (json, waits) in [(r#"{ "by": "hosts" }"#, true), ("{}", false)] {
         let mut port = Port::new(json);
         port.cnp(us(1), 8);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_beside_each_other_are_all_told() {
+    fn faults_beside_each_other_are_all_reported() {
         let lines = errors(
             "mtu = 1000\ntoplogy = 1\n[topology.dumbbell]\nleft = \"two\"\nright = -1\nrate = \"100Gb\"\n\
              [[workload]]\nname = \"w\"\nuntill = \"1ms\"\nstart = 3\n[[workload]]\nname = \"v\"\nclass = true\n",

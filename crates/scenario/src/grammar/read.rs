@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_kinds_and_quantities_are_refused_in_plain_words() {
+    fn wrong_kinds_and_quantities_get_plain_errors() {
         assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is due");
         assert_eq!(
             error("delays = ['1us',\n'-3us']"),

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_matches_nothing_gets_the_word_that_it_nearly_matches() {
+    fn a_pattern_that_matches_nothing_gets_the_nearest_name() {
         let words = BTreeSet::from(["s1-s2", "h1-s1", "bottleneck", "tor12"]);
         for (pattern, expected) in [
             ("s1-x*", Some("s1-s2")),

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn another_choice_takes_the_place_of_the_one_written() {
+    fn another_choice_replaces_the_one_written() {
         let tree = after(&[("long-haul.flow-control.pfc.xoff", "1MB")]);
         assert_eq!(tree["override"][0]["flow-control"], serde_json::json!({ "pfc": { "xoff": "1MB" } }));
         let tree = after(&[("defaults.flow-control", "lossy")]);

@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn every_generator_tells_of_itself() {
+fn every_generator_is_documented() {
     let schema = schemars::schema_for!(super::Topology).to_value();
     let forms = schema["oneOf"].as_array().expect("it is a choice").iter();
     let tags = forms.map(|form| form["required"][0].as_str().expect("it has a tag").to_owned());

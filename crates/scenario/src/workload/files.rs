@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_read_by_who_can() {
+    fn tables_are_read_by_the_reader_given() {
         let folder = std::env::temp_dir().join(format!("floodway-tables-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("there is room");
         fs::write(folder.join("x.parquet"), "rows").expect("there is room");

@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_replaced_and_json_that_is_none_are_read_or_refused(
+    fn keys_replaced_and_malformed_json_are_read_or_refused(
         keys in made(150, |tape| READY.grammar.keys(tape).to_string()),
         cut in any::<prop::sample::Index>(),
     ) {

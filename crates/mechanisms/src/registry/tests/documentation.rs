@@ -112,7 +112,7 @@ fn bare<Slot: JsonSchema>() -> Vec<String> {
 }
 
 #[test]
-fn every_parameter_and_every_word_for_one_names_the_source_of_its_default() {
+fn every_parameter_and_every_keyword_names_the_source_of_its_default() {
     let bare = [
         bare::<FlowControlParams>(),
         bare::<BufferParams>(),

@@ -81,7 +81,7 @@ fn each_long_link_may_have_its_own_dci_switches() {
 }
 
 #[test]
-fn rings_and_matrices_say_how_far_apart_sites_are() {
+fn rings_and_matrices_set_the_distances_of_sites() {
     let lines = |long: &str| -> Vec<String> {
         let network = right(&three(&format!("long-links = {long}")));
         let long = network.links.iter().filter(|link| link.tags[0] == "long-haul");

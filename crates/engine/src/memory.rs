@@ -1,7 +1,7 @@
 //! Memory limits: what a process may still allocate, and the end of a run that gets no more.
 //!
 //! An allocator that finds nothing ends the whole process, and a notebook's kernel with it. So what grows with a run asks
-//! for its memory here: where there is none, the run ends by unwinding with [`Exhausted`], which frees all that it had.
+//! for its memory here: where none is left, the run ends by unwinding with [`Exhausted`], which frees all that it had.
 
 use std::fs;
 use std::panic::resume_unwind;

@@ -71,7 +71,7 @@ fn cnps(records: &Records) -> u64 {
 struct Clears {
     /// It asks to be asked.
     asks: bool,
-    tells: bool,
+    sends_cnp: bool,
 }
 
 impl CongestionPoint for Clears {
@@ -82,7 +82,7 @@ impl CongestionPoint for Clears {
     fn clears(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> bool {
         assert_eq!(p.mark, Mark::Ce);
         assert!(q.len > Bytes::ZERO, "it is marked by what it leaves behind");
-        if self.tells {
+        if self.sends_cnp {
             cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         }
         true
@@ -94,7 +94,7 @@ fn a_mark_of_the_port_itself_is_cleared_after_all_have_marked() {
     let net = line(CNPS);
     let marked = net.run();
     assert!(cnps(&marked) > 10, "{}", cnps(&marked));
-    let clears = || vec![(port(LINKS[2], 0), custom(Clears { asks: true, tells: false }))];
+    let clears = || vec![(port(LINKS[2], 0), custom(Clears { asks: true, sends_cnp: false }))];
     let cleared = run(&net, clears);
     assert_eq!(cnps(&cleared), 0);
     // The port has marked all the same.
@@ -111,7 +111,7 @@ fn a_machine_without_the_demand_clears_nothing() {
 #[test]
 fn a_machine_that_clears_a_mark_may_send_the_cnp_itself() {
     let net = line(CNPS);
-    let records = run(&net, || vec![(port(LINKS[2], 0), custom(Clears { asks: true, tells: true }))]);
+    let records = run(&net, || vec![(port(LINKS[2], 0), custom(Clears { asks: true, sends_cnp: true }))]);
     assert!(cnps(&records) > 0);
     assert_eq!(cnps(&records), counter(&records, "t", "t-b", "ecn_marks"));
     assert_eq!(counter(&records, "b", "t-b", "receiver_cnps"), 0);
@@ -225,10 +225,10 @@ fn flags_of_replies_are_cnps_only_where_the_sender_reads_them() {
     assert!(packets.len() < flags.len());
 }
 
-/// Tells the source of each packet.
-struct Tells;
+/// Sends a CNP to the source of each packet.
+struct SignalKind;
 
-impl CongestionPoint for Tells {
+impl CongestionPoint for SignalKind {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         Mark::None
@@ -242,7 +242,7 @@ fn a_cnp_of_a_switch_is_seen_by_the_next_one_alone() {
     let seen: [Seen; 2] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    fabric.add_congestion_point(port(LINKS[2], 0), custom(Tells)).expect("it claims nothing");
+    fabric.add_congestion_point(port(LINKS[2], 0), custom(SignalKind)).expect("it claims nothing");
     for (at, seen) in [port(LINKS[2], 0), port(LINKS[1], 0)].into_iter().zip(&seen) {
         let point = Listens { asks: true, seen: Arc::clone(seen) };
         fabric.add_congestion_point(at, custom(point)).expect("it claims nothing");

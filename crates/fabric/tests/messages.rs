@@ -1,6 +1,6 @@
 //! Messages between the machines of a queue pair, and ports that meter them, without any mechanism of the registry.
 //!
-//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until it hears `STOP`, and each grant
+//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until `STOP` arrives, and each grant
 //! that arrives lets one packet start. A port that is metered lets one grant through each 3 us, and two wait there.
 #![allow(missing_docs, reason = "tests")]
 

@@ -132,7 +132,7 @@ fn a_row_names_its_flow_and_its_window_and_only_those_of_states_a_state() {
     assert!(words(&log, "node").iter().all(|node| node == "s"));
 }
 
-/// Tells the neighbour upstream of each tenth packet that leaves: the degree counts these CNs, and every third of them
+/// Sends the neighbour upstream a CN for each tenth packet that leaves: the degree counts these CNs, and every third of them
 /// names nobody, the next one flow, and the next two.
 #[derive(Default)]
 struct Complainer(u64);

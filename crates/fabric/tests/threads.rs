@@ -271,7 +271,7 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
     }
 }
 
-/// Tells its neighbour upstream of the flow of each tenth packet, and the source of a flow of which it is told.
+/// Sends its neighbour upstream a CN for each tenth packet, and a CNP to the source of each flow that a CN names.
 #[derive(Default)]
 struct Gossip(u64);
 

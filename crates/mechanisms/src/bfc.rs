@@ -288,7 +288,7 @@ impl Cp {
         if left.counts {
             let (now, flow) = (cx.now, (left.vfid, p.ingress));
             if port_class.pauses.uncount(now, flow, hop) {
-                cx.push(said(p.ingress, p.class, left.vfid, -1));
+                cx.push(pause_message(p.ingress, p.class, left.vfid, -1));
             }
         }
     }
@@ -305,7 +305,7 @@ impl Cp {
 }
 
 /// To the port `ingress`: a flow that came in there is paused here, or no longer.
-fn said(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
+fn pause_message(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
     CpAction::ToPort(ingress, PortMessage { class, flow: vfid.into(), number })
 }
 
@@ -358,7 +358,7 @@ impl CongestionPoint for Cp {
         let port_class = self.port_class(p.class);
         port_class.queues.join(cx.rng, sub, vfid, counts);
         if counts && port_class.pauses.count((vfid, p.ingress), sub) {
-            cx.push(said(p.ingress, p.class, vfid, 1));
+            cx.push(pause_message(p.ingress, p.class, vfid, 1));
         }
         Mark::None
     }
@@ -400,7 +400,7 @@ impl CongestionPoint for Cp {
             }
             if due(port_class.pauses.resumes_at()) {
                 let class = port_class.class;
-                let mut resumed = |(vfid, ingress)| cx.out.0.push(said(ingress, class, vfid, -1));
+                let mut resumed = |(vfid, ingress)| cx.out.0.push(pause_message(ingress, class, vfid, -1));
                 port_class.pauses.resume(cx.now, self.hop.rtt, &mut resumed);
             }
             if due(port_class.tick) {

@@ -83,7 +83,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, OrAuto, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
 use dropping::Dropping;
 use labels::{Change, Labels};
@@ -305,8 +305,8 @@ impl Detection for Params {
         &["lossless", "isolating"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {

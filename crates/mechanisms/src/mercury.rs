@@ -74,7 +74,7 @@ use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, OfPath, PacketView, ParamError,
-    PortEvent, PortInfo, QueueView, Tells,
+    PortEvent, PortInfo, QueueView, SignalKind,
 };
 use table::Table;
 
@@ -189,8 +189,8 @@ impl Detection for Params {
         &["determined", "undetermined"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps, Tells::Windows]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps, SignalKind::Windows]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -304,7 +304,7 @@ impl Cp {
     }
 
     /// Sends the source of a packet its window, if it has one and got no CNP within the interval.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
+    fn send_cnp(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
         let window = self.window(&self.queues[at].table, p, q);
         if window.is_some() && self.limiter.may_notify(self.key(p), cx.now) {
             cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
@@ -371,7 +371,7 @@ impl CongestionPoint for Cp {
         self.queues[at].state = state;
         // Algorithm 1, lines 21 to 24.
         if state == State::Determined && q.len > self.threshold && !p.is_reply {
-            self.tell(cx, at, p, q);
+            self.send_cnp(cx, at, p, q);
         }
         let key = self.key(p);
         self.queues[at].table.take(key, p.frame);

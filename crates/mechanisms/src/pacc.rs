@@ -67,7 +67,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent,
-    PortInfo, QueueView, Tells,
+    PortInfo, QueueView, SignalKind,
 };
 use queue::{Due, Queue};
 
@@ -172,7 +172,7 @@ impl Detection for Params {
             ends: Time::NEVER,
             queues: Vec::new(),
             due: Vec::new(),
-            tells: Time::NEVER,
+            sends_at: Time::NEVER,
         })
     }
 
@@ -180,8 +180,8 @@ impl Detection for Params {
         &["uncongested", "congested"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -211,7 +211,7 @@ pub struct Cp {
     /// CNPs of the last period that are not sent yet.
     due: Vec<Due>,
     /// When the next ones of them are.
-    tells: Time,
+    sends_at: Time,
 }
 
 impl Cp {
@@ -249,12 +249,12 @@ impl Cp {
             }
             let rests = self.queues.iter().all(Queue::is_idle);
             self.ends = if rests { Time::NEVER } else { self.ends + self.settings.params.period };
-            self.tell(cx);
+            self.send_cnps(cx);
         }
     }
 
     /// Each flow to which a CNP is due gets one, for all of them or one of several.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>) {
+    fn send_cnps(&mut self, cx: &mut Cx<'_, CpAction>) {
         let multi = self.settings.params.multi;
         for due in &mut self.due {
             let stands_for = if multi { 1 } else { due.cnps };
@@ -263,7 +263,7 @@ impl Cp {
             cx.push(CpAction::ToSource(cnp));
         }
         self.due.retain(|due| due.cnps > 0);
-        self.tells = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };
+        self.sends_at = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };
     }
 }
 
@@ -299,12 +299,12 @@ impl CongestionPoint for Cp {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        Some(self.ends.min(self.tells)).filter(|at| *at < Time::NEVER)
+        Some(self.ends.min(self.sends_at)).filter(|at| *at < Time::NEVER)
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
-        if cx.now >= self.tells {
-            self.tell(cx);
+        if cx.now >= self.sends_at {
+            self.send_cnps(cx);
         }
         self.end_periods(cx);
     }

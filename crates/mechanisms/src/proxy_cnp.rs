@@ -39,7 +39,8 @@ use serde::{Deserialize, Serialize};
 use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
-    Cnp, CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView,
+    SignalKind,
 };
 
 /// Parameters of CNPs made at a port.
@@ -82,8 +83,8 @@ impl Detection for Params {
         Ok(Cp { chance: red.build(port)?, limiter: CnpLimiter::new(interval) })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 }
 

@@ -75,7 +75,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     Claim, CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
 use cam::Cam;
 use harmful_flows::HarmfulFlows;
@@ -184,8 +184,8 @@ impl Detection for Params {
         &["outside", "edge", "inner", "root"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Degrees]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Degrees]
     }
 
     fn ignores_up_to(&self) -> Option<Bytes> {
@@ -330,8 +330,8 @@ impl Cp {
         }
     }
 
-    /// Tells the neighbour upstream of an input how grave it is, and who is to blame.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
+    /// Sends the neighbour upstream of an input a CN: the degree of congestion, and the harmful flows.
+    fn send_cn(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
         let expire = self.params.expire;
         let now = cx.now;
         let remote = self.region(class).remote(now, expire);
@@ -465,7 +465,7 @@ impl CongestionPoint for Cp {
             Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
             Some(Sample { degree, .. }) if degree > 0 => {
                 self.congested(q.class, cx.now, None);
-                self.tell(cx, q.class, p.ingress, degree);
+                self.send_cn(cx, q.class, p.ingress, degree);
             }
             _ => {}
         }

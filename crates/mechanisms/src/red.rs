@@ -46,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
+    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, SignalKind,
 };
 
 /// Parameters of RED: a row of published values, and what differs from it.
@@ -196,8 +196,8 @@ impl Detection for Params {
         Ok(Cp { kmin, kmax, pmax, offset: self.offset, at: self.at })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {

@@ -73,7 +73,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent, PortInfo,
-    QueueView, Tells,
+    QueueView, SignalKind,
 };
 
 /// A longer max(Ton) by the formula is a slip.
@@ -165,8 +165,8 @@ impl Detection for Params {
         &["non-congestion", "congestion", "undetermined", "checking"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks, Tells::Undetermined]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks, SignalKind::Undetermined]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {

@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use crate::cnp_limiter::CnpLimiter;
 use crate::slots::{
     Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
-    QueueView, Tells,
+    QueueView, SignalKind,
 };
 
 /// Parameters of THEMIS's proactive notification point.
@@ -77,11 +77,11 @@ impl Detection for Params {
         Ok(Cp { delay: self.delay, limiter, due: VecDeque::new() })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 
-    fn tells_of_marks(&self) -> bool {
+    fn reports_marks(&self) -> bool {
         true
     }
 }

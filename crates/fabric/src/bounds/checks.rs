@@ -227,12 +227,12 @@ mod tests {
         port_class: usize,
     }
 
-    /// What a check says when something has been broken on purpose in a network at work, if it says anything.
+    /// The panic of a check when something has been broken on purpose in a running network, if there is one.
     fn said(breaks: impl FnOnce(&mut World<'_>, At)) -> Option<String> {
         said_when(breaks, |world, _| world.debug_check())
     }
 
-    /// Likewise what the network says when it then goes on, from the time that it has reached.
+    /// Likewise the panic of the network when it then goes on, from the time that it has reached.
     fn said_when(
         breaks: impl FnOnce(&mut World<'_>, At),
         goes_on: impl FnOnce(&mut World<'_>, Time),

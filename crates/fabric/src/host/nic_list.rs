@@ -53,7 +53,7 @@ impl List {
         self.places.is_empty()
     }
 
-    /// The queue pair whose turn it is.
+    /// The queue pair with the next turn.
     fn turn(&mut self, mut look: impl FnMut(u32) -> Found) -> Option<u32> {
         let count = self.places.len();
         let mut first_finished = None;

@@ -45,7 +45,7 @@ pub(crate) struct SendHalf {
     /// Its reliability answers.
     pub has_acks: bool,
     pub allowance: Allowance,
-    /// What the log of allowances says that it is.
+    /// Its value in the log of allowances.
     pub allowance_noted: Option<Allowance>,
     pub timers: Timers,
     pub transport: AnyTransportSender,

@@ -134,7 +134,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Of a relay's port: what becomes of the pauses of a class, and the other port.
+    /// Of a relay's port: the disposition of pauses of a class, and the other port.
     pub fn relays(&self, port: Local, class: u8) -> Option<(Disposition, Local)> {
         let relay = self.relay()?;
         Some((relay.disposition(port, class), relay.other(port)))
@@ -158,7 +158,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Tells the flow control's sender half that a frame of its class starts.
+    /// Calls the flow control's sender half for a frame of its class that starts.
     #[inline]
     pub fn sent(&mut self, port: Local, port_class: usize, wire: u64) {
         if !self.node.egress.known(port_class).counts_sent {
@@ -243,7 +243,7 @@ impl AtNode<'_, '_> {
         self.sender_changed(port, port_class);
     }
 
-    /// Calls a receiver half with a view of its account; then sends what it said and keeps its timer.
+    /// Calls a receiver half with a view of its account; then sends its frames and updates its timer.
     pub fn with_receiver(
         &mut self,
         port_class: usize,
@@ -251,12 +251,12 @@ impl AtNode<'_, '_> {
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
         let view = self.account_view(port_class);
-        self.tell_receiver(port_class, port, &view, call);
+        self.call_receiver(port_class, port, &view, call);
     }
 
     /// As [`AtNode::with_receiver`], with the view at hand.
     #[inline]
-    pub fn tell_receiver(
+    pub fn call_receiver(
         &mut self,
         port_class: usize,
         port: Local,

@@ -1,7 +1,7 @@
 //! Changes of a network at known times: links that go down and come up, delays of links.
 //!
 //! ```text
-//!        link fails          its ends know         routes are computed anew
+//!        link fails          its ends know         routes are recomputed
 //!  ──────────┼─────────────────────┼──────────────────────────┼──────────►
 //!            │      detection      │       convergence        │
 //!            lost on the wire      lost at its port           other paths

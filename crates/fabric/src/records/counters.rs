@@ -29,7 +29,7 @@ pub(crate) struct RareEgressCounters {
     pub moves: u64,
     /// What was sent onto a wire that was down.
     pub lost: Traffic,
-    /// What the log of signals says that the congestion points' state is.
+    /// The state of the congestion points in the log of signals.
     pub state_noted: &'static str,
 }
 

@@ -56,7 +56,7 @@ pub struct Outcome {
     pub simulated_us: f64,
     /// Invariants; a breach of one is a bug.
     pub invariants: Invariants,
-    /// Whether lossless classes lost anything, and what that says.
+    /// Losses of lossless classes, and the verdict.
     pub lossless: Lossless,
     /// Deadlocks found.
     pub deadlocks: Vec<Deadlock>,
@@ -172,7 +172,7 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// Whether lossless classes lost anything, and what that says.
+/// Losses of lossless classes, and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lossless {
     /// The verdict as one word.

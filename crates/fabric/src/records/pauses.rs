@@ -29,7 +29,7 @@ impl Logged for Row {
         self.time
     }
 
-    /// What one frame says of several classes stays in its order.
+    /// Classes of one frame stay in its order.
     fn tie_key(&self) -> u64 {
         self.order
     }

@@ -16,7 +16,7 @@ pub(crate) struct SignalLog {
     log: Log<Row>,
 }
 
-/// Something that a congestion point has said.
+/// A signal of a congestion point.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,
@@ -27,7 +27,7 @@ struct Row {
     in_step: bool,
 }
 
-/// What it has said.
+/// The kind of signal, with its values.
 #[derive(Clone, Copy, Debug)]
 enum What {
     /// The queue starts the run in this state.
@@ -120,7 +120,7 @@ impl SignalLog {
         self.log.totals()
     }
 
-    fn say(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
+    fn push_row(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
         self.log.push(Row { time, port_class: port_class as u32, what, in_step });
     }
 }

@@ -35,7 +35,7 @@ pub struct ThreadPlan {
 }
 
 impl ThreadPlan {
-    /// One thread; `why` says for what reason.
+    /// One thread, for the reason `why`.
     fn one(why: Option<String>) -> Self {
         ThreadPlan { threads: 1, forced: false, owners: None, why }
     }
@@ -51,7 +51,7 @@ impl ThreadPlan {
         ThreadPlan { threads, forced, owners: Some(owners.to_vec()), why: None }
     }
 
-    /// What a run does where `cores` are to be had.
+    /// The plan of a run where `cores` are available.
     pub fn of_run(blueprint: &Blueprint, asked: Threads, cores: usize) -> Self {
         let (wanted, rule): (_, fn(&_, _, _) -> _) = match asked {
             Threads::Paying => (cores, policy::too_little),

@@ -4,26 +4,26 @@ use std::collections::VecDeque;
 
 use crate::network::blueprint::{Blueprint, FlowSpec, UNBOUNDED};
 
-/// Why flows cannot wait as a list says; flows by their place in it.
+/// Errors of the dependencies of a list; flows by their index in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The list has no flow of this place.
     Unknown {
-        /// Who waits.
+        /// The flow that waits.
         flow: usize,
     },
     /// The flow waits for one that neither ends nor begins at its source, which cannot know.
     Unobservable {
-        /// Who waits.
+        /// The flow that waits.
         flow: usize,
-        /// For whom.
+        /// The flow that it waits for.
         after: usize,
     },
     /// The flow waits for one without end.
     Endless {
-        /// Who waits.
+        /// The flow that waits.
         flow: usize,
-        /// For whom.
+        /// The flow that it waits for.
         after: usize,
     },
     /// Each of these waits for the next, and the last for the first.
@@ -31,7 +31,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What is wrong, with flows called what `name` says.
+    /// The error as a text, with flows named by `name`.
     pub fn words(&self, blueprint: &Blueprint, flows: &[FlowSpec], name: impl Fn(usize) -> String) -> String {
         let node = |node: floodway_units::NodeId| &blueprint.nodes[node.index()].name;
         match self {
@@ -58,7 +58,7 @@ impl Fault {
         }
     }
 
-    /// The flow at which to say so.
+    /// The flow of the error.
     pub fn flow(&self) -> usize {
         match self {
             Fault::Unknown { flow } | Fault::Unobservable { flow, .. } | Fault::Endless { flow, .. } => *flow,

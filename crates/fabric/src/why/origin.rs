@@ -29,7 +29,7 @@ pub(super) enum Source {
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     /// By the port class of the ingress that sent them: when each was made, and its origin.
-    said: FxHashMap<usize, VecDeque<(u64, Source)>>,
+    sent: FxHashMap<usize, VecDeque<(u64, Source)>>,
     /// By port and arrival: when a frame on the link was made.
     made: FxHashMap<(PortId, u64), u64>,
     /// By the port class of the egress that received it: the origin of the last pause, if it is known.
@@ -42,17 +42,17 @@ impl Origins {
         self.made.insert((port, arrival), made);
     }
 
-    fn say(&mut self, port_class: usize, now: u64, source: Source) {
-        self.said.entry(port_class).or_default().push_back((now, source));
+    fn record(&mut self, port_class: usize, now: u64, source: Source) {
+        self.sent.entry(port_class).or_default().push_back((now, source));
     }
 
-    /// What was said at `made`; all before that has arrived, or was lost.
-    fn said_at(&mut self, port_class: usize, made: u64) -> Option<Source> {
-        let said = self.said.get_mut(&port_class)?;
-        while said.front().is_some_and(|&(at, _)| at < made) {
-            said.pop_front();
+    /// The origin of what was sent at `made`; all before that has arrived, or was lost.
+    fn origin_sent_at(&mut self, port_class: usize, made: u64) -> Option<Source> {
+        let sent = self.sent.get_mut(&port_class)?;
+        while sent.front().is_some_and(|&(at, _)| at < made) {
+            sent.pop_front();
         }
-        said.front().filter(|&&(at, _)| at == made).map(|&(_, source)| source)
+        sent.front().filter(|&&(at, _)| at == made).map(|&(_, source)| source)
     }
 }
 

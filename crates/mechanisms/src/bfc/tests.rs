@@ -98,7 +98,7 @@ impl Port {
 }
 
 fn pauses(flow: u32, number: i64) -> CpAction {
-    said(INGRESS, Class::DATA, flow, number)
+    pause_message(INGRESS, Class::DATA, flow, number)
 }
 
 #[test]
@@ -351,10 +351,10 @@ fn flows_of_one_vfid_that_come_by_two_ports_are_paused_one_by_one() {
     (0..75).for_each(|_| drop(port.comes(us(1), 5)));
     assert_eq!(port.comes(us(1), 5).1, [pauses(5, 1)]);
     let other = PortId(8);
-    assert_eq!(port.comes_by(other, us(1), 5 + 16_384).1, [said(other, Class::DATA, 5, 1)]);
+    assert_eq!(port.comes_by(other, us(1), 5 + 16_384).1, [pause_message(other, Class::DATA, 5, 1)]);
     (0..75).for_each(|_| drop(port.leaves(us(2), 1)));
     assert_eq!(port.leaves(us(2), 1), [pauses(5, -1)]);
-    assert_eq!(port.leaves(us(2), 1), [said(other, Class::DATA, 5, -1)]);
+    assert_eq!(port.leaves(us(2), 1), [pause_message(other, Class::DATA, 5, -1)]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Receiver {
     }
 
     /// Pauses the upstream for what the grant leaves of the time slot, or ends a pause that reaches into it.
-    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
+    fn send(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
         if grant == self.pauses.full && !self.reaches_over {
             return;
         }
@@ -128,7 +128,7 @@ impl FcReceiver for Receiver {
         self.received = q.received;
         let grant = self.grant(q.queued);
         self.incoming.advance(received.0, grant);
-        self.say(cx, grant);
+        self.send(cx, grant);
         self.time_slot_ends += self.time_slot;
         self.is_awake = !self.may_sleep(q.queued);
     }

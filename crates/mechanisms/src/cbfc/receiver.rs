@@ -69,7 +69,7 @@ impl Receiver {
         self.count.add(self.arrived, self.count.grant(self.size.saturating_sub(q.queued)))
     }
 
-    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
+    fn send(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
         self.advertised = limit;
         cx.push(FcFrame::Credit { class: self.class, limit });
     }
@@ -77,7 +77,7 @@ impl Receiver {
     fn say_if_grown(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         let limit = self.limit(q);
         if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.advertised) >= delta) {
-            self.say(cx, limit);
+            self.send(cx, limit);
         }
     }
 }
@@ -127,7 +127,7 @@ impl FcReceiver for Receiver {
         self.look(cx.now, q);
         let limit = self.limit(q);
         if self.repeat || limit != self.advertised {
-            self.say(cx, limit);
+            self.send(cx, limit);
         }
         let stays = self.repeat || q.queued > Bytes::ZERO;
         self.next = if stays { following(cx.now, self.period) } else { Time::NEVER };
@@ -138,6 +138,6 @@ impl FcReceiver for Receiver {
         self.look(cx.now, q);
         self.arrived = 0;
         let limit = self.limit(q);
-        self.say(cx, limit);
+        self.send(cx, limit);
     }
 }

@@ -413,7 +413,7 @@ mod tests {
             Ack { next: 5 },
         ];
         assert_eq!(all, due);
-        assert_eq!(due.map(Reply::tells_of_gap), [false, true, true, false, false, false, false]);
+        assert_eq!(due.map(Reply::reports_gap), [false, true, true, false, false, false, false]);
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl Sender {
     }
 
     /// Does a reply say that the oldest packet is missing? One from before the last news says nothing.
-    fn tells_of_loss(&self, reply: Reply) -> bool {
+    fn reports_loss(&self, reply: Reply) -> bool {
         let oldest = self.unacknowledged();
         match reply {
             Reply::Ack { .. } => false,
@@ -187,7 +187,7 @@ impl TransportSender for Sender {
         if self.recovery.is_some_and(|recovery| oldest >= recovery.end) {
             self.recovery = None;
         }
-        if self.recovery.is_some() || !self.tells_of_loss(reply) {
+        if self.recovery.is_some() || !self.reports_loss(reply) {
             return (acked, None);
         }
         self.recover();

@@ -423,8 +423,8 @@ impl Model {
         {
             self.undetermined = (left >= 6_000 && left < before).then_some((now + 2_000, left));
         }
-        let tells = self.undetermined.is_none() && left > 6_000;
-        tells.then(|| (flow, (50_000 * data / sum).max(1)))
+        let sends_cnp = self.undetermined.is_none() && left > 6_000;
+        sends_cnp.then(|| (flow, (50_000 * data / sum).max(1)))
     }
 }
 

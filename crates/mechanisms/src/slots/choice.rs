@@ -6,7 +6,7 @@ use floodway_units::{Bytes, Rate, Span};
 
 use super::{
     Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
-    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo, Tells,
+    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SignalKind, SwitchInfo,
     TransportReceiver, TransportSender,
 };
 
@@ -204,12 +204,12 @@ hooks! {
         }
 
         /// Its signals to senders and routers.
-        fn tells(&self) -> &'static [Tells] {
+        fn signal_kinds(&self) -> &'static [SignalKind] {
             &[]
         }
 
         /// Does it report marks of other machines, and no queue of its own?
-        fn tells_of_marks(&self) -> bool {
+        fn reports_marks(&self) -> bool {
             false
         }
 

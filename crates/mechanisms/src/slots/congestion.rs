@@ -18,7 +18,7 @@ pub enum Mark {
 
 /// The signals of a congestion point, to senders and others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
+pub enum SignalKind {
     /// Packets marked CE, which receivers report.
     Marks,
     /// Packets marked UE, likewise.

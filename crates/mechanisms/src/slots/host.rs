@@ -194,7 +194,7 @@ impl Reply {
     }
 
     /// Does it answer a packet that came before one that is missing?
-    pub fn tells_of_gap(self) -> bool {
+    pub fn reports_gap(self) -> bool {
         match self {
             Reply::Nak { .. } => true,
             Reply::Sack { next, seen } => seen > next,
@@ -408,7 +408,7 @@ hooks! {
     pub trait TransportReceiver => transport_receiver for machines {
         /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
         fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
-        /// Do replies that report a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
+        /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
             false
         }

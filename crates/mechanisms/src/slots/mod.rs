@@ -30,7 +30,7 @@ pub use choice::{
 };
 pub use congestion::{
     Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter,
-    PortEvent, PortInfo, PortMessage, Signals, Tells, most_closed,
+    PortEvent, PortInfo, PortMessage, SignalKind, Signals, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{

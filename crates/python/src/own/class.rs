@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page, Read};
-use floodway_mechanisms::slots::{Need, Tells};
+use floodway_mechanisms::slots::{Need, SignalKind};
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -119,7 +119,7 @@ pub struct Class {
     /// What its machines cannot work without.
     pub needs: &'static [Need],
     /// The signals of its machines to senders.
-    pub tells: &'static [Tells],
+    pub signal_kinds: &'static [SignalKind],
 }
 
 impl fmt::Debug for Class {
@@ -151,11 +151,11 @@ impl Class {
         let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
         needs.push(Need::OneOrder);
         let parse = |name: &String| match &**name {
-            "marks" => Ok(Tells::Marks),
-            "cnps" => Ok(Tells::Cnps),
+            "marks" => Ok(SignalKind::Marks),
+            "cnps" => Ok(SignalKind::Cnps),
             other => Err(wrong(format!("{other:?} is not a signal of a class; allowed: marks, cnps"))),
         };
-        let tells = described.tells.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
+        let signal_kinds = described.tells.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
         Ok(Class {
             name: object.getattr("__name__")?.extract()?,
             object: object.clone().unbind(),
@@ -163,7 +163,7 @@ impl Class {
             overrides: described.overrides,
             fault: described.fault,
             needs: needs.leak(),
-            tells: tells.leak(),
+            signal_kinds: signal_kinds.leak(),
         })
     }
 

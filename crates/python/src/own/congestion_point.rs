@@ -3,7 +3,7 @@
 use floodway_mechanisms::registry::{CongestionPointParams, CustomDetection};
 use floodway_mechanisms::slots::{
     Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, Tells,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind,
 };
 use floodway_units::{Bytes, FlowId, Rate, Rng, Time};
 use pyo3::call::PyCallArgs;
@@ -61,8 +61,8 @@ impl Detection for Chosen {
         self.class.needs
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        self.class.tells
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        self.class.signal_kinds
     }
 }
 

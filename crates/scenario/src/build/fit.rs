@@ -9,7 +9,7 @@ use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SwitchInfo, SwitchShare, Tells,
+    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SignalKind, SwitchInfo, SwitchShare,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
@@ -381,7 +381,8 @@ impl Found<'_> {
         point: &CongestionPointParams,
         machine: &AnyCongestionPoint,
     ) -> Option<String> {
-        let unmarked = machine.fast_path_up_to().filter(|_| point.tells().contains(&Tells::Marks))?;
+        let unmarked =
+            machine.fast_path_up_to().filter(|_| point.signal_kinds().contains(&SignalKind::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
             "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
@@ -466,7 +467,7 @@ fn too_short(
 
 /// Why what a congestion point holds back waits where packets are lost.
 fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointParams) -> Option<String> {
-    if !point.tells().contains(&Tells::Degrees) {
+    if !point.signal_kinds().contains(&SignalKind::Degrees) {
         return None;
     }
     let is_lossy = |port: PortId, class: Class| {

@@ -2,7 +2,7 @@
 
 use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
-use floodway_mechanisms::slots::{Need, Repeats, Tells};
+use floodway_mechanisms::slots::{Need, Repeats, SignalKind};
 
 use super::Builder;
 use super::pace::{Pace, isolating};
@@ -63,7 +63,7 @@ impl Builder<'_> {
     pub(super) fn check_windows(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let Some(layer) = needing(flows, Need::Windows) else { return };
-        if !ends(plan).any(|end| end.tells(Tells::Windows)) {
+        if !ends(plan).any(|end| end.sends_signal(SignalKind::Windows)) {
             let message = format!(
                 "{:?} never acts: no port has a congestion-point, such as \"mercury\", that sends windows",
                 layer.name()
@@ -117,7 +117,7 @@ impl Builder<'_> {
     pub(super) fn check_routing(&mut self, plan: &Plan) {
         let mut routers = plan.nodes.iter().map(|node| &node.switch.routing);
         let Some(routing) = routers.find(|routing| routing.value.reads_degrees()) else { return };
-        if !ends(plan).any(|end| end.tells(Tells::Degrees)) {
+        if !ends(plan).any(|end| end.sends_signal(SignalKind::Degrees)) {
             let name = routing.value.name();
             let message = format!(
                 "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is"
@@ -178,7 +178,8 @@ impl Builder<'_> {
                 "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
             ));
         }
-        let sends = flows.notification.value.sends() || ends(plan).any(|end| end.tells(Tells::Cnps));
+        let sends =
+            flows.notification.value.sends() || ends(plan).any(|end| end.sends_signal(SignalKind::Cnps));
         if layer.cnp_interval().is_some() && !sends {
             warn(format!(
                 "{name:?} waits for CNPs, and notification is \"none\" ({})",
@@ -197,14 +198,14 @@ fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
 fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
-    if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.reacts_to_cnp()) {
+    if point.signal_kinds().contains(&SignalKind::Cnps) && !layers.iter().any(|layer| layer.reacts_to_cnp()) {
         Some(format!("{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to CNPs"))
-    } else if point.tells().contains(&Tells::Windows) && !needs(Need::Windows) {
+    } else if point.signal_kinds().contains(&SignalKind::Windows) && !needs(Need::Windows) {
         Some(format!(
             "the windows in CNPs of {name:?} have no effect: no rate-control of the run has the layer \"mercury\", as in \
              [\"dcqcn\", \"mercury\"]"
         ))
-    } else if point.tells().contains(&Tells::Undetermined) && !needs(Need::Marks) {
+    } else if point.signal_kinds().contains(&SignalKind::Undetermined) && !needs(Need::Marks) {
         Some(format!(
             "{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to marks"
         ))
@@ -218,11 +219,13 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     if points.len() < 2 {
         return None;
     }
-    let tells = |point: &&CongestionPointParams| {
-        let tells = point.tells().iter().any(|by| matches!(by, Tells::Marks | Tells::Cnps));
-        tells && !point.tells_of_marks()
+    let signals = |point: &&CongestionPointParams| {
+        let signals =
+            point.signal_kinds().iter().any(|by| matches!(by, SignalKind::Marks | SignalKind::Cnps));
+        signals && !point.reports_marks()
     };
-    let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
+    let names: Vec<String> =
+        points.iter().filter(signals).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
     Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))
 }

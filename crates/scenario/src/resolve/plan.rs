@@ -8,7 +8,7 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
-use floodway_mechanisms::slots::Tells;
+use floodway_mechanisms::slots::SignalKind;
 use floodway_units::{Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
@@ -130,8 +130,8 @@ pub struct EndPlan {
 
 impl EndPlan {
     /// Does a congestion point of the port use this signal?
-    pub fn tells(&self, by: Tells) -> bool {
-        self.congestion_points.value.iter().any(|point| point.tells().contains(&by))
+    pub fn sends_signal(&self, by: SignalKind) -> bool {
+        self.congestion_points.value.iter().any(|point| point.signal_kinds().contains(&by))
     }
 }
 
@@ -249,7 +249,7 @@ impl Plan {
     /// port marks it.
     pub fn notify_as_asked(&mut self) {
         let mut ends = self.links.iter().flat_map(|link| &link.ends);
-        let undetermined = ends.any(|end| end.tells(Tells::Undetermined));
+        let undetermined = ends.any(|end| end.sends_signal(SignalKind::Undetermined));
         for flows in &mut self.flows {
             if flows.notification.origin.place.is_none() {
                 let asked = NotificationParams::asked_by(&flows.rate_control.value);

@@ -143,7 +143,7 @@ impl World<'_> {
             || self.facts.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
     }
 
-    /// What the table of flows says of a flow that took so long, if it is complete.
+    /// The ideal in the table of flows for a flow that took so long, if it is complete.
     fn final_ideal(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
         let may_differ = ideal.changed || ideal.spread;
         let by_two_paths =

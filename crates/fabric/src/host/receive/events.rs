@@ -38,14 +38,14 @@ impl AtNode<'_, '_> {
         if let Some(Extra::Message(message)) = extra.as_deref() {
             let message = *message;
             self.run.out.extras.extend(extra.take());
-            self.tell_notification(port, packet.flow, &message);
+            self.deliver_to_notification(port, packet.flow, &message);
         }
         if !self.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, extra);
         }
     }
 
-    /// Tells the notification point of a packet, and sends what it answers.
+    /// Calls the notification point for a packet, and sends its CNPs.
     fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
         let streams = &mut *self.node.streams;
@@ -80,7 +80,7 @@ impl AtNode<'_, '_> {
             answer.set_reply(reply);
             answer.stamp = packet.stamp;
             answer.add_mark(packet.mark());
-            if reply.tells_of_gap() && half.receiver.marks_disorder() {
+            if reply.reports_gap() && half.receiver.marks_disorder() {
                 answer.add_mark(Mark::Ce);
             }
             answer.flags |= packet.flags & INT | half.reply_flag();

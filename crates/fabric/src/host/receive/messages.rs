@@ -14,11 +14,11 @@ impl AtNode<'_, '_> {
     pub fn message_at_receiver(&mut self, port: Local, packet: &Packet) {
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
-        self.tell_notification(port, packet.flow, &packet.control_message());
+        self.deliver_to_notification(port, packet.flow, &packet.control_message());
     }
 
     /// Passes a message of the sender to the notification point.
-    pub fn tell_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
+    pub fn deliver_to_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
         self.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
         self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
     }
@@ -47,7 +47,7 @@ impl AtNode<'_, '_> {
         });
     }
 
-    /// Calls the notification point of a flow, sends what it says, and arms its timer.
+    /// Calls the notification point of a flow, sends its messages, and arms its timer.
     fn call_notification(
         &mut self,
         port: Local,

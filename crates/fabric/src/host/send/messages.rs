@@ -50,7 +50,7 @@ impl AtNode<'_, '_> {
         self.try_transmit_repeats(packet.flow.0);
     }
 
-    /// Tells the layers whether there is something to send, if that has changed, and sends what they say.
+    /// Tells the layers whether there is something to send, if that has changed, and sends their messages.
     #[inline(never)]
     pub fn exchange(&mut self, id: u32) {
         let now = self.time();
@@ -63,7 +63,7 @@ impl AtNode<'_, '_> {
                     layer.on_demand(now, demand);
                 }
             });
-            // That asks again, and sends what they say.
+            // That asks again, and sends their messages.
             return self.stack_changed(id);
         }
         loop {

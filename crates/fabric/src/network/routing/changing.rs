@@ -1,6 +1,6 @@
 //! Routes while links go down and come up.
 //!
-//! The table of a destination is computed when somebody asks for it, and again only if a link has changed meanwhile that
+//! The table of a destination is computed when it is first read, and again only if a link has changed meanwhile that
 //! matters to it: one between nodes of different distance. Where all links are up, or those that are down do not matter,
 //! it is the table of [`Routes`]; of another one only the sets that differ are kept. The ports of a set have the order
 //! that a search over the links that are up gives them: so a table does not depend on the changes before.

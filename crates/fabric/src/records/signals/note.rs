@@ -10,7 +10,7 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 
-/// The state that the machines of a port say that a queue is in: the first of them that has states.
+/// The state of a queue, by the first machine of its port that has states.
 fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static str {
     points.iter().map(|point| point.state(now, class)).find(|state| !state.is_empty()).unwrap_or_default()
 }
@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
     pub fn note_states(&mut self, port: Local) {
         // Machines at a host are called for pauses, but for no packets.
         if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
-            self.tell_states(port, What::State);
+            self.push_states(port, What::State);
         }
     }
 
@@ -32,7 +32,7 @@ impl AtNode<'_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn tell_states(&mut self, port: Local, what: fn(&'static str) -> What) {
+    pub(super) fn push_states(&mut self, port: Local, what: fn(&'static str) -> What) {
         let (now, in_step) = (self.time(), self.is_step());
         let classes = self.facts.layout.classes.len();
         let Some(log) = &mut self.run.kept.signals else { return };
@@ -41,7 +41,7 @@ impl AtNode<'_, '_> {
             let egress = &mut self.node.egress[self.facts.layout.port_class(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
-                log.say((now.0, in_step), egress.id as usize, what(state));
+                log.push_row((now.0, in_step), egress.id as usize, what(state));
             }
         }
     }
@@ -51,7 +51,11 @@ impl AtNode<'_, '_> {
         let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
             let flow = self.run.pairs.paths[self.run.packets[packet_ref].flow.index()].name();
-            log.say((self.now, in_step), self.node.egress[port_class].id as usize, What::Mark(mark, flow));
+            log.push_row(
+                (self.now, in_step),
+                self.node.egress[port_class].id as usize,
+                What::Mark(mark, flow),
+            );
         }
     }
 
@@ -63,7 +67,7 @@ impl AtNode<'_, '_> {
         let name = path.name();
         self.node.egress[port_class].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
-            log.say(
+            log.push_row(
                 (self.now, in_step),
                 self.node.egress[port_class].id as usize,
                 What::Cnp(name, cnp.window),
@@ -83,7 +87,7 @@ impl AtNode<'_, '_> {
         let in_step = self.is_step();
         let to = self.facts.node_of(peer(self.id(ingress)));
         if let Some(log) = &mut self.run.kept.signals {
-            log.say(
+            log.push_row(
                 (self.now, in_step),
                 self.node.egress[port_class].id as usize,
                 What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),

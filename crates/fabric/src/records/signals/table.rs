@@ -15,7 +15,7 @@ impl World<'_> {
             let state = self.port(port);
             if state.has_cp && !state.at_host {
                 let (mut at, port) = self.at_port(port);
-                at.tell_states(port, What::Start);
+                at.push_states(port, What::Start);
             }
         }
     }

@@ -4,8 +4,8 @@ use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
-/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a thread says how far
-/// it is and hears of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
+/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a thread publishes its
+/// progress and reads that of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
 /// (docs/performance.md): two threads lose or are even with up to 100 packets in a window, and gain a quarter with 200.
 const PACKETS_A_WINDOW: u64 = 75;
 /// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with 128,000 packets,

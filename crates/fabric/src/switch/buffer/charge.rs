@@ -43,7 +43,7 @@ impl AtNode<'_, '_> {
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         if held > u64::from(account.recorded) || self.now >= account.recorded_until {
-            self.tell_held(port_class, ingress, held);
+            self.record_held(port_class, ingress, held);
         }
         self.node.switch.holds(frame, of_pool);
         true
@@ -57,7 +57,7 @@ impl AtNode<'_, '_> {
         queue.bytes + frame > u64::from(self.node.ports.known(out.index()).fast_path_up_to)
     }
 
-    /// Charges the packet to its ingress, or says why it must be dropped.
+    /// Charges the packet to its ingress, or returns why it must be dropped.
     pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
         let view = self.account_view(port_class);
@@ -106,7 +106,7 @@ impl AtNode<'_, '_> {
         let total = account.held + account.headroom;
         account.peaks.headroom = account.peaks.headroom.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
-        self.tell_held(port_class, packet.ingress, total);
+        self.record_held(port_class, packet.ingress, total);
         self.node.switch.holds(frame, of_pool);
         if self.has_crossbar() {
             self.charge_voq(packet.ingress, out, packet.class, packet.frame);
@@ -126,7 +126,7 @@ impl AtNode<'_, '_> {
 
     /// Records in the account's peak and the port's series that it holds `held` bytes.
     #[inline(never)]
-    fn tell_held(&mut self, port_class: usize, ingress: Local, held: u64) {
+    fn record_held(&mut self, port_class: usize, ingress: Local, held: u64) {
         let series = self.node.series.known_mut(ingress.index());
         series.buffer(self.now, held);
         let account = self.node.ingress.known_mut(port_class);
@@ -252,7 +252,7 @@ impl AtNode<'_, '_> {
             let next = state.releases.front().map_or(NEVER, |first| first.at);
             state.next_release = next;
             self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
-            // What was said of it may have led here, too.
+            // A callback may have led here, too.
             if next > self.now || self.node.switch.next_release > self.now {
                 return;
             }

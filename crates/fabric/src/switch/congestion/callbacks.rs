@@ -34,7 +34,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
+    /// Calls the congestion points for a packet that starts on the wire; returns their mark.
     pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
         self.flow_left_queue(port, packet.flow);
         self.count_input(port, packet, false);
@@ -84,7 +84,7 @@ impl AtNode<'_, '_> {
         for port in self.node.locals() {
             if self.node.machines[port.index()].observes_cnps {
                 let event = PortEvent::CnpPasses { cnp: &cnp, flow_hash, source, destination, ingress };
-                self.tell_points(port, event);
+                self.call_points(port, event);
                 self.after_congestion_points(port);
                 // A gate may have changed.
                 self.try_transmit(port);
@@ -226,7 +226,7 @@ impl AtNode<'_, '_> {
         }
         self.count_input(port, packet, false);
         let view = self.packet_view(packet);
-        self.tell_points(port, PortEvent::Removed(&view));
+        self.call_points(port, PortEvent::Removed(&view));
         self.after_congestion_points(port);
     }
 
@@ -242,7 +242,7 @@ impl AtNode<'_, '_> {
         *held = if joins { *held + frame } else { held.saturating_sub(frame) };
     }
 
-    /// Tells the congestion points that watch inputs that a packet has come in, for the `q`-th queue of `out`.
+    /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of `out`.
     pub fn came_in(&mut self, out: Local, q: usize, packet: &Packet) {
         if !self.node.machines[out.index()].watches {
             return;
@@ -276,7 +276,7 @@ impl AtNode<'_, '_> {
         if self.has_crossbar() {
             self.resort_inputs(port, class);
         }
-        self.tell_sorted(port, class, &bytes);
+        self.report_sorted(port, class, &bytes);
     }
 
     /// Queues of each class that the machines of a port which choose among them have asked for.
@@ -305,14 +305,14 @@ impl AtNode<'_, '_> {
         }
         self.isolate_piped(port, class, only);
         let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
-        self.tell_sorted(port, class, &bytes);
+        self.report_sorted(port, class, &bytes);
     }
 
     /// The packets of a class have been sorted again, and its queues are so long now. A machine that then asks for the same again
     /// would never end, and is ignored.
-    fn tell_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
+    fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
         let class = self.facts.layout.classes[class as usize];
-        self.tell_points(port, PortEvent::Resorted { class, queues });
+        self.call_points(port, PortEvent::Resorted { class, queues });
         self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
         self.flush_actions(port);
     }
@@ -402,12 +402,12 @@ impl AtNode<'_, '_> {
         })
     }
 
-    /// Delivers what congestion points of `port` have just said.
+    /// Executes the actions of the congestion points of `port`.
     pub fn flush_actions(&mut self, port: Local) {
         if self.run.out.actions.0.is_empty() {
             return;
         }
-        // What is said of these actions goes into a list of its own.
+        // Actions that follow from these go into a list of their own.
         let spare = self.run.out.spare_actions.pop().unwrap_or_default();
         let mut actions = std::mem::replace(&mut self.run.out.actions.0, spare);
         for action in actions.drain(..) {
@@ -437,7 +437,7 @@ impl AtNode<'_, '_> {
         debug_assert!(is_here, "a message is for a port of the same switch");
         if is_here {
             let to = self.facts.local(to);
-            self.tell_points(to, PortEvent::Message(message));
+            self.call_points(to, PortEvent::Message(message));
             self.after_congestion_points(to);
         }
     }
@@ -463,7 +463,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends a link control frame that says `what`, in so many bytes more than the smallest one has.
+    /// Sends a link control frame with `what`, in so many bytes more than the smallest one has.
     fn send_to_neighbour(&mut self, port: Local, more: u64, what: Extra) {
         let size = self.facts.format.link_control().frame + Bytes(more);
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
@@ -475,12 +475,12 @@ impl AtNode<'_, '_> {
         self.try_transmit(port);
     }
 
-    /// The neighbour downstream has said something to the machines of an egress port, or it was lost on the way.
+    /// A message of the neighbour downstream to the machines of an egress port has arrived, or was lost on the link.
     pub fn neighbour_says(&mut self, port: Local, what: PortEvent<'_>, lost: bool) {
         if lost || !self.node.ports[port.index()].has_cp {
             return;
         }
-        self.tell_points(port, what);
+        self.call_points(port, what);
         self.after_congestion_points(port);
         // A gate may have changed.
         self.try_transmit(port);
@@ -508,11 +508,11 @@ impl AtNode<'_, '_> {
         if paused && self.node.machines[port.index()].reports_waiting {
             self.report_waiting(port, None);
         }
-        self.tell_points(port, if paused { PortEvent::Paused(&view) } else { PortEvent::Resumed(&view) });
+        self.call_points(port, if paused { PortEvent::Paused(&view) } else { PortEvent::Resumed(&view) });
         self.after_congestion_points(port);
     }
 
-    /// Tells the switch's congestion points that `ingress` is about to pause its upstream, or to let it go on.
+    /// Calls the switch's congestion points before `ingress` pauses its upstream, or lets it go on.
     pub fn pause_sent(&mut self, ingress: Local) {
         if self.node.is_host() {
             return;
@@ -528,7 +528,7 @@ impl AtNode<'_, '_> {
                 FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
             };
             for port in self.node.locals() {
-                self.tell_points(port, event);
+                self.call_points(port, event);
                 self.ask_again(port);
                 if !self.run.out.actions.0.is_empty() {
                     // Releases may make other receivers send their frames at once.
@@ -543,8 +543,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Tells the congestion points of `port` what has happened there.
-    fn tell_points(&mut self, port: Local, event: PortEvent<'_>) {
+    /// Calls the congestion points of `port` with an event there.
+    fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
         let rng = &mut self.node.streams.congestion_point;
         let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
         for point in &mut self.node.machines[port.index()].congestion_points {

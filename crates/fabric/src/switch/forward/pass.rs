@@ -78,13 +78,13 @@ impl AtNode<'_, '_> {
             } else {
                 self.enqueue(out, q, packet_ref);
             }
-            self.tell_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
+            self.call_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
             if !crosses {
                 self.try_transmit(out);
             }
             return;
         }
-        self.tell_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
+        self.call_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
         self.enter_pipeline((out, q), packet_ref);
     }
 

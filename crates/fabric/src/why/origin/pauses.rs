@@ -25,7 +25,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause has an origin.
     pub(in crate::why) fn begin_stops(&self, trace: &mut Trace) {
         for id in (0..self.facts.ports.len() as u32).map(PortId) {
             for class in 0..self.facts.layout.classes.len() as u8 {
@@ -106,7 +106,7 @@ impl AtNode<'_, '_> {
         oldest.map(|packet| packet.at).min()
     }
 
-    /// An ingress says what its outbox holds.
+    /// An ingress sends the frames of its outbox.
     #[cold]
     pub fn trace_pauses(&mut self, ingress: Local) {
         let ingress = self.id(ingress);
@@ -116,7 +116,7 @@ impl AtNode<'_, '_> {
             let class = self.facts.layout.dense(class);
             if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
                 let source = self.source(&trace, peer(ingress), class);
-                trace.origins.say(self.facts.layout.port_class_id(ingress, class), self.now, source);
+                trace.origins.record(self.facts.layout.port_class_id(ingress, class), self.now, source);
             }
         }
         self.run.trace = Some(trace);
@@ -128,7 +128,7 @@ impl AtNode<'_, '_> {
         let (port_class, node) = (self.facts.layout.port_class_id(self.id(port), class), self.node.id);
         let now = self.now;
         if let Some(trace) = &mut self.run.trace {
-            trace.origins.say(port_class, now, Source::At(Origin::Node(node)));
+            trace.origins.record(port_class, now, Source::At(Origin::Node(node)));
         }
     }
 
@@ -144,13 +144,13 @@ impl AtNode<'_, '_> {
             if class == u8::MAX {
                 continue;
             }
-            let said = made.and_then(|made| {
-                trace.origins.said_at(self.facts.layout.port_class_id(peer(port), class), made)
+            let sent = made.and_then(|made| {
+                trace.origins.origin_sent_at(self.facts.layout.port_class_id(peer(port), class), made)
             });
             let port_class = self.facts.layout.port_class_id(port, class);
-            if let Some(source) = said.filter(|_| quanta.0 > 0) {
+            if let Some(source) = sent.filter(|_| quanta.0 > 0) {
                 trace.origins.received.insert(port_class, source);
-                // A pause that is said again may be for something else now.
+                // A pause that is sent again may have another origin now.
                 let oldest = trace.oldest(self.now);
                 trace.paused[port_class].turn(self.now, source, oldest);
             } else {
@@ -160,7 +160,7 @@ impl AtNode<'_, '_> {
         self.run.trace = Some(trace);
     }
 
-    /// A relay hands a pause on that has come by its other port.
+    /// A relay forwards a pause that arrived at its other port.
     #[cold]
     pub fn trace_handed_on(&mut self, other: Local, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
@@ -172,7 +172,7 @@ impl AtNode<'_, '_> {
         if let Some(trace) = &mut self.run.trace
             && let Some(&source) = trace.origins.received.get(&from)
         {
-            trace.origins.say(to, now, source);
+            trace.origins.record(to, now, source);
         }
     }
 

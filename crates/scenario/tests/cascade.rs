@@ -140,8 +140,7 @@ fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
 
 #[test]
 fn congestion_points_that_signal_one_queue_get_a_warning() {
-    let both =
-        |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
+    let both = |names: &str| odd_points(&format!("{names} signal the same queues: one alone is usual"));
     assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(warned("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
     // It tells of what the other has marked.

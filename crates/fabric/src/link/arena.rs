@@ -198,7 +198,7 @@ impl Default for Fifo {
 }
 
 /// What events without a packet name, so that the item of every event is a valid reference.
-static NOBODY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
+static DUMMY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
 
 /// A packet that is never changed.
 struct Nobody(UnsafeCell<Packet>);
@@ -341,16 +341,16 @@ impl Slabs {
 }
 
 impl PacketRef {
-    /// A reference to no packet.
-    pub fn nobody() -> PacketRef {
-        let at = NOBODY.0.get().expose_provenance() as u64;
+    /// The reference of events without a packet.
+    pub fn dummy() -> PacketRef {
+        let at = DUMMY.0.get().expose_provenance() as u64;
         PacketRef(NonZeroU64::new(at).expect("nothing lies at zero"))
     }
 
     /// The reference in an event's item.
     #[inline]
     pub fn of(item: u64) -> PacketRef {
-        NonZeroU64::new(item).map_or_else(PacketRef::nobody, PacketRef)
+        NonZeroU64::new(item).map_or_else(PacketRef::dummy, PacketRef)
     }
 
     /// Its number, as an event's item.
@@ -393,7 +393,7 @@ impl IndexMut<PacketRef> for Arena {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     fn index_mut(&mut self, packet_ref: PacketRef) -> &mut Packet {
-        debug_assert!(packet_ref != PacketRef::nobody(), "the packet of events without one is never changed");
+        debug_assert!(packet_ref != PacketRef::dummy(), "the packet of events without one is never changed");
         #[cfg(debug_assertions)]
         // SAFETY: it lies in the packet's chunk.
         race_check::check::<Packet>(

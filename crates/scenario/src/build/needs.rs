@@ -227,7 +227,7 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     let names: Vec<String> =
         points.iter().filter(signals).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
-    Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))
+    Some(format!("{} and {last} signal the same queues: one alone is usual", others.join(", ")))
 }
 
 /// A name that stands twice.

@@ -123,7 +123,7 @@ fn connect_spare(net: &mut Net, switch: NodeId, hosts: &mut Vec<NodeId>) {
     hosts.push(host);
 }
 
-/// Notes the base round-trip times that mechanisms are told, by flow: each has a time of its own.
+/// Notes the base round-trip times that mechanisms see, by flow: each has a time of its own.
 struct Noted(Arc<Mutex<BTreeMap<u64, Vec<Span>>>>);
 
 impl CongestionPoint for Noted {
@@ -135,7 +135,7 @@ impl CongestionPoint for Noted {
     }
 }
 
-/// Runs the flows; what the mechanisms of each were told, and its measured round trip, in picoseconds.
+/// Runs the flows; what the mechanisms of each saw, and its measured round trip, in picoseconds.
 fn run(blueprint: &Blueprint) -> (Vec<Span>, Vec<u64>) {
     let control = Control::default();
     let mut fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
@@ -177,7 +177,7 @@ fn path(routes: &Routes, from: NodeId, to: NodeId) -> Vec<PortId> {
     panic!("{from:?} does not lead to {to:?}")
 }
 
-/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms are told, and what it takes.
+/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms see, and what it takes.
 fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>) {
     net.blueprint.workloads[0].arrivals = Arrivals::List(Vec::new());
     let mut start = Span::ZERO;
@@ -217,7 +217,7 @@ proptest! {
         let mtu = net.blueprint.mtu.0;
         let shown = shown(&net.blueprint, &hosts);
         prop_assert_eq!(send_alone(&mut net, &hosts, mtu).1, shown);
-        // Mechanisms are told of the packets behind the first.
+        // Mechanisms see the time of the packets behind the first.
         let (noted, measured) = send_alone(&mut net, &hosts, line.behind_the_first(mtu));
         prop_assert_eq!(measured, noted);
     }

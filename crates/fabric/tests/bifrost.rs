@@ -22,7 +22,7 @@ const BIFROST: &str = r#""bifrost""#;
 /// The largest frame of 1000 bytes of payload on Ethernet.
 const MTU: u64 = 1_078;
 
-/// What 80 km at 400 Gbit/s come to: Rs T, Delta, N.
+/// Of 80 km at 400 Gbit/s: Rs T, Delta, N.
 const FULL: u64 = 500_000;
 const DELTA: u64 = 40_000_000 + 2 * MTU + 64;
 const SLOTS: u64 = 81;

@@ -292,7 +292,7 @@ fn messages_have_a_form_of_their_own_and_the_bytes_that_they_are_charged_for() {
     }
 }
 
-/// The codes of ECN that data bear on a link, in order and each once.
+/// The codes of ECN in data on a link, in order and each once.
 fn codes(frames: &[Frame], link: u32) -> Vec<u8> {
     let data = frames.iter().filter(|frame| matches!(frame.opcode(), Some(0x06..=0x08)));
     let of_link = data.filter(|frame| frame.interface == link);

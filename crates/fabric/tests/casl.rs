@@ -84,7 +84,7 @@ impl CongestionPoint for Watched {
     }
 }
 
-/// Runs with watched machines in the places of those that the blueprint has; whom they have labelled, by port.
+/// Runs with watched machines in the places of those that the blueprint has; the flows that they have labelled, by port.
 fn watched(net: &Net) -> (Records, Vec<(String, BTreeSet<Pair>)>) {
     let mut blueprint = net.blueprint.clone();
     let mut places = Vec::new();
@@ -391,7 +391,7 @@ fn any_number_of_threads_keeps_the_same_bytes() {
     }
 }
 
-/// A flow that was labelled before comes to a port whose ingress is paused, and has no label there.
+/// A flow that was labelled before arrives at a port whose ingress is paused, and has no label there.
 ///
 /// ```text
 ///  a ──┐                    ┌── slow      s1 labels all that it sends on the trunk
@@ -517,7 +517,7 @@ fn the_incast_pauses_the_victims_link_unless_its_flows_are_isolated_at_once() {
 
 #[test]
 fn flows_whose_packets_may_be_dropped_have_timers() {
-    // All but one packet of the flow are dropped: nothing tells of the last.
+    // All but one packet of the flow are dropped: nothing reports the last.
     let mut net = incast(Rate::gbps(1_000), PFC, None, Bytes::kb(40));
     let s2 = NodeId(1);
     net.congestion_point(

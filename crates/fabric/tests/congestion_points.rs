@@ -86,7 +86,7 @@ fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
     assert!(wire > 12_000_000, "{wire}");
 }
 
-/// Names the flow of the first packet that it hears of once more, 160 us later.
+/// Names the flow of the first packet that it sees once more, 160 us later.
 #[derive(Default)]
 struct Late {
     seen: Option<(FlowId, Time)>,
@@ -149,7 +149,7 @@ fn a_machine_that_claims_what_the_fabric_lacks_is_refused() {
     assert!(error.unwrap_err().to_string().contains("Classify"));
 }
 
-/// Writes down what it hears, with the time.
+/// Writes down its calls, with the time.
 struct Writes(Arc<Mutex<Vec<(&'static str, Time)>>>);
 
 impl Writes {
@@ -181,7 +181,7 @@ impl CongestionPoint for Writes {
     }
 }
 
-/// From 100 Gbit/s into 40, with a pipeline of so long: what a machine at the slow port hears.
+/// From 100 Gbit/s into 40, with a pipeline of so long: the calls of a machine at the slow port.
 fn seen(pipeline: Span) -> Vec<(&'static str, Time)> {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));

@@ -10,7 +10,7 @@ use floodway_units::{Bytes, Rate, Span};
 use floodway_wire::Format;
 use support::{Net, counter, drops_by, real};
 
-/// What damaged frames of a flow control come to in the end.
+/// The effect of damaged frames of a flow control in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// All arrives, and no buffer overflows.

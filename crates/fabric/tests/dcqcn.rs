@@ -67,7 +67,7 @@ impl Setting {
         net
     }
 
-    /// What `n` flows come to after `settle`, over `span`.
+    /// The steady state of `n` flows after `settle`, over `span`.
     fn steady(self, n: usize, apart: Span, settle: Span, span: Span) -> Steady {
         let until = |limit| self.meet(n, apart).limit(limit).run();
         // A run is the beginning of a longer one.

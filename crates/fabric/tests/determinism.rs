@@ -136,7 +136,7 @@ fn lossy_links_with_endless_buffers_are_as_pauses_that_never_come() {
     };
     let (lossy, mut paused) = (with(r#""lossy""#), with(r#"{"pfc": {"xoff": "500MB"}}"#));
     assert_eq!(sum(&paused, "pfc_tx"), 0);
-    // The verdict alone tells whether losslessness was asked for.
+    // The verdict alone shows whether losslessness was asked for.
     paused.outcome.lossless = lossy.outcome.lossless.clone();
     assert_eq!(everything(&lossy), everything(&paused));
 }

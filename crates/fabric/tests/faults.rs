@@ -23,7 +23,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::us(us)
 }
 
-/// `a` - `s` - `t` - `b` with one or two paths from `s` to `t`; the first is cut as told.
+/// `a` - `s` - `t` - `b` with one or two paths from `s` to `t`; the first is cut at the given times.
 fn cut(paths: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
     let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(60));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
@@ -465,7 +465,7 @@ fn pauses_that_a_failed_link_cannot_carry_are_not_sent_later() {
         counter(&net.run(), "a", "a-s", "pfc_rx")
     };
     let (before, after) = (received(Span::ms(6)), received(Span::us(6_002)));
-    // One anew: the queue is as full as it was.
+    // One again: the queue is as full as it was.
     assert!(after - before <= 1, "{before} and {after}");
 }
 

@@ -14,7 +14,7 @@ use floodway_wire::Format;
 use support::plans::Plan;
 use support::{Net, PFC, assert_invariants};
 
-/// Notes what each queue pair is told, by flow.
+/// Notes the hops of each queue pair, by flow.
 #[derive(Clone, Debug, serde::Serialize)]
 struct Noting {
     #[serde(skip)]

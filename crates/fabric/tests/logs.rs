@@ -35,7 +35,7 @@ fn texts(table: &Table, column: &str) -> Vec<String> {
     codes.iter().map(|&code| dictionary[code as usize].clone()).collect()
 }
 
-/// What is told apart of a port: node, number, link, class.
+/// The identity of a port: node, number, link, class.
 fn places(table: &Table) -> Vec<(String, u64, String, u64)> {
     let numbers = whole(table.column("port")).into_iter().zip(whole(table.column("class")));
     let names = texts(table, "node").into_iter().zip(texts(table, "link"));

@@ -47,7 +47,7 @@ struct Cp {
     params: Params,
     next: Option<Time>,
     turned: bool,
-    /// It waits to hear that packets have been sorted anew.
+    /// It waits for the event that packets have been sorted again.
     asked: bool,
 }
 

@@ -154,7 +154,7 @@ fn marks_of_switches_before_are_cleared_where_nothing_waits_too() {
 
 /// A CNP: when it came, by which port, of which flow, with which mark.
 type Passed = (Time, PortId, u64, Mark);
-/// What a machine has heard of.
+/// The CNPs that a machine has seen.
 type Seen = Arc<Mutex<Vec<Passed>>>;
 
 /// Writes down which CNPs pass.
@@ -177,7 +177,7 @@ impl CongestionPoint for Listens {
     }
 }
 
-/// What machines at these ports hear of in a run on one thread.
+/// The CNPs that machines at these ports see in a run on one thread.
 fn seen<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Passed>; N]) {
     let seen: [Seen; N] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();

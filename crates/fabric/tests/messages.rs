@@ -240,7 +240,7 @@ fn a_metered_port_paces_the_packets_that_its_messages_let_go_and_counts_what_it_
     let sent = grants_end / EVERY.0 + 1;
     assert_eq!((sent, dropped(sent)), (45, 32));
     assert_eq!((drops(&records), drops_by(&records, "selective")), (32, 32));
-    // What r has sent has come to s; what s did not drop has left for a, two of them after the last packet's.
+    // What r has sent has arrived at s; what s did not drop has left for a, two of them after the last packet's.
     assert_eq!(counter(&records, "r", "r-s", "tx_packets"), 45);
     assert_eq!(counter(&records, "s", "a-s", "tx_packets"), 45 - 32);
     assert_eq!(counter(&records, "a", "a-s", "rx_packets"), 45 - 32);
@@ -263,7 +263,7 @@ fn two_ends() -> Net {
 fn messages_of_two_queue_pairs_share_a_hosts_meter() {
     let records = two_ends().run();
     assert_eq!(finished(&records), [true; 3]);
-    // 200 packets, a grant each; the first one of a silence waits for nobody.
+    // 200 packets, a grant each; the first one of a silence waits for no other.
     let last = fct_ps(&records)[..2].iter().flatten().max().copied().unwrap_or_default();
     assert!((199 * METERED..=210 * METERED).contains(&last), "{last}");
     // Nothing else is dropped, and each message that leaves r arrives somewhere.

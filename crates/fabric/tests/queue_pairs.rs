@@ -29,7 +29,7 @@ fn pair(format: Format, reliability: &str) -> (Net, NodeId, NodeId) {
     (net, a, b)
 }
 
-/// A column of times in picoseconds; none where there is none.
+/// A column of times in picoseconds; none where a time is missing.
 fn ps(records: &Records, column: &str) -> Vec<Option<u64>> {
     let us = real(records.flows.column(column)).into_iter();
     us.map(|us| (!us.is_nan()).then(|| (us * 1e6).round() as u64)).collect()
@@ -100,7 +100,7 @@ fn congested(format: Format, sharing: Sharing, gbps: u64) -> (Net, NodeId, NodeI
 
 #[test]
 fn messages_behind_each_other_are_sent_as_one() {
-    // These headers do not tell a message's first packet from others.
+    // These headers do not distinguish a message's first packet from others.
     let run = |sizes: &[u64]| {
         let (mut net, a, b) = congested(Format::HpccNs3, Sharing::PerPair, 25);
         for &kb in sizes {

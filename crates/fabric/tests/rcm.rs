@@ -27,7 +27,7 @@ const BURST: (u64, u64) = (150, 20);
 /// ```
 fn incast(buffer: &str, point: Option<&str>) -> Net {
     let mut net = Net::new(Format::HpccNs3);
-    // A quarter of the link each, as their rate control has come to.
+    // A quarter of the link each, as their rate control has found.
     net = net.reliability(r#""go-back-n""#).rate_control(&[r#"{"static-window": {"size": "20KB"}}"#]);
     let mut burst = net.blueprint.settings[0].clone();
     burst.rate_control.truncate(0);
@@ -81,7 +81,7 @@ fn states(records: &Records) -> Vec<(f64, String, String)> {
     states.filter_map(|(row, state)| Some((times[row] / 1e3, nodes[row].clone(), state?))).collect()
 }
 
-/// CNs in the order in which s has sent them: to whom, the degree, and how many flows are named.
+/// CNs in the order in which s has sent them: the neighbour, the degree, and how many flows are named.
 fn cns(records: &Records) -> Vec<String> {
     let signals = records.signals.as_ref().expect("it was asked for");
     let (kinds, nodes) = (names(signals.column("event")), names(signals.column("node")));
@@ -105,7 +105,7 @@ fn cns(records: &Records) -> Vec<String> {
     found
 }
 
-/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
+/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone gets a CN. In one queue packets of
 /// both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
 #[test]
 fn each_cn_to_a_switch_has_a_row_and_hosts_get_no_cn() {

@@ -216,7 +216,7 @@ fn flows_that_congest_nothing_leave_the_region() {
     assert!(moved > 0);
 }
 
-/// What crosses alone when its flow becomes a harmful flow, or is none any more, is followed by what comes later.
+/// What crosses alone when its flow becomes a harmful flow, or stops being one, is followed by what comes later.
 #[test]
 fn in_a_long_incast_nothing_is_reordered() {
     for (seed, buffer) in (0..6).flat_map(|seed| BUFFERS.map(|buffer| (seed, buffer))) {

@@ -54,7 +54,7 @@ impl CongestionPoint for Teller {
     }
 }
 
-/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch tells.
+/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch sends signals.
 fn incast() -> (Net, PortId) {
     let mut net = Net::new(Format::Ethernet);
     let (s, t, to) = (net.switch("s"), net.switch("t"), net.host("to"));
@@ -133,7 +133,7 @@ fn a_row_names_its_flow_and_its_window_and_only_those_of_states_a_state() {
 }
 
 /// Sends the neighbour upstream a CN for each tenth packet that leaves: the degree counts these CNs, and every third of them
-/// names nobody, the next one flow, and the next two.
+/// names no flow, the next one flow, and the next two.
 #[derive(Default)]
 struct Complainer(u64);
 

@@ -309,7 +309,7 @@ fn a_flow_whose_nic_is_cut_off_waits_for_its_link() {
     assert_eq!(why.fct.0, why.ideal.0 + 40_000_000);
 }
 
-/// Four senders for h: RCM holds those back whom it finds to congest t>h, and tells s, which does the same.
+/// Four senders for h: RCM holds back those that congest t>h, and sends CNs to s, which does the same.
 #[test]
 fn harmful_flows_are_held_back_where_their_region_is() {
     let mut net = Net::new(Format::Ethernet);

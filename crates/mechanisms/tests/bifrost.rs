@@ -235,7 +235,7 @@ proptest! {
     }
 }
 
-// ---- leaks and idle upstreams: what the two ways of counting come to
+// ---- leaks and idle upstreams: the results of the two ways of counting
 
 /// N = 40 time slots of 128,000 bytes at 100 Gbit/s, at the least level: the ledger's or the measured F.
 fn forty_time_slots(mode: &str) -> (Pair, u64, u64) {

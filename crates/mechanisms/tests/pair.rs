@@ -73,7 +73,7 @@ struct Outcome {
 struct Oracle {
     from: Time,
     until: Time,
-    /// A frame of another language has been heard, which this does not understand.
+    /// A frame of another flow control has arrived.
     lost: bool,
 }
 
@@ -272,7 +272,7 @@ impl<'a> Pair<'a> {
         self.sender.gate(self.now, Bytes(frame + self.setting.overhead))
     }
 
-    /// The upstream starts a frame if it may, and only if the pauses that it has heard let it.
+    /// The upstream starts a frame if it may, and only if the pauses that it has received let it.
     fn start(&mut self) {
         let is_open = self.gate().is_open(self.now);
         assert!(

@@ -108,31 +108,31 @@ fn warned(points: &str, stack: &str) -> Vec<String> {
     notified(&format!("[defaults]\ncongestion-point = {points}\nrate-control = {stack}\n")).1
 }
 
-fn odd_points(message: &str) -> Vec<String> {
+fn warnings_of_points(message: &str) -> Vec<String> {
     vec![format!("a.toml:3: defaults.congestion-point: {message}")]
 }
 
 #[test]
 fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
-    let nobody = |point: &str, what: &str| {
-        odd_points(&format!(
+    let no_effect = |point: &str, what: &str| {
+        warnings_of_points(&format!(
             "{point} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to {what}"
         ))
     };
     for layer in ["\"line-rate\"", "\"timely\"", "\"hpcc\""] {
         for point in ["\"mercury\"", "\"pacc\"", "\"proxy-cnp\""] {
-            assert_eq!(warned(point, layer), nobody(point, "CNPs"), "{layer}");
+            assert_eq!(warned(point, layer), no_effect(point, "CNPs"), "{layer}");
         }
-        assert_eq!(warned("\"tcd\"", layer), nobody("\"tcd\"", "marks"), "{layer}");
+        assert_eq!(warned("\"tcd\"", layer), no_effect("\"tcd\"", "marks"), "{layer}");
         assert_eq!(warned("\"red\"", layer), [""; 0], "{layer}");
     }
-    // It hears of marks by ACKs, and of CNPs not at all.
-    assert_eq!(warned("\"pacc\"", "\"dctcp\""), nobody("\"pacc\"", "CNPs"));
+    // It reads marks from ACKs, and no CNPs.
+    assert_eq!(warned("\"pacc\"", "\"dctcp\""), no_effect("\"pacc\"", "CNPs"));
     assert_eq!(warned("\"tcd\"", "\"dctcp\""), [""; 0]);
     assert_eq!(warned("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
     assert_eq!(
         warned("\"mercury\"", "\"dcqcn\""),
-        odd_points(
+        warnings_of_points(
             "the windows in CNPs of \"mercury\" have no effect: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
         )
     );
@@ -140,10 +140,11 @@ fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
 
 #[test]
 fn congestion_points_that_signal_one_queue_get_a_warning() {
-    let both = |names: &str| odd_points(&format!("{names} signal the same queues: one alone is usual"));
+    let both =
+        |names: &str| warnings_of_points(&format!("{names} signal the same queues: one alone is usual"));
     assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(warned("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
-    // It tells of what the other has marked.
+    // It reports what the other has marked.
     assert_eq!(warned("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(
         warned("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),

@@ -186,7 +186,7 @@ fn dcqcn_gets_no_warning_where_the_switch_sends_cnps() {
     assert_eq!(incast(PACC, "").warnings(), [""; 0]);
 }
 
-/// Over a long link under Bifrost: hosts of both datacenters send to one, at whose switch they are told.
+/// Over a long link under Bifrost: hosts of both datacenters send to one, whose switch sends them CNPs.
 fn long_incast() -> Scenario {
     let hosts = ["h1", "h3", "h5", "h19", "h21", "h23"];
     let flows = hosts.map(|host| format!("{{ from = \"{host}\", to = \"h17\", size = \"4MB\" }}"));

@@ -255,7 +255,7 @@ fn a_share_goes_to_other_datacenters() {
     assert_eq!(groups[..], [hosts(0..16), hosts(16..32)]);
     assert_eq!((home[0], home[15], home[16], home[31], home[32]), (0, 0, 1, 1, 2));
     assert_eq!(poisson(TWO, "to = \"*\"", 1).pattern, DestinationPattern::Uniform);
-    // Where all flows leave, nobody needs a neighbour.
+    // Where all flows leave, no host needs a neighbour.
     let all = poisson(TWO, "inter-dc = 1.0, from = { tag = \"dc-a\" }, to = { tag = \"dc-b\" }", 1);
     assert!(matches!(all.pattern, DestinationPattern::Groups { .. }));
 }

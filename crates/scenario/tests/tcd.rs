@@ -137,7 +137,7 @@ fn upstream_of_the_root_ports_are_undetermined_while_pauses_come() {
 #[test]
 fn the_fast_path_of_a_port_changes_nothing() {
     let scenario = victim(&[]);
-    // A spy hears of every packet, and so does the machine beside it.
+    // A spy is called for every packet, and so is the machine beside it.
     let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
     let (watched, seen) = spied(&scenario, &ports);
     assert!(seen.iter().all(|[_, ue, _]| *ue > 100), "{seen:?}");
@@ -160,7 +160,7 @@ fn ports_that_mark_ue_alone_are_those_that_were_paused() {
 
 #[test]
 fn the_victim_gets_ue_alone_and_keeps_its_rate() {
-    // Receivers of `dcqcn` tell of CE alone.
+    // Receivers of `dcqcn` report CE alone.
     let deaf = run(&victim(&[("defaults.notification.dcqcn.cnp-interval", "50us")]));
     assert_eq!(flow(&deaf, "victim").0, 0);
     assert!(flow(&deaf, "culprit").0 > 5);

@@ -198,14 +198,14 @@ impl Default for Fifo {
 }
 
 /// What events without a packet name, so that the item of every event is a valid reference.
-static DUMMY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
+static DUMMY: Dummy = Dummy(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
 
 /// A packet that is never changed.
-struct Nobody(UnsafeCell<Packet>);
+struct Dummy(UnsafeCell<Packet>);
 
 // SAFETY: it is never changed.
 #[allow(unsafe_code, reason = "every event holds a reference to a packet")]
-unsafe impl Sync for Nobody {}
+unsafe impl Sync for Dummy {}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Arena {

@@ -40,7 +40,7 @@ const FEW: usize = 6;
 /// So many pending events that a node has added in a visit lie in order; more of them in a heap.
 const MANY: usize = 64;
 /// No node.
-const DUMMY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The events of all nodes.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Windows {
             window: 0,
             ends: ends(0, length),
             stop: 0,
-            node: DUMMY,
+            node: NO_NODE,
             sorted: Vec::new(),
             at: 0,
             added: Vec::new(),

@@ -281,20 +281,20 @@ impl Net {
         self.blueprint.links[link].directions[1].delay = back;
     }
 
-    /// A buffer of its own for what comes to `node` by `link`.
+    /// A buffer of its own for what arrives at `node` by `link`.
     pub fn port_buffer(&mut self, link: usize, node: NodeId, buffer: &str) {
         let end = end_at(&self.blueprint, link, node);
         self.blueprint.links[link].ends[end].buffer = Some(params(buffer));
     }
 
-    /// Another flow control for what comes to `node` by `link`.
+    /// Another flow control for what arrives at `node` by `link`.
     pub fn ingress_control(&mut self, link: usize, node: NodeId, flow_control: &str) {
         let end = end_at(&self.blueprint, link, node);
         let control = &mut self.blueprint.links[link].directions[1 - end].flow_control;
         *control = vec![(Class::DATA, params(flow_control))];
     }
 
-    /// `node` pauses the data class of whoever feeds it by `link`.
+    /// `node` pauses the data class of its upstream on `link`.
     pub fn pauses(&mut self, link: usize, node: NodeId, from: Span, to: Time) {
         let end = end_at(&self.blueprint, link, node);
         let fault = PauseFault { class: Class::DATA, from: Time::ZERO + from, to };

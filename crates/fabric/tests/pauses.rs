@@ -185,7 +185,7 @@ fn a_fault_that_ends_does_not_resume_what_a_full_buffer_has_paused() {
 }
 
 #[test]
-fn a_release_that_is_on_its_way_when_the_pause_is_sent_brings_the_resume() {
+fn a_release_in_progress_when_the_pause_is_sent_brings_the_resume() {
     // The second packet, on its way to `c` who holds it up, takes the account to XOFF. The last one to a slow
     // `b` then crosses XON while nothing else happens at the switch.
     let pfc = r#"{"pfc": {"xoff": "1100B", "resume-offset": "0B", "pause": "on-off"}}"#;

@@ -170,11 +170,11 @@ fn fluids() -> impl Strategy<Value = Fluid> {
     })
 }
 
-/// Runs it with all sizes multiplied by `unit` and moved by `odd`; what each time slot was like, the least of L + F
+/// Runs it with all sizes multiplied by `unit` and moved by `rest`; what each time slot was like, the least of L + F
 /// that the theorem has, and H.
-fn run(mode: &str, fluid: &Fluid, unit: u64, odd: u64) -> (Vec<Seen>, u64, u64) {
+fn run(mode: &str, fluid: &Fluid, unit: u64, rest: u64) -> (Vec<Seen>, u64, u64) {
     let (count, full, part, above, drains) = fluid;
-    let full = full * unit + odd;
+    let full = full * unit + rest;
     let delta = (count - 1) * full + part * unit;
     let level = delta + 2 * full + above * unit;
     let link = link(Rate::gbps(100), delta, unit);
@@ -203,10 +203,10 @@ proptest! {
     /// A grant is what whole quanta of pause leave of a time slot, so that L + F falls short by less than one.
     #[test]
     fn theorem_1_holds_but_for_a_quantum_where_sizes_are_no_whole_quanta(
-        fluid in fluids(), odd in 1..QUANTUM, unit in 65u64..200,
+        fluid in fluids(), rest in 1..QUANTUM, unit in 65u64..200,
         mode in prop::sample::select(vec!["ledger", "measured"]),
     ) {
-        let (seen, least, level) = run(mode, &fluid, unit, odd);
+        let (seen, least, level) = run(mode, &fluid, unit, rest);
         for seen in seen {
             let sum = seen.held + seen.incoming;
             prop_assert!(least < sum + QUANTUM && sum <= level, "{least} <= {sum} <= {level}: {seen:?}");

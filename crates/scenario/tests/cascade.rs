@@ -186,8 +186,12 @@ fn a_transport_without_retransmission_beside_casl_gets_a_warning() {
         let tables = format!("[defaults]\ncongestion-point = \"casl\"\nreliability = {reliability}\n");
         scenario(&format!("{NETWORK}{tables}{FLOW}")).warnings().to_vec()
     };
-    let odd = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
-    assert!(warnings("\"none\"").iter().any(|warning| warning.contains(odd)), "{:?}", warnings("\"none\""));
+    let expected = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
+    assert!(
+        warnings("\"none\"").iter().any(|warning| warning.contains(expected)),
+        "{:?}",
+        warnings("\"none\"")
+    );
     for sound in ["\"irn\"", "\"go-back-n\""] {
         assert!(!warnings(sound).iter().any(|warning| warning.contains("never sends again")));
     }

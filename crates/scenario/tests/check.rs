@@ -25,8 +25,8 @@ fn ready_scenarios_are_right_and_have_no_warning() {
 
 #[test]
 fn ready_scenarios_that_show_a_mistake_get_its_warning_alone() {
-    let odd = [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "starts to mark")];
-    for (name, of) in odd {
+    let warned = [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "starts to mark")];
+    for (name, of) in warned {
         let warnings = ready(name).warnings().to_vec();
         assert!(matches!(&warnings[..], [one] if one.contains(of)), "{name}: {warnings:#?}");
     }

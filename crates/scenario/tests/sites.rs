@@ -87,8 +87,8 @@ fn a_matrix_of_long_links_makes_its_links() {
     let apart = text.replace("\"80km\"", "\"\"").replace("rates =", "#").replace("[0, 2, 1]", "[0, 2, 0]");
     let error = Scenario::from_text("a.toml", &apart, &[]).unwrap_err().to_string();
     assert_eq!(error, "a.toml:2: topology.multi-dc: it falls apart: no links lead from h1 to h9");
-    let odd = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
-    let error = Scenario::from_text("a.toml", &odd, &[]).unwrap_err().to_string();
+    let asymmetric = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
+    let error = Scenario::from_text("a.toml", &asymmetric, &[]).unwrap_err().to_string();
     let due = "a.toml:13: topology.multi-dc.long-links.lengths.3.1: row \"far\", column \"paris\" is 81km, but row \
                \"paris\", column \"far\" is 80km: a long link is the same both ways";
     assert_eq!(error, due);

@@ -230,8 +230,8 @@ fn messages_that_no_port_limits_get_a_warning_and_telemetry_beside_them_is_refus
     let limited = warnings("rate-control = \"expresspass\"\ncongestion-point = \"expresspass\"");
     assert!(!limited.iter().any(|line| line.contains("asks for more")), "{limited:?}");
     let free = warnings("rate-control = \"expresspass\"");
-    let odd = "\"expresspass\" asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits";
-    assert!(free.iter().any(|line| line.contains(odd)), "{free:?}");
+    let expected = "\"expresspass\" asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits";
+    assert!(free.iter().any(|line| line.contains(expected)), "{free:?}");
     let text = LINE
         .replace("LENGTH", "100m")
         .replace("DEFAULTS", "rate-control = [\"hpcc\", \"expresspass\"]")

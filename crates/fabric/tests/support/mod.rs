@@ -42,8 +42,8 @@ pub const CASL: &str = r#"{"casl": {
 
 /// Can this congestion point stand where packets go out by such a flow control, at a switch with such a buffer?
 pub fn may_stand(point: &str, flow_control: &str, buffer: &str) -> bool {
-    let bears = flow_control.contains("pfc") || flow_control.contains("lossy");
-    !point.contains("casl") || bears && !buffer.contains("ioq")
+    let tolerates = flow_control.contains("pfc") || flow_control.contains("lossy");
+    !point.contains("casl") || tolerates && !buffer.contains("ioq")
 }
 
 /// Puts a mechanism at all ports, of hosts too, but not at relays.

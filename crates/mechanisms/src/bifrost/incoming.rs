@@ -62,7 +62,7 @@ impl Incoming {
     }
 
     /// Does another whole grant leave everything as it is, whatever has been received?
-    pub fn is_settled(&self) -> bool {
+    pub fn is_steady(&self) -> bool {
         matches!(self, Incoming::Ledger(ledger) if ledger.reduced == 0)
     }
 }

@@ -49,7 +49,7 @@ impl Receiver {
             time_slot: params.slot,
             level,
             pauses,
-            is_awake: !incoming.is_settled(),
+            is_awake: !incoming.is_steady(),
             incoming,
             received: Bytes::ZERO,
             time_slot_ends: Time::ZERO + params.slot,
@@ -73,7 +73,7 @@ impl Receiver {
 
     /// Would the next time slot's grant be whole, with nothing to say and nothing to change?
     fn may_sleep(&self, held: Bytes) -> bool {
-        self.incoming.is_settled() && !self.reaches_over && self.grant(held) == self.pauses.full
+        self.incoming.is_steady() && !self.reaches_over && self.grant(held) == self.pauses.full
     }
 
     /// Time slots that have ended before `now` while it slept were all alike.

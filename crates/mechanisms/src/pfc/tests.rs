@@ -63,11 +63,11 @@ fn real_macs_react_as_the_standard_allows_at_their_rate() {
 
 #[test]
 fn a_rate_that_the_standard_does_not_name_has_no_reaction_time() {
-    let odd = LinkInfo { rate: Rate::gbps(33), ..own() };
-    let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &odd);
+    let unlisted = LinkInfo { rate: Rate::gbps(33), ..own() };
+    let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &unlisted);
     assert_eq!(key, "react");
     assert!(message.contains("no reaction time for 33G, but for 10G, 25G"), "{message}");
-    assert!(params(r#"{ "react": "2us" }"#).build(&odd).is_ok());
+    assert!(params(r#"{ "react": "2us" }"#).build(&unlisted).is_ok());
 }
 
 #[test]

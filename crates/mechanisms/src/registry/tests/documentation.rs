@@ -66,7 +66,7 @@ fn every_head_begins_with_what_it_is_and_its_source() {
 }
 
 #[test]
-fn all_lines_of_the_registry_are_looked_at() {
+fn all_lines_of_the_registry_are_read() {
     let names = [
         FlowControlParams::names(),
         BufferParams::names(),

@@ -1,28 +1,28 @@
-//! Equal-cost multipath: all packets of a flow take the same of several equal ways, chosen by a hash (as
+//! Equal-cost multipath: all packets of a flow take the same of several equal paths, chosen by a hash (as
 //! switches do; RFC 2992 describes the practice).
 //!
 //! # What it does
 //!
-//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest ways.
+//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest paths.
 //!
 //! - `mix`: every switch hashes with a key of its own, which enters *before* the final mix, so that two tiers
 //!   choose independently.
 //! - `shared`: all switches hash alike: what one tier has separated stays together at the next
 //!   (polarisation).
 //! - `swing-ns3`: the hash of SWING's simulator, h = 31·h + byte over addresses and ports, from a seed of the
-//!   switch, modulo the number of ways.
+//!   switch, modulo the number of paths.
 //! - `hpcc-ns3`: the hash of HPCC's simulator, the 32-bit Murmur hash (its third form) over addresses and
-//!   ports, from a seed of the switch, modulo the number of ways.
+//!   ports, from a seed of the switch, modulo the number of paths.
 //!
 //! # Why
 //!
 //! It keeps packets in order, which go-back-N needs, and is what networks of today do. Two large flows on one
-//! way are slow while another way is idle: `spray` has no such collisions, at the price of order. `shared`
+//! path are slow while another path is idle: `spray` has no such collisions, at the price of order. `shared`
 //! shows what polarisation costs.
 //!
 //! # Known differences
 //!
-//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of way cannot be expected.
+//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of path cannot be expected.
 //! - These two work with the seeds that their profiles know, and refuse switches for which they know none.
 //!
 //! # References

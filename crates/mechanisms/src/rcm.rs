@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  upstream port <──── CN: degree, flows ──── inputs ─► [ VOQ ]──crossbar──►[ others   ]─┬─ window ─► downstream
-//!  holds them back, too                       CRD here                      [ culprits ]─┘   RCC
+//!  holds them back, too                       CRD here                      [ harmful ]──┘   RCC
 //!                                                                            CRD and CFR here
 //! ```
 //!
@@ -16,15 +16,15 @@
 //! with the remote flag only is the region's edge, one with both lies inside.
 //!
 //! *Flow recognition* (CFR): from the moment that the root detects congestion, packets that leave are sampled into a memory of M entries. A flow
-//! that holds h of them when it is full is a culprit, until the control is over; where that does not end the congestion, those that
-//! hold h of them then are culprits, too. The edge and inner ports take those that the CN names.
+//! that holds h of them when it is full is a harmful flow, until the control is over; where that does not end the congestion, those that
+//! hold h of them then are harmful flows, too. The edge and inner ports take those that the CN names.
 //!
-//! *Regional control* (RCC): W bytes are measured until all culprits have been seen, Wc of them theirs. From then on culprits wait in a queue of their
+//! *Regional control* (RCC): W bytes are measured until all harmful flows have been seen, Wc of them theirs. From then on harmful flows wait in a queue of their
 //! own behind the others', and send no more than Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most.
 //! While the others' queue is no longer than Qeq and no neighbour complains, Wc grows by W/16 a period; when it is what it was, the control is over.
-//! Held back, culprits fill their inputs, and so the next port upstream is told.
+//! Held back, harmful flows fill their inputs, and so the next port upstream is told.
 //!
-//! Other flows take other ways around the region where `routing = "sar"` is chosen.
+//! Other flows take other paths around the region where `routing = "sar"` is chosen.
 //!
 //! # Why
 //!
@@ -40,7 +40,7 @@
 //! | Fb, F'b, Fbr | the port's degree, the degree sent, the degree received; in 6 bits, where 63 stands for Qeq · (2 wq + 1) |
 //! | w | `remote-weight`: F'b = (1 - w) Fb + w Fbr |
 //! | M, h | `cam-depth`, `cam-hits` |
-//! | W, Wc, Wnc | bytes of a period, and of them the culprits' and the others', as the link carries them |
+//! | W, Wc, Wnc | bytes of a period, and of them the harmful flows' and the others', as the link carries them |
 //! | Gd | 1/126: at the largest degree of 63, half of Wc is left |
 //!
 //! # Known differences
@@ -50,11 +50,11 @@
 //! - The memory is written anew when congestion is detected, so that it shows the flows that congest and not those of before.
 //! - A period is time of the port: it ends after W bytes, or after the time that W bytes take. Without others, Wnc would never
 //!   be sent, and the port stand still.
-//! - When culprits are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
+//! - When harmful flows are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
 //!   what waits already is held back, too.
 //! - A CN is 64 B and 13 B for each flow that it names, in front of all data, and goes to switches only.
-//! - A flow that nothing was seen or heard of for `expire` is no culprit any more.
-//! - Culprits of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
+//! - A flow that nothing was seen or heard of for `expire` is not a harmful flow any more.
+//! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
 //!   while others do not use Wnc the link stands idle for some of a period.
 //!
 //! # References

@@ -1,31 +1,31 @@
-//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal way whose region is
+//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal path whose region is
 //! less congested ("Regional Congestion Mitigation in Lossless Datacenter Networks", section 3.4).
 //!
 //! # What it does
 //!
-//! A flow starts on the way that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
+//! A flow starts on the path that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
 //! packet takes the equal-cost port with the smallest degree of those that are not, and its flow follows it, unless
 //!
-//! - the flow is a culprit there, or in the memory of flows that pass: congestion must not spread;
+//! - the flow is a harmful flow there, or in the memory of flows that pass: congestion must not spread;
 //! - packets of the flow wait at the port: the packet would overtake them;
-//! - every other way is severely congested, too.
+//! - every other path is severely congested, too.
 //!
-//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the way of its
+//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the path of its
 //! hash. Acknowledgements and CNPs stay where they are.
 //!
 //! # Why
 //!
 //! Who comes to a severely congested port, or comes back after a while, is led around it within microseconds. Who is sending
 //! through it mostly stays: large flows that meet there are in the memory, and what waits keeps the others. It needs a
-//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All ways are shortest ways, so a packet cannot go
-//! in circles. Packets ahead on the old way may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
+//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All paths are shortest paths, so a packet cannot go
+//! in circles. Packets ahead on the old path may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
 //! one packet (`floodway reproduce rcm reordering` counts them; `moves` in the counters are the moves).
 //!
 //! # Known differences
 //!
 //! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` says the former (`severe`), and a flow moves
 //!   only while nothing of it waits at the port.
-//! - New flows are not treated otherwise than old ones: what nothing is known of is on the way of its hash.
+//! - New flows are not treated otherwise than old ones: what nothing is known of is on the path of its hash.
 //!
 //! # References
 //!

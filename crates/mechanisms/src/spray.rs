@@ -1,9 +1,9 @@
-//! Packet spraying: every packet takes one of the equal-cost ways at random, so that a flow uses them all and
+//! Packet spraying: every packet takes one of the equal-cost paths at random, so that a flow uses them all and
 //! its packets may overtake one another (Dixit et al., INFOCOM 2013).
 //!
 //! # What it does
 //!
-//! For each packet a uniform draw picks one of the shortest ways, without a look at queues. The draws come
+//! For each packet a uniform draw picks one of the shortest paths, without a look at queues. The draws come
 //! from a stream of the switch, so that other traffic's switches do not move them.
 //!
 //! # Why

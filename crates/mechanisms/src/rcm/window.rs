@@ -25,7 +25,7 @@ pub(super) struct Window {
 
 #[derive(Clone, Debug)]
 enum Phase {
-    /// Until packets of all congestion flows have been sent once.
+    /// Until packets of all harmful flows have been sent once.
     Measuring {
         since: Time,
         /// By their places among the harmful flows, as bits: seen.
@@ -54,7 +54,7 @@ struct Period {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Nothing,
-    /// W is known: the congestion flows are held from now on.
+    /// W is known: the harmful flows are held from now on.
     Measured,
     /// None of them came by while it was measured.
     NobodyHere,
@@ -67,7 +67,7 @@ impl Window {
         Window { rate, floor: full.0, phase }
     }
 
-    /// A packet starts on the wire, of the congestion flow at this place among `flows` of them, or of another flow.
+    /// A packet starts on the wire, of the harmful flow at this place among `flows` of them, or of another flow.
     pub fn on_sent(&mut self, now: Time, place: Option<usize>, wire: Bytes, flows: usize) -> Turn {
         match &mut self.phase {
             Phase::Measuring { since, seen, harmful, others } => {
@@ -107,7 +107,7 @@ impl Window {
         }
     }
 
-    /// Are congestion flows held? Not while it is measured what they have.
+    /// Are harmful flows held? Not while it is measured what they have.
     pub fn is_limiting(&self) -> bool {
         matches!(self.phase, Phase::Limiting(_))
     }
@@ -125,7 +125,7 @@ impl Window {
         matches!(&self.phase, Phase::Limiting(period) if period.harmful <= self.floor)
     }
 
-    /// Others have become congestion flows that had this part of W: it is Wc's now.
+    /// Others have become harmful flows that had this part of W: it is Wc's now.
     pub fn widen(&mut self, part: f64) {
         if let Phase::Limiting(period) = &mut self.phase {
             let more = (period.whole as f64 * part) as u64;
@@ -159,7 +159,7 @@ impl Window {
         calm && period.harmful >= period.free
     }
 
-    /// May a queue send: that of the congestion flows, or that of the others, while some of the former wait?
+    /// May a queue send: that of the harmful flows, or that of the others, while some of the former wait?
     pub fn gate(&self, now: Time, of_harmful: bool, harmful_wait: bool) -> Gate {
         let Phase::Limiting(period) = &self.phase else { return Gate::Open };
         let end = self.period_end().unwrap_or(now);
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// The share of `rounds` periods that the congestion flow sends, where `others` says whether others wait too.
+    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait too.
     fn share(degree: u8, others: bool) -> f64 {
         let (mut window, _) = measured(if others { &[1, 2] } else { &[1] }, &[1]);
         window.cut(degree);

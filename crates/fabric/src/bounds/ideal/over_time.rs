@@ -6,7 +6,7 @@
 //!
 //! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new ones are in the
 //! network together; they do not wait for one another, and may be faster than all of them on any one way. Such a flow's
-//! ideal is the time that it took, and it is held to what is a bound whichever way packets take (`floor`).
+//! ideal is the time that it took, and it is checked against a bound for any path of its packets (`fct_lower_bound`).
 //!
 //! All flows are gone through at the end of the run, in the order of time, along with the changes.
 

@@ -1,10 +1,10 @@
 //! Breakdown of a flow's completion time, to the picosecond (`floodway why`).
 //!
-//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The way
+//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The path
 //! of this packet, from its first bit on, and what its sender did until then leave no instant out and count none twice:
 //!
 //! ```text
-//! start ───────── sender ─────────► first bit ─────────── way of the packet ───────────► complete
+//! start ───────── sender ─────────► first bit ─────────── path of the packet ──────────► complete
 //!   own data on the wire, or the first    each hop: serialisation, propagation, switching, and the
 //!   thing that kept it from it            wait at the port: paused, held back, queueing
 //! ```

@@ -1,6 +1,6 @@
 //! Estimate of a run's cost: packet-hops, time and memory, from flows, sizes and paths.
 //!
-//! Every workload becomes a few thousand streams of bytes, each on one way through the network that is drawn as a
+//! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn as a
 //! switch would. What all of them bring to each port says how long the run takes, and what its limit cuts off. Flows of a
 //! process are not drawn: their number and mean size are known.
 

@@ -2,7 +2,7 @@
 //!
 //! While they stay what they are, its ideal is a bound. When one of its links goes down or comes up in between, or takes
 //! another time, packets on old paths and on new ones are in the network together. They do not wait for one another, and
-//! together may be faster than all of them on the fastest way. Of that case only this is certain:
+//! together may be faster than all of them on the fastest path. Of that case only this is certain:
 //!
 //! - The packets leave the NIC one after another. The last one goes on for no less than a packet alone takes.
 //! - Where the receiver has one link, they arrive by it one after another, the first not before a packet alone would.

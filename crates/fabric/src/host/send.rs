@@ -36,7 +36,7 @@ pub(crate) struct SendHalf {
     pub full_frame: u16,
     pub class: u8,
     pub telemetry: Telemetry,
-    /// Its packets' way is known.
+    /// Its packets' path is known.
     pub on_path: bool,
     pub state: State,
     pub turn: Turn,

@@ -49,7 +49,7 @@ pub(crate) const UE: u8 = 16;
 pub(crate) const ON_PATH: u8 = 32;
 /// It waits in a queue that may lose it, or has left one at a switch before and waited in no other of such a port since.
 pub(crate) const ISOLATED: u8 = 64;
-/// Data whose way is recorded, or the reply that brings the records back.
+/// Data whose path is recorded, or the reply that brings the records back.
 pub(crate) const INT: u8 = 128;
 
 /// A packet or a control frame of a link. Fields that only some kinds need share places.

@@ -53,7 +53,7 @@ pub(crate) struct Facts<'a> {
     pub nics: Vec<NodeId>,
     /// By port class: what its account holds when it is full, its own buffer or what of the switch's is for it.
     pub full: Vec<u64>,
-    /// By node, where it is a switch: its router, asked by hosts which way a flow takes that decides by itself.
+    /// By node, where it is a switch: its router, asked by hosts which path a flow takes that decides by itself.
     pub routers: Vec<Option<AnyRouter>>,
 }
 

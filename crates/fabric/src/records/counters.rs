@@ -65,7 +65,7 @@ pub(crate) struct RareCounters {
     pub drops: [u64; DropReason::ALL.len()],
     /// Bytes dropped for want of buffer.
     pub buffer_drop_bytes: u64,
-    /// Bytes dropped because of a failure: a damaged frame, a link that was down, no way, a watchdog.
+    /// Bytes dropped because of a failure: a damaged frame, a link that was down, no path, a watchdog.
     pub failure_drop_bytes: u64,
     /// What was lost on the link that leads here.
     pub lost: Traffic,

@@ -188,7 +188,7 @@ pub struct Lossless {
     /// What was dropped for want of buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
-    /// What was lost by failures: damaged frames, links that were down, no way, watchdogs.
+    /// What was lost by failures: damaged frames, links that were down, no path, watchdogs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failed>,
 }

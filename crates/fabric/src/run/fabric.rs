@@ -69,7 +69,7 @@ impl<'a> Fabric<'a> {
         self.world.set_receiver(port, class, receiver);
     }
 
-    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which way a flow takes that
+    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow takes that
     /// decides by itself, as long as nothing else of it matters.
     ///
     /// # Panics

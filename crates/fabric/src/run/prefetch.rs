@@ -64,7 +64,7 @@ impl Run<'_> {
         }
     }
 
-    /// Where the way ends, the end's half.
+    /// Where the path ends, the end's half.
     #[inline]
     fn fetch_half(&self, packet: &Packet) {
         if packet.is_data() {

@@ -43,7 +43,7 @@ impl AtNode<'_, '_> {
         self.route(ingress, &packet)
     }
 
-    /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
+    /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
         let path = self.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();

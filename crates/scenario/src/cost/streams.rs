@@ -27,7 +27,7 @@ pub struct Stream {
     starts: (Time, Time),
     /// When the last one starts that the run waits for, and the share of them that it waits for.
     awaited: (Time, f64),
-    /// Egress ports of their way.
+    /// Egress ports of their path.
     path: Vec<PortId>,
 }
 
@@ -134,7 +134,7 @@ impl Finder<'_> {
         streams
     }
 
-    /// The share of the bytes of drawn flows that pass before the limit if each has its way to itself: of the largest, which
+    /// The share of the bytes of drawn flows that pass before the limit if each has its path to itself: of the largest, which
     /// bring most bytes, those that start late cannot be done by then.
     fn passing(&self, poisson: &PoissonSpec, sizes: &[f64], path: &[PortId]) -> f64 {
         let rates = path.iter().map(|&port| bytes_per_ps(self.blueprint, port));

@@ -2,10 +2,10 @@
 //!
 //! The ideal of a flow is the least over the paths that there are for it at some instant from its start to its finish, or to
 //! the end of the run: those that the routes in force then offer, over links that are up and whose ends know it, with the
-//! delays of then. What changes before it or after it is no matter, nor what changes where it has no way.
+//! delays of then. What changes before it or after it is no matter, nor what changes where it has no path.
 //!
 //! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new ones are in the
-//! network together; they do not wait for one another, and may be faster than all of them on any one way. Such a flow's
+//! network together; they do not wait for one another, and may be faster than all of them on any one path. Such a flow's
 //! ideal is the time that it took, and it is checked against a bound for any path of its packets (`fct_lower_bound`).
 //!
 //! All flows are gone through at the end of the run, in the order of time, along with the changes.
@@ -41,7 +41,7 @@ struct Asked<'a> {
 /// What is known of a flow's ideal.
 #[derive(Clone, Copy, Debug)]
 struct Ideal {
-    /// Over one way; never where there was none.
+    /// Over one path; never where there was none.
     least: u64,
     /// Its paths have changed while it was sent.
     changed: bool,
@@ -77,7 +77,7 @@ impl World<'_> {
         }
     }
 
-    /// In a network that does not change: packets that are spread over unlike paths may beat each way alone.
+    /// In a network that does not change: packets that are spread over unlike paths may beat each path alone.
     fn compute_sprayed_ideals(&mut self) {
         if !self.facts.path_facts().sprays() {
             return;
@@ -165,7 +165,7 @@ enum Name<'a> {
 /// Those of them that are under way.
 struct Group<'a> {
     name: Name<'a>,
-    /// Links that change at some time, on a way that there is while all are up.
+    /// Links that change at some time, on a path that there is while all are up.
     links: Vec<u32>,
     /// The paths differ from those, or there is none: any change may matter.
     detour: bool,
@@ -275,7 +275,7 @@ impl<'a> Sweep<'a> {
         at
     }
 
-    /// Links that change, on a way that there is while all are up.
+    /// Links that change, on a path that there is while all are up.
     fn changing_links(&self, name: &Name<'_>) -> Vec<u32> {
         let mut links: Vec<u32> = match *name {
             Name::Path(path) => path.iter().map(|port| port.0 / 2).collect(),

@@ -19,7 +19,7 @@ use crate::run::world::World;
 use crate::traffic::flows::{Begin, PairKey};
 
 impl AtNode<'_, '_> {
-    /// Opens a queue pair for its first message; its NIC's port, if it has a way.
+    /// Opens a queue pair for its first message; its NIC's port, if it has a path.
     pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
         let tuple = self.tuple(begin);
         self.refresh_routes(begin.source);

@@ -19,7 +19,7 @@ use crate::traffic::dependencies;
 /// At most so many links lie between two hosts.
 const MOST_HOPS: usize = 250;
 
-/// Links of the first of the shortest paths; none where there is no way.
+/// Links of the first of the shortest paths; none where there is no path.
 fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
     let (mut at, mut hops) = (from, 0);
     while at != to {

@@ -65,14 +65,14 @@ impl AtNode<'_, '_> {
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
         let candidates = self.candidates(source, destination);
         match candidates.len() {
-            // Every way is cut: the flow waits at its host for one to come back.
+            // Every path is cut: the flow waits at its host for one to come back.
             0 => self.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
             count => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % count as u64) as usize]),
         }
     }
 
-    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no way is up.
+    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no path is up.
     pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
         if !known.is_empty() {
             return known.into();

@@ -115,7 +115,7 @@ impl ChangingRoutes {
         }
     }
 
-    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no way.
+    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no path.
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
         let Some(to) = &self.all_up.destinations[destination.index()] else { return &[] };
         debug_assert_eq!(self.tables[to.table as usize].version, self.version, "refreshed before");
@@ -219,7 +219,7 @@ impl ChangingRoutes {
 }
 
 impl Routes {
-    /// The ports whose way to the next host or switch leads out of `port`: itself, and over relays those before it,
+    /// The ports whose path to the next host or switch leads out of `port`: itself, and over relays those before it,
     /// a host's or a switch's last.
     fn leading_over(&self, port: PortId) -> impl Iterator<Item = PortId> {
         let before = |&port: &PortId| {
@@ -263,7 +263,7 @@ mod tests {
         (pairs, hosts).prop_map(|(pairs, hosts)| Graph { pairs, hosts })
     }
 
-    /// Its blueprint, and by link the links that are of one way over relays, itself included.
+    /// Its blueprint, and by link the links that are of one path over relays, itself included.
     fn network(graph: &Graph) -> (Blueprint, Vec<Vec<usize>>) {
         let mut nodes: Vec<_> = (0..SWITCHES).map(|i| switch(&format!("s{i}"))).collect();
         let (mut links, mut originals): (Vec<LinkSpec>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());

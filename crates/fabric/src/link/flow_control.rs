@@ -10,8 +10,10 @@ use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
+use crate::network::routing::peer;
 use crate::run::at_node::{AtNode, bytes};
 use crate::run::events::{EventKind, NEVER};
+use crate::run::own::{Timed, stands_still};
 use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
@@ -238,7 +240,16 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress.known_mut(port_class).sender.on_timeout(&mut cx);
+        let sender = &mut self.node.egress.known_mut(port_class).sender;
+        sender.on_timeout(&mut cx);
+        let next = sender.next_timeout();
+        if sender.is_custom() && stands_still(next, Time(self.now)) {
+            let ingress = peer(self.id(port));
+            self.refuse_timer(
+                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
+                next,
+            );
+        }
         self.flush_frames(port);
         self.sender_changed(port, port_class);
     }
@@ -303,5 +314,13 @@ impl AtNode<'_, '_> {
                 receiver.on_timeout(cx, view);
             }
         });
+        let receiver = &self.node.ingress.known(port_class).receiver;
+        if due && receiver.is_custom() && stands_still(receiver.next_timeout(), Time(self.now)) {
+            let (ingress, next) = (self.id(port), receiver.next_timeout());
+            self.refuse_timer(
+                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
+                next,
+            );
+        }
     }
 }

@@ -29,6 +29,12 @@ macro_rules! machines {
         }
 
         impl $name {
+            /// Is it one from outside this crate?
+            #[inline]
+            pub fn is_custom(&self) -> bool {
+                matches!(self, Self::Custom(_))
+            }
+
             /// The names of the variants, and the bytes of each machine.
             #[cfg(test)]
             pub(crate) fn sizes() -> Vec<(&'static str, usize)> {

@@ -8,6 +8,7 @@ use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::QueuePairName;
+use crate::run::own::{Timed, stands_still};
 
 impl AtNode<'_, '_> {
     /// A message of the sender has arrived.
@@ -45,6 +46,10 @@ impl AtNode<'_, '_> {
                 point.on_timeout(cx);
             }
         });
+        let point = &self.run.pairs.receivers.known(slot as usize).notification;
+        if due && point.is_custom() && stands_still(point.next_timeout(), now) {
+            self.refuse_timer(Timed::Notification(FlowId(slot)), point.next_timeout());
+        }
     }
 
     /// Calls the notification point of a flow, sends its messages, and arms its timer.

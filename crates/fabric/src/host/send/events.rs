@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
-use floodway_units::{Rate, Span, Time};
+use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::{SendHalf, layers};
 use crate::link::arena::Extra;
@@ -13,6 +13,7 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 use crate::run::events::{EventKind, Set};
+use crate::run::own::{Timed, stands_still};
 
 impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
@@ -168,13 +169,23 @@ impl AtNode<'_, '_> {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        let (alone, mut called) = (!half.timers.ticks.is_empty(), false);
+        if resends && half.transport.is_custom() && stands_still(half.transport.next_timeout(), now) {
+            let next = half.transport.next_timeout();
+            self.refuse_timer(Timed::Reliability(FlowId(id)), next);
+        }
+        let (alone, mut called, mut still) = (!half.timers.ticks.is_empty(), false, None);
         layers(half, now, |layer| {
             if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
                 called = true;
+                if layer.is_custom() && stands_still(layer.next_timeout(), now) {
+                    still = layer.next_timeout();
+                }
             }
         });
+        if still.is_some() {
+            self.refuse_timer(Timed::RateControl(FlowId(id)), still);
+        }
         self.stack_changed(id);
         // If no queue pair is due, the timer is armed again, and that is all.
         if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
@@ -269,6 +280,9 @@ impl AtNode<'_, '_> {
         let semantics = &self.facts.blueprint.semantics;
         half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
         if half.allowance.rate != rate {
+            if half.allowance.rate == Rate(0) {
+                self.refuse_rate(FlowId(slot));
+            }
             half.pacing.gap.0 = NEVER;
             if half.pacing.moves {
                 let (start, wire) = half.pacing.last_send;

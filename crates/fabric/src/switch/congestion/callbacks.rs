@@ -13,6 +13,7 @@ use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
+use crate::run::own::{Timed, stands_still};
 
 /// A flow's addresses and ports in a congestion notification between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -100,10 +101,17 @@ impl AtNode<'_, '_> {
         self.meter_wakes(port);
         let now = Time(self.now);
         let mut cx = Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.run.out.actions };
-        for point in &mut self.node.machines[port.index()].congestion_points {
+        let mut still = None;
+        for (i, point) in self.node.machines[port.index()].congestion_points.iter_mut().enumerate() {
             if point.next_timeout().is_some_and(|at| at <= now) {
                 point.on_timeout(&mut cx);
+                if point.is_custom() && stands_still(point.next_timeout(), now) {
+                    still = Some((i, point.next_timeout()));
+                }
             }
+        }
+        if let Some((i, at)) = still {
+            self.refuse_timer(Timed::CongestionPoint(self.id(port), i), at);
         }
         self.after_congestion_points(port);
         // A gate may have opened.

@@ -239,7 +239,7 @@ fn a_metered_port_paces_the_packets_that_its_messages_let_go_and_counts_what_it_
     let grants_end = 2 * HOP + 9 * METERED + 2 * DATA_HOP + 84 * 80;
     let sent = grants_end / EVERY.0 + 1;
     assert_eq!((sent, dropped(sent)), (45, 32));
-    assert_eq!((drops(&records), drops_by(&records, "selective")), (32, 32));
+    assert_eq!((drops(&records), drops_by(&records, "metered")), (32, 32));
     // What r has sent has arrived at s; what s did not drop has left for a, two of them after the last packet's.
     assert_eq!(counter(&records, "r", "r-s", "tx_packets"), 45);
     assert_eq!(counter(&records, "s", "a-s", "tx_packets"), 45 - 32);
@@ -267,7 +267,7 @@ fn messages_of_two_queue_pairs_share_a_hosts_meter() {
     let last = fct_ps(&records)[..2].iter().flatten().max().copied().unwrap_or_default();
     assert!((199 * METERED..=210 * METERED).contains(&last), "{last}");
     // Nothing else is dropped, and each message that leaves r arrives somewhere.
-    assert_eq!(drops(&records), drops_by(&records, "selective"));
+    assert_eq!(drops(&records), drops_by(&records, "metered"));
     assert!(drops(&records) > 300);
 }
 

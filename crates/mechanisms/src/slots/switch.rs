@@ -160,11 +160,13 @@ pub enum DropReason {
     Selective,
     /// No room in a queue that may lose, or for what comes from one.
     IsolatedFull,
+    /// A control message, such as a credit, beyond what a port's meter lets through.
+    Metered,
 }
 
 impl DropReason {
     /// All of them, in the order of their columns.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::Buffer,
         DropReason::Egress,
         DropReason::LinkError,
@@ -173,6 +175,7 @@ impl DropReason {
         DropReason::Watchdog,
         DropReason::Selective,
         DropReason::IsolatedFull,
+        DropReason::Metered,
     ];
 
     /// Has something failed, so that no buffer and no choice of a congestion point lost the packet?
@@ -194,6 +197,7 @@ impl DropReason {
             DropReason::Watchdog => "watchdog",
             DropReason::Selective => "selective",
             DropReason::IsolatedFull => "isolated_full",
+            DropReason::Metered => "metered",
         }
     }
 }

@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
             return self.discard(
                 port_class,
                 packet_ref,
-                if up { DropReason::Selective } else { DropReason::LinkDown },
+                if up { DropReason::Metered } else { DropReason::LinkDown },
             );
         }
         meter.joins();

@@ -421,9 +421,9 @@ pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     if drain >= 1.0 || xoff >= drain * round_trip {
         return drain.min(1.0);
     }
-    // SWING, Eq. 2: with t1, the time to climb to the threshold,
-    // SWING, Eq. 3: and t2, the time to fall back to it,
-    // SWING, Eq. 4: the share of a cycle in which the link carries data.
+    // SWING, Eq. 2: t1, the time to climb to the threshold.
+    // SWING, Eq. 3: t2, the time to fall back to the threshold.
+    // SWING, Eq. 4: t1 + 2D over t1 + t2 + 4D, the share of a cycle in which the link carries data.
     drain * (xoff + round_trip * (1.0 - drain)) / (drain * xoff + round_trip * (1.0 - drain * drain))
 }
 

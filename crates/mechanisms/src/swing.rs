@@ -204,7 +204,7 @@ impl FlowControl for Params {
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         // Section 5.2: the remote port's buffer holds one bandwidth-delay product.
         let bdp = link.rate.bytes_covering(link.delay + link.reverse_delay);
-        // Section 6.1: and a little more, 41 MB for 40 MB.
+        // Section 6.1: a little more than that product, 41 MB for 40 MB.
         let margin = Bytes((bdp.0 as f64 * self.margin.max(0.0)) as u64);
         bdp.saturating_add(margin.max(self.ripple(link)))
     }
@@ -239,7 +239,7 @@ impl FlowControl for Params {
 
     fn relay(&self) -> Option<Relay> {
         // Section 5.2: both ports obey PFC, and port L also relays it to the remote side.
-        // Eq. 5: so the far relay sends at the rate of the drain, and Rin(t) = Rout(t - 2D).
+        // Eq. 5: the far relay sends at the rate of the drain, so that Rin(t) = Rout(t - 2D).
         let relay = Relay {
             cable: self.cable,
             from_local: Disposition::ObeyAndForward,

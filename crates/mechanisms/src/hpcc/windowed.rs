@@ -48,8 +48,8 @@ impl Machine {
         // Algorithm 1, line 23: the window by what was measured.
         let (window, stage) = self.window_at(u);
         if full {
-            // Algorithm 1, lines 14 and 15: a full update sets Wc, and incStage to 0.
-            // Algorithm 1, lines 18 and 19: or Wc, and incStage to one more.
+            // Algorithm 1, lines 14 and 15: a full update sets Wc, after a multiplicative step incStage to 0.
+            // Algorithm 1, lines 18 and 19: after an additive step Wc, and incStage to one more.
             (self.reference, self.stage) = (window, stage);
             self.increases += u64::from(u < self.settings.eta);
         }

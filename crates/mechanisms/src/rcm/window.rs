@@ -118,7 +118,7 @@ impl Window {
     /// Congestion at this degree takes a part of Wc, which is left to the others.
     pub fn cut(&mut self, degree: u8) {
         if let Phase::Limiting(period) = &mut self.phase {
-            // Eq. 4: the rate of congestion flows falls by the share Fb · Gd,
+            // Eq. 4: the rate of congestion flows falls by the share Fb · Gd.
             // Eq. 5: Wc = Wc · (1 - Fb · Gd).
             let left = period.culprits as f64 * (1.0 - f64::from(degree) * CUT);
             period.culprits = (left as u64).max(self.floor);

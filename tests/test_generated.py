@@ -24,12 +24,13 @@ ROOT = Path(__file__).parent.parent
 def generated() -> dict[str, str]:
     """Generate all files in a process of its own: this one may know mechanisms of other tests."""
     lines = (
-        "import json",
+        "import json, sys",
+        "from pathlib import Path",
         "from floodway.generate.code import code",
         "from floodway.generate.documents import documents",
-        "print(json.dumps({**code(), **documents()}))",
+        "print(json.dumps({**code(), **documents(Path(sys.argv[1]))}))",
     )
-    command = [sys.executable, "-c", "; ".join(lines)]
+    command = [sys.executable, "-c", "; ".join(lines), str(ROOT)]
     files: dict[str, str] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return files
 

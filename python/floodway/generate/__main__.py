@@ -19,7 +19,7 @@ def main(root: Path) -> None:
     # What follows imports the builders, which may have been out of date until now.
     from floodway.generate.documents import documents  # noqa: PLC0415
 
-    pages = documents()
+    pages = documents(root)
     for old in (root / "docs" / "mechanisms").glob("*.md"):
         if f"docs/mechanisms/{old.name}" not in pages:
             old.unlink()

@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.cli.page import page
+from floodway.generate import numbering
 from floodway.generate.glossary import glossary_page
-from floodway.generate.pages import pages
+from floodway.generate.pages import WRITTEN, pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["documents"]
 
 
-def documents() -> Mapping[str, str]:
-    """Return the text of each file by its path below the repository."""
+def documents(root: Path) -> Mapping[str, str]:
+    """Return the text of each file by its path below `root`, the repository."""
     return {
         "docs/cli.md": page(),
         "docs/glossary.md": glossary_page(),
         **pages(),
+        "docs/mechanisms/numbering.md": numbering.page(root, WRITTEN),
     }

@@ -60,7 +60,10 @@ Which function does what a source numbers: its equations, lines of algorithms, f
 clauses. Each row is a comment in `crates/mechanisms/src`, on a line of its own above the statement that does
 it. A number without a name before it is of the mechanism's own source, which is under *References* on its
 page; the other sources are at the [end](#other-sources). Where code differs from its source, *Known
-differences* on the mechanism's page says so."""
+differences* on the mechanism's page says so.
+
+The numbers of Bifrost, CASL, Mercury, RCM and SWING are checked against the texts of these papers. Where the
+parts of a section or the lines of an algorithm could not be checked, the section or algorithm alone is named."""
 
 MECHANISMS = Path("crates", "mechanisms", "src")
 #: The slot of a macro of the registry.

@@ -113,7 +113,7 @@ impl Machine {
             let times = u64::from(fewest - f);
             self.rates.raise(Rate(self.settings.rhai.0.saturating_mul(times)));
         } else {
-            // Eq. 4: additive increase, between the two.
+            // Eq. 4: additive increase, in all other cases.
             self.rates.raise(self.settings.rai);
         }
         self.increases += 1;

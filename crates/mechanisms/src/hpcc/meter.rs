@@ -132,7 +132,7 @@ impl Meter {
         // Algorithm 1, line 5: the smaller of both queues, and the link's utilisation by it.
         let queue = now.queue.min(before.queue) as f64;
         // Eq. 1: bytes in flight on the link, qlen + txRate · T.
-        // Eq. 2: the same over B · T, which is qlen / (B · T) + txRate / B.
+        // Eq. 2: bytes in flight over B · T, which is qlen / (B · T) + txRate / B.
         let utilisation = tx_rate / rate + queue * self.line / rate / self.drain;
         Some(Sample { utilisation, elapsed })
     }

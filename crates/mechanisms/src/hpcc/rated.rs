@@ -28,7 +28,7 @@ impl Settings {
     fn step(&self, reference: Rate, stage: u32, u: f64) -> (Rate, u32) {
         let c = u / self.eta;
         // Algorithm 1, lines 12 to 19: ComputeWind for a rate in place of the window.
-        // Eq. 4: from the reference rate.
+        // Eq. 4: the control law, from the reference rate.
         let (base, stage) = if c >= 1.0 || stage >= self.max_stage {
             (Rate((reference.0 as f64 / c) as u64), 0)
         } else {

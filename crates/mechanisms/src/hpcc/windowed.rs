@@ -62,8 +62,8 @@ impl Machine {
         // Algorithm 1, lines 11 and 12: ComputeWind, is U at η, or incStage at maxStage?
         let (window, stage) = if u >= eta || self.stage >= max_stage {
             // Algorithm 1, line 13: multiplicative, W = Wc / (U / η) + W_AI.
-            // Eq. 3: the control law for one window.
-            // Eq. 4: the same from the reference window Wc.
+            // Eq. 3: the control law, from the window itself, which Eq. 4 replaces.
+            // Eq. 4: the control law, from the reference window Wc.
             (self.reference / (u / eta) + wai, 0)
         } else {
             // Algorithm 1, lines 16 and 17: additive, W = Wc + W_AI.

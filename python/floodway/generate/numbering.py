@@ -63,7 +63,8 @@ page; the other sources are at the [end](#other-sources). Where code differs fro
 differences* on the mechanism's page says so.
 
 The numbers of Bifrost, CASL, Mercury, RCM and SWING are checked against the texts of these papers. Where the
-parts of a section or the lines of an algorithm could not be checked, the section or algorithm alone is named."""
+parts of a section or the lines of an algorithm could not be checked, the section or algorithm alone is
+named."""
 
 MECHANISMS = Path("crates", "mechanisms", "src")
 #: The slot of a macro of the registry.
@@ -295,7 +296,6 @@ def _order(citation: Citation) -> tuple[str, int, list[tuple[int, str]], str, in
     """Order by source, its own first, then by kind and number."""
     kinds = ("Theorem", "Algorithm", "Eq.", "Figure", "Section", "Clause", "Annex")
     kind = next((at for at, kind in enumerate(kinds) if citation.place.startswith(kind)), len(kinds))
-    numbers = [
-        (int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", citation.place)
-    ]
+    place = citation.place.replace("lines", "line")
+    numbers = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", place)]
     return citation.source, kind, numbers, citation.file, citation.line

@@ -33,7 +33,7 @@ CITATIONS = citations(ROOT)
 #: - HPCC numbers four equations in section 3.2; Algorithm 1 has 27 lines.
 #: - DCQCN numbers four equations of the reaction point in section 3.1; later ones are of its fluid model.
 #: - DCTCP numbers two in section 3.1; later ones are of its analysis.
-COMPLETE = {
+COMPLETE: dict[str, tuple[list[str], str, int, dict[str, Iterable[int]]]] = {
     "RCM": (["rcm"], "", 6, {}),
     "SWING": (["swing", "pfc"], "SWING", 6, {}),
     "Bifrost": (["bifrost"], "", 0, {"Algorithm 1": range(1, 17)}),
@@ -87,6 +87,19 @@ def test_the_page_shows_every_citation_and_every_reason() -> None:
     for name, reason in UNNUMBERED.items():
         slot, _, short = name.partition(".")
         assert reason in shown[shown.index(f"### [{short}]({slot}.{short}.md)") :]
+
+
+def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    numbers = [
+        "Theorem 1",
+        "Algorithm 1, lines 1 and 2",
+        "Algorithm 1, line 3",
+        "Algorithm 1, lines 10 to 12",
+    ]
+    numbers += ["Eq. 2", "Eq. 10", "Section 3.2", "Section 3.10", "SWING, Eq. 1"]
+    comments = [f"    // {number}: words." for number in sorted(numbers)]
+    root = tree(tmp_path, "\n".join(["fn cut() {", *comments, "    let y = 2;", "}", ""]))
+    assert [line.split(" | ")[0][2:] for line in page(root, "").splitlines() if "`: `" in line] == numbers
 
 
 @pytest.mark.parametrize("source", COMPLETE)

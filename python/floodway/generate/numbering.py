@@ -50,7 +50,7 @@ UNNUMBERED = {
     "notification.none": "No published mechanism.",
     "notification.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "reliability.none": "No published mechanism.",
-    "routing.spray": "One uniform draw, which its paper describes without a number.",
+    "routing.spray": "One uniform draw; the paper's text was not at hand to look for a number.",
     "scheduler.deficit-round-robin": "The paper's text was not at hand, so its numbers could not be checked.",
     "scheduler.round-robin": "No published mechanism.",
 }

@@ -134,7 +134,7 @@ test-wheel: ## The wheel in dist/, in an environment of its own, without Rust an
 
 sdist: $(INSTALLED_RELEASE) ## The source distribution, in dist/
 	rm -f dist/*.tar.gz
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 
 clean: ## Remove everything that these targets made
 	rm -rf $(VENV) target out site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -248,6 +248,8 @@ def test_the_image_is_made_of_what_the_wheel_needs() -> None:
 @pytest.mark.parametrize("name", ["scenarios", "studies"])
 def test_ready_files_are_part_of_the_package(name: str) -> None:
     assert (FOLDER / name).samefile(ROOT / name)
+    (pattern,) = toml_of("pyproject.toml")["tool"]["maturin"]["include"]
+    assert set((ROOT / name).rglob("*.*")) <= {file.resolve() for file in ROOT.glob(pattern)}
 
 
 def test_ready_files_are_found_from_everywhere(floodway: Command, tmp_path: Path) -> None:

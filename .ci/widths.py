@@ -38,11 +38,16 @@ GENERATED = re.compile(r"docs/(mechanisms/.*|cli|keys|topologies|workloads)\.md"
 _RUST = re.compile(r"\s*//[/!]? ?")
 _HASH = re.compile(r"\s*# ?")
 _NONE = re.compile(r"")
-#: A line that stands for itself: a heading, a row of a table, HTML, a rule, the definition of a link.
-_ALONE = re.compile(r"(#{1,6} |\||<|---|\[[^\]]+\]: |!\[)")
+#: A line that is not wrapped: a heading, a row of a table, HTML, a rule, a link's definition, a picture, a
+#: command.
+_ALONE = re.compile(
+    r"#{1,6} |\||<(?!https?:)|---|\[[^\]]+\]: |!\[|(floodway|make|cargo|python3?) [a-z]+ \S*[-./=]"
+)
 _ITEM = re.compile(r"\s*([-*+]|\d+\.) +(\[[ x]\] +)?")
 #: Code in a line, which stays on one.
-_SPAN = re.compile(r"`[^`]{1,60}`")
+_SPAN = re.compile(r"`[^`]+`")
+#: Characters of the longest one.
+LONGEST_SPAN = 60
 #: What must not come to stand at the beginning of a line: Markdown would take it for something else.
 _MARKED = re.compile(r"([-+*>|#]|\d+[.)])(\s|$)|\||<(?!https?:)|={2,}$")
 
@@ -62,7 +67,7 @@ class Paragraph:
         first = item.group() if item else self.indent
         hanging = " " * len(first)
         words = " ".join(text.strip() for text in self.texts)[len(first.strip()) :].strip()
-        words = _SPAN.sub(lambda span: span.group().replace(" ", JOINED), words)
+        words = _SPAN.sub(lambda span: _joined(span.group()), words)
         for narrower in range(20):
             lines = textwrap.wrap(
                 words,
@@ -75,6 +80,10 @@ class Paragraph:
             if not any(_MARKED.match(line.strip()) for line in lines[1:]):
                 return [f"{self.marker}{line}".replace(JOINED, " ").rstrip() for line in lines]
         return None
+
+
+def _joined(span: str) -> str:
+    return span.replace(" ", JOINED) if len(span) <= LONGEST_SPAN else span
 
 
 def width_of(name: str) -> tuple[int, re.Pattern[str]] | None:

@@ -323,6 +323,7 @@ def test_paragraphs_that_are_too_wide_are_wrapped(name: str, before: list[str], 
         ("a.rs", ["//! ```", "//! " + "word " * 40, "//! ```"]),
         ("a.rs", ['let text = "' + "word " * 40 + '";']),
         ("a.toml", ['key = "' + "word " * 40 + '"']),
+        ("a.toml", ["# floodway run scenarios/demo.toml " + "--set a=1 " * 10]),
     ],
 )
 def test_what_cannot_be_wrapped_stays(name: str, lines: list[str]) -> None:

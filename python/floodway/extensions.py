@@ -22,7 +22,7 @@ FOLDER = "floodway_extensions"
 #: What the native half is called, whoever built it.
 NATIVE = "floodway._floodway"
 #: The version of this half: the other must be of the same.
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 def native() -> ModuleType:

@@ -89,8 +89,10 @@ use crate::pfc::{React, bytes_meanwhile, bytes_until_heeded};
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 
 /// A quantum of pause time: 512 bit times.
+// IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// The switch takes about this long itself; a time slot must be longer (section IV).
+/// The switch takes about this long itself; a time slot must be longer.
+// Section V: what a slot has to exceed.
 const INTERNAL_DELAY: Span = Span::us(1);
 
 /// Parameters of Bifrost.
@@ -167,8 +169,9 @@ struct TimeSlots {
 }
 
 impl TimeSlots {
-    /// Delta + 2·Rs·T, the least H of Theorem 1.
+    /// Delta + 2·Rs·T, the least H.
     fn least_level(self) -> Bytes {
+        // Theorem 1: H is Delta + 2 · Rs · T at least.
         Bytes(self.delta.saturating_add(2 * self.full))
     }
 
@@ -205,6 +208,7 @@ impl Pauses {
 
     /// What the frame names that leaves `grant` of a time slot; for a whole time slot what ends the pause before it.
     fn quanta(self, grant: u64) -> u64 {
+        // Algorithm 1, line 14: p = T - c / Rs, in bytes of the link.
         let pause = self.full - grant;
         let extra = if pause > 0 { self.extra } else { 0 };
         let guard = if grant == 0 { self.guard } else { 0 };
@@ -226,11 +230,12 @@ impl Params {
 
     /// (k + N + 1)·MTU: what grants let through beyond what they say.
     fn slack(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
+        // Section IV-D: headroom of k MTU for what leaks past pauses.
         let grants = u64::from(self.leak_period).saturating_add(time_slots.count).saturating_add(1);
         Bytes(grants.saturating_mul(leak(link)))
     }
 
-    /// H on this link; never less than Theorem 1 needs.
+    /// H on this link; never less than that least.
     fn level_on(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
         let auto = || {
             let ample = time_slots.least_level().saturating_add(Bytes(time_slots.full));
@@ -247,6 +252,7 @@ impl Params {
             guard: leak(link).div_ceil(QUANTUM) + 1,
         };
         let longest = pauses.quanta(0);
+        // Section V: the field of a pause frame holds 65535 quanta.
         if longest > u64::from(Quanta::MAX.0) {
             let message = format!(
                 "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame names {} at most",
@@ -268,6 +274,7 @@ impl Params {
         }
         let least = INTERNAL_DELAY.max(self.react.on(link));
         let delay = (link.delay + link.reverse_delay) / 2;
+        // Section V: a slot is longer than the switch takes, and shorter than the delay of the link.
         if self.slot <= least || self.slot >= delay {
             let fits = if least < delay { "" } else { ": no slot fits, Bifrost is for longer links" };
             let why = format!(

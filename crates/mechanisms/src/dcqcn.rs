@@ -388,6 +388,7 @@ impl ReactionPoint for Rp {
         let Some(losses) = self.losses.as_mut().filter(|losses| !l.timeout && now >= losses.counts) else {
             return;
         };
+        // CASL, Section 3.2: the rate control counts losses, at most one in an interval.
         losses.counts = now + losses.interval;
         self.notified(now, Mark::Ce);
     }

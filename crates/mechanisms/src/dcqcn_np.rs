@@ -73,9 +73,11 @@ impl NotificationPoint for Np {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
+        // Figure 6: marks within N after a CNP send none.
         if p.mark != Mark::Ce || cx.now < self.blocked_until {
             return;
         }
+        // Figure 6: else a CNP goes at once, and N begins anew.
         self.blocked_until = cx.now + self.interval;
         cx.push(Cnp::of(p.flow, Mark::Ce));
     }

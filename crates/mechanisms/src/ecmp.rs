@@ -109,6 +109,7 @@ pub enum Router {
 
 /// The part of `0..ports` where `hash` lies in the range of all hashes.
 fn scaled(hash: u64, ports: usize) -> usize {
+    // Section 2: hash-threshold, each path has a region of the key space of one size.
     ((u128::from(hash) * ports as u128) >> 64) as usize
 }
 

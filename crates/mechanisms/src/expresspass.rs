@@ -128,9 +128,11 @@ impl ReactionPoint for Rp {
     fn on_demand(&mut self, now: Time, has: bool) {
         self.has_data = has;
         if has {
+            // Section 3: CREDIT_REQUEST, as soon as there are data.
             self.says = Some(REQUEST);
             self.asks_at = Some(now + self.timeout);
         } else {
+            // Section 3: CREDIT_STOP, when there are none left.
             self.says = Some(STOP);
             self.asks_at = None;
             self.stopped = now;
@@ -171,6 +173,7 @@ impl ReactionPoint for Rp {
     }
 
     fn is_open(&self) -> bool {
+        // Section 3: no data without a credit.
         self.count > 0
     }
 

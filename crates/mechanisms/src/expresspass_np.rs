@@ -217,7 +217,7 @@ impl Credits {
         self.expected = self.expected.max(m.number + 1);
     }
 
-    /// Algorithm 1, once a round trip.
+    /// Feedback control of credits, once a round trip.
     fn update(&mut self, now: Time) {
         let Some(rtt) = self.rtt else { return };
         // At two round trips all credits of the first one have been reported.
@@ -226,8 +226,10 @@ impl Credits {
         if elapsed < period || self.sent == 0 {
             return;
         }
+        // Algorithm 1: the credit loss of the period.
         let loss = self.lost as f64 / self.sent as f64;
         let target = self.target();
+        // Algorithm 1: increasing phase up to the target loss, else decreasing phase.
         if loss <= target {
             self.increase(target);
         } else {
@@ -248,13 +250,15 @@ impl Credits {
         if target_falls { target_loss * (1.0 - self.rate).max(0.0) } else { target_loss }
     }
 
-    /// The increasing phase of Algorithm 1.
+    /// The increasing phase.
     fn increase(&mut self, target: f64) {
         let Params { w_max, w_step, exceed, .. } = self.params;
         if self.grew {
+            // Algorithm 1: w rises towards w_max in a second period of increase.
             self.w = w_step.map_or(f64::midpoint(self.w, w_max), |step| (self.w + step).min(w_max));
         }
         let most = if exceed { 1.0 + target } else { 1.0 };
+        // Algorithm 1: the rate rises towards the largest by the weight w.
         self.rate = (1.0 - self.w) * self.rate + self.w * most;
     }
 
@@ -264,9 +268,12 @@ impl Credits {
             let most = time.0 as f64 / self.least_gap.0.max(1) as f64;
             ((self.sent - self.lost) as f64 / most).min(self.rate / (1.0 + target))
         } else {
+            // Algorithm 1: what the loss leaves of the rate.
             self.rate * (1.0 - loss)
         };
+        // Algorithm 1: the rate falls to that and the target loss.
         self.rate = through * (1.0 + target);
+        // Algorithm 1: w falls to a half, at least w_min.
         self.w = (self.w / 2.0).max(self.params.w_min);
     }
 
@@ -279,6 +286,7 @@ impl Credits {
     fn send_credit(&mut self, cx: &mut Cx<'_, ControlMessage>) {
         self.update(cx.now);
         let sizes = f64::from(self.params.padding) + 1.0;
+        // Section 3.1: credits of random size.
         let padding = (uniform(cx.rng) * sizes) as u8;
         cx.push(ControlMessage { kind: CREDIT, number: self.number, time: cx.now, padding, metered: true });
         self.number += 1;

@@ -194,11 +194,13 @@ impl Sender {
 
     /// Starts the timer afresh if it has something to watch.
     fn restart_timer(&mut self, now: Time) {
+        // C9-139: a timer watches what is outstanding.
         self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
     }
 
     /// A reply has arrived: restarts the timer where any reply does.
     fn reply_arrived(&mut self, now: Time) {
+        // o9-85: each response may start the timer anew.
         if self.restart == Restart::Any && self.is_outstanding() {
             self.restart_timer(now);
         }
@@ -213,6 +215,7 @@ impl Sender {
         }
         let bytes = self.messages.offset(next);
         let acked = bytes.wrapping_sub(self.acknowledged_bytes);
+        // Section 9.7.5.1.2: a response acknowledges all packets before its own number.
         (self.unacknowledged, self.acknowledged_bytes) = (next, bytes);
         // An ACK from before a rewind may overtake what is being sent again.
         if self.next < next {
@@ -226,6 +229,7 @@ impl Sender {
     /// Sends again from the oldest packet that is not acknowledged.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
+        // Section 9.7: the requester sends again all from the oldest packet that is not acknowledged.
         (self.next, self.next_bytes) = (self.unacknowledged, self.acknowledged_bytes);
         if timeout || self.restart == Restart::Advance {
             self.deadline = None;
@@ -297,6 +301,7 @@ impl TransportSender for Sender {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return None;
         }
+        // C9-139: the timer has run out.
         self.go_back(true)
     }
 }
@@ -335,6 +340,7 @@ impl Receiver {
     }
 
     fn take(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        // Section 9.7: the responder takes the packet with the expected number alone.
         self.expected += 1;
         self.unanswered += 1;
         self.nacked = None;
@@ -350,6 +356,7 @@ impl Receiver {
         }
         self.nacked = Some(cx.now);
         self.unanswered = 0;
+        // Section 9.7: one beyond it is answered by a NAK.
         cx.push(Reply::Nak { next: self.expected });
     }
 }
@@ -359,6 +366,7 @@ impl TransportReceiver for Receiver {
         match s.psn.cmp(&self.expected) {
             std::cmp::Ordering::Equal => return self.take(cx, s),
             std::cmp::Ordering::Greater => self.refuse(cx),
+            // C9-110: a duplicate is answered.
             std::cmp::Ordering::Less if self.duplicates == Duplicates::Ack => self.acknowledge(cx),
             std::cmp::Ordering::Less => {}
         }

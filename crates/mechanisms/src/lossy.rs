@@ -38,7 +38,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, ParamError};
 
-/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018, section 4.1).
+/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018).
+// Section 4.1: the buffer of a port.
 const PORT_BUFFER: Bytes = Bytes::kb(240);
 
 /// Nothing to choose.

@@ -267,23 +267,31 @@ impl Cp {
         }
     }
 
-    /// Algorithm 1, lines 6 to 14.
+    /// The state after a pause.
     fn after_pause(&self, now: Time, pause: Pause, length: Bytes) -> State {
+        // Algorithm 1, line 7: Tpause, here as what the link could carry in it.
         let drains = u128::from(self.rate.bytes_in(now - pause.since).0) + self.slack;
+        // Algorithm 1, lines 8 and 9: Q_Length against the threshold, rxByte against C · Tpause.
         if length >= self.threshold && u128::from(pause.received.0) <= drains {
+            // Algorithm 1, line 10: undetermined.
             self.undetermined(now, length)
         } else {
+            // Algorithm 1, lines 11 to 14: else determined.
             State::Determined
         }
     }
 
-    /// Algorithm 1, lines 15 to 20.
+    /// The state when a packet leaves.
     fn at_departure(&self, now: Time, state: State, length: Bytes) -> State {
         match state {
+            // Algorithm 1, line 16: undetermined, and T has expired.
             State::Undetermined { until, length: before } if now >= until => {
+                // Algorithm 1, line 17: the queue is long, and has fallen during T.
                 if length >= self.threshold && length < before {
+                    // Algorithm 1, line 18: the timer starts anew.
                     self.undetermined(now, length)
                 } else {
+                    // Algorithm 1, lines 19 and 20: else determined.
                     State::Determined
                 }
             }
@@ -295,18 +303,23 @@ impl Cp {
         State::Undetermined { until: now + self.period, length }
     }
 
-    /// Algorithm 2, lines 10 to 13: what a packet's flow may have in flight; none while it is not in the table. A window
+    /// What a packet's flow may have in flight; none while it is not in the table. A window
     /// of 0 would be none, so it is a byte at least; it has 32 bits.
     fn window(&self, table: &Table, p: &PacketView, q: &QueueView) -> Option<Bytes> {
+        // Algorithm 2, lines 10 and 11: Rate = C · data / sum.
         let share = table.share(self.key(p))?;
+        // Algorithm 2, line 12: Win = Rate · baseRTT.
         let whole = self.rate.bytes_in(self.base_rtt.unwrap_or(q.base_rtt));
+        // Algorithm 2, line 13: Win, within what a CNP can name.
         Some(share.of(whole).clamp(Bytes(1), Bytes(u64::from(u32::MAX))))
     }
 
     /// Sends the source of a packet its window, if it has one and got no CNP within the interval.
     fn send_cnp(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
+        // Algorithm 1, line 23: Win by Algorithm 2.
         let window = self.window(&self.queues[at].table, p, q);
         if window.is_some() && self.limiter.may_notify(self.key(p), cx.now) {
+            // Algorithm 1, line 24: a CNP with Win.
             cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
         }
     }
@@ -326,12 +339,13 @@ impl Cp {
         })
     }
 
-    /// Lines 1 to 3.
+    /// A pause has begun.
     fn paused(&mut self, now: Time, q: &QueueView) {
         self.keeps_tables = true;
         let state = self.undetermined(now, q.len);
         let queue = self.queue(q.class);
         if queue.pause.is_none() {
+            // Algorithm 1, lines 2 and 3: pauseTime = now, rxByte = 0.
             queue.pause = Some(Pause { since: now, received: Bytes::ZERO });
             queue.state = state;
         }
@@ -354,7 +368,7 @@ impl CongestionPoint for Cp {
         self.keeps_tables = true;
         let key = self.key(p);
         let queue = self.queue(q.class);
-        // Algorithm 1, lines 4 and 5.
+        // Algorithm 1, lines 4 and 5: rxByte counts what comes during a pause.
         if let Some(pause) = &mut queue.pause {
             pause.received += p.wire;
         }
@@ -367,9 +381,10 @@ impl CongestionPoint for Cp {
             return Mark::None;
         }
         let at = self.index(q.class);
+        // Algorithm 1, line 15: Send_packet.
         let state = self.at_departure(cx.now, self.queues[at].state, q.len);
         self.queues[at].state = state;
-        // Algorithm 1, lines 21 to 24.
+        // Algorithm 1, lines 21 and 22: flows that pass a determined port with a long queue.
         if state == State::Determined && q.len > self.threshold && !p.is_reply {
             self.send_cnp(cx, at, p, q);
         }
@@ -383,7 +398,9 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
+            // Algorithm 1, line 1: Receive_pause.
             PortEvent::Paused(q) => self.paused(cx.now, q),
+            // Algorithm 1, line 6: Receive_resume.
             PortEvent::Resumed(q) => {
                 if let Some(pause) = self.queue(q.class).pause.take() {
                     self.queue(q.class).state = self.after_pause(cx.now, pause, q.len);

@@ -112,16 +112,17 @@ impl ReactionPoint for Rp {
         false
     }
 
-    /// Algorithm 2, line 17.
     fn on_cnp(&mut self, now: Time, n: &Cnp) {
+        // Algorithm 2, lines 15 and 16: Receive_CNP; the layer below cuts its rate by itself.
         if let Some(window) = n.window {
+            // Algorithm 2, line 17: cwnd = min(cwnd, Win).
             self.window = self.window.min(window.max(self.least));
             self.restore_at = self.restore_after.map(|after| now + after);
         }
     }
 
-    /// Line 20.
     fn on_increase(&mut self, _now: Time) {
+        // Algorithm 2, lines 18 to 20: Rate_recovery, cwnd = C · baseRTT.
         self.window = self.whole;
     }
 

@@ -98,7 +98,9 @@ pub struct Cp {
 
 impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        // Section 7: the relay tells the sender of congestion in place of the receiver.
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
+        // DCQCN, Figure 6: at most one CNP of a flow in an interval.
         if chosen && self.limiter.may_notify(p.flow_hash, cx.now) {
             let cnp = Cnp::of(p.flow, Mark::Ce);
             cx.push(CpAction::ToSource(cnp));

@@ -82,7 +82,8 @@ use harmful_flows::HarmfulFlows;
 use sampler::{Law, MOST, Sample, Sampler};
 use window::{Turn, Window};
 
-/// A second CN within this time makes the first one grave (section 3.1: "several" notifications).
+/// A second CN within this time makes the first one grave: "several" notifications.
+// Section 3.1: a second notification makes a switch try other paths.
 const REPEATED: Span = Span::us(50);
 
 /// Parameters of RCM.
@@ -260,10 +261,11 @@ impl Cp {
         self.regions.iter().find(|region| region.class == class)
     }
 
-    /// Eq. 2: F'b = (1 - w) Fb + w Fbr, with Fb alone where no neighbour complains.
+    /// The degree that is sent upstream: with Fb alone where no neighbour complains.
     fn combined(&self, degree: u8, remote: Option<Remote>) -> u8 {
         let Some(remote) = remote else { return degree };
         let w = self.params.remote_weight;
+        // Eq. 2: F'b = (1 - w) · Fb + w · Fbr.
         ((1.0 - w) * f64::from(degree) + w * f64::from(remote.degree)) as u8
     }
 
@@ -337,6 +339,7 @@ impl Cp {
         let remote = self.region(class).remote(now, expire);
         let degree = self.combined(degree, remote);
         let named = self.region(class).harmful_flows.seen(now);
+        // Section 3.2: the notification has the degree and the harmful flows.
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
@@ -389,6 +392,7 @@ impl Cp {
         if n.count == 0 {
             return;
         }
+        // Section 3.2: at an edge and within a region the flows are those of the root.
         let changed = region.harmful_flows.set_named(cx.now, n.named());
         match &mut region.window {
             None => region.window = Some(Window::new(cx.now, rate, wire)),
@@ -449,6 +453,7 @@ impl CongestionPoint for Cp {
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
         let held = self.known(p.class).is_some_and(|region| region.is_held(now, p.flow));
+        // Section 3.4: harmful flows wait apart, so that others pass them.
         QueueId { class: p.class, sub: held.into() }
     }
 
@@ -460,6 +465,7 @@ impl CongestionPoint for Cp {
 
     fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
         let law = self.law;
+        // Section 3.2: detection at an input queue.
         let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
         match sample {
             Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
@@ -477,6 +483,7 @@ impl CongestionPoint for Cp {
         let region = self.region(q.class);
         region.harmful_flows.see(cx.now, p.flow);
         region.look_at(q);
+        // Section 3.2: detection at the output queue.
         if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
             && degree > 0
         {
@@ -496,6 +503,7 @@ impl CongestionPoint for Cp {
         self.roll(q.class, cx);
         let region = self.region(q.class);
         region.look_at(q);
+        // Section 3.3: what leaves the output queue is sampled.
         let sampled = region.cam.pass(cx.now, cx.rng, p.flow, p.frame);
         let place = region.harmful_flows.see(cx.now, p.flow);
         let turn = match &mut region.window {
@@ -516,6 +524,7 @@ impl CongestionPoint for Cp {
             }
         }
         if sampled && region.recognises && region.cam.is_full() {
+            // Section 3.3: flows in the memory are harmful.
             region.harmful_flows.set_seen(cx.now, region.cam.harmful(cx.now, hits));
             if region.harmful_flows.len() > 0 {
                 region.recognises = false;
@@ -554,6 +563,7 @@ impl CongestionPoint for Cp {
 
     fn state(&self, now: Time, class: Class) -> &'static str {
         let Some(region) = self.known(class) else { return "outside" };
+        // Section 3.2: a port's place in the region, by its local and its remote flag.
         match (region.is_local(), region.remote(now, self.params.expire).is_some()) {
             (true, false) => "root",
             (true, true) => "inner",
@@ -570,6 +580,7 @@ impl CongestionPoint for Cp {
             signals.degree = signals.degree.max(degree.into());
             signals.local |= region.is_local();
             signals.remote |= remote.is_some();
+            // Section 3.1: when others should take another path.
             signals.severe |= degree >= self.params.severe
                 || remote.is_some_and(|remote| remote.again)
                 // The paper's reserved buffer that is almost full: 80 % of a queue of which Qeq is 20 %.

@@ -138,6 +138,7 @@ impl Preset {
             Preset::Swing => row(200, 800, 0.2, None),
             Preset::DcqcnPaper => row(5, 200, 0.01, None),
             Preset::DcqcnTcd => row(40, 1_000, 1.0, None),
+            // DCTCP, Section 3.1: a step, all packets beyond one threshold are marked.
             Preset::Dctcp => row(30, 30, 1.0, Some(Rate::gbps(10))),
         }
     }
@@ -219,6 +220,7 @@ pub struct Cp {
 impl Cp {
     /// P.
     fn probability(&self, queue: Bytes) -> f64 {
+        // DCQCN, Figure 5: P is 0 up to Kmin, 1 beyond Kmax, and rises in proportion between.
         if queue <= self.kmin {
             0.0
         } else if queue > self.kmax {

@@ -110,6 +110,7 @@ impl Router {
 
 /// Should a packet that may leave do so?
 fn is_left(view: &PortView) -> bool {
+    // Section 3.4: in a congested region flows that are not harmful take another path.
     view.signals.severe && !view.harmful && !view.holds_flow
 }
 
@@ -118,7 +119,9 @@ fn best(candidates: &[PortView], home: usize) -> Option<usize> {
     let ports = candidates.len();
     let from_home = (0..ports).map(|i| (home + i) % ports);
     let open = from_home.filter(|&port| candidates[port].up && !candidates[port].signals.severe);
+    // Section 3.4: the next port is that with the least regional degree.
     open.min_by(|&a, &b| {
+        // Eq. 2: the degree of the region, from the port's own and its neighbour's.
         let degree = |port: usize| candidates[port].signals.degree;
         degree(a).total_cmp(&degree(b)).then(candidates[a].queued.cmp(&candidates[b].queued))
     })
@@ -144,6 +147,7 @@ impl slots::Router for Router {
         let home = self.home.choose(p, candidates.len());
         let at = self.moved.get(&p.flow_hash);
         let at = at.and_then(|port| candidates.iter().position(|view| view.port == *port)).unwrap_or(home);
+        // Section 3.4: without another path the flow stays.
         let Some(better) = best(candidates, home) else { return at };
         self.remember(p.flow_hash, candidates[better].port);
         better

@@ -29,18 +29,21 @@ impl Incoming {
     /// A fresh link's, whose upstream may send all the time. Grants fit the field of a frame's quanta.
     pub fn new(mode: FMode, time_slots: TimeSlots) -> Self {
         match mode {
+            // Section IV-A: F from the history of pause decisions.
             FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(time_slots))),
             FMode::Measured => {
+                // Algorithm 1, line 1: F = Delta + Rs · T at the start.
                 Incoming::Measured { bytes: time_slots.most_incoming(), most: time_slots.most_incoming() }
             }
         }
     }
 
-    /// A time slot has ended in which `received` bytes came, and `grant` bytes were granted (Alg. 1, line 15).
+    /// A time slot has ended in which `received` bytes came, and `grant` bytes were granted.
     pub fn advance(&mut self, received: u64, grant: u64) {
         match self {
             Incoming::Ledger(ledger) => ledger.push(grant as u32),
             Incoming::Measured { bytes, most } => {
+                // Algorithm 1, line 15: F = min(Delta + Rs · T, F - r + c), at least 0.
                 *bytes = (*bytes + grant).saturating_sub(received).min(*most);
             }
         }
@@ -84,6 +87,7 @@ impl Ledger {
     fn reset(&mut self) {
         self.grants.fill(self.full);
         self.reduced = 0;
+        // Algorithm 1, line 1: F at the start, as grants of whole slots.
         self.bytes = (self.grants.len() as u64 - 1) * u64::from(self.full) + u64::from(self.part);
     }
 
@@ -91,6 +95,7 @@ impl Ledger {
         let gone = std::mem::replace(&mut self.grants[self.oldest], grant);
         self.oldest = (self.oldest + 1) % self.grants.len();
         let oldest = self.grants[self.oldest];
+        // Algorithm 1, line 15: a grant joins F, and one that is due leaves it.
         self.bytes += u64::from(grant);
         self.bytes -= u64::from(gone.min(self.part)) + u64::from(oldest - oldest.min(self.part));
         self.reduced += usize::from(grant < self.full);

@@ -65,8 +65,11 @@ impl Receiver {
         Bytes(self.incoming.bytes())
     }
 
-    /// What a time slot is granted while so many bytes are held (Alg. 1, line 10, with its clamp).
+    /// What a time slot is granted while so many bytes are held.
     fn grant(&self, held: Bytes) -> u64 {
+        // Algorithm 1, line 9: Bifrost_update.
+        // Algorithm 1, line 10: c = min(Rs · T, H - L - F), at least 0.
+        // Algorithm 1, lines 11 to 13: nothing is left to deduct, since that is 0 while L + F > H.
         let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
         self.pauses.whole_grant(room.0)
     }
@@ -85,13 +88,16 @@ impl Receiver {
 
     /// Pauses the upstream for what the grant leaves of the time slot, or ends a pause that reaches into it.
     fn send(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
+        // Algorithm 1, line 7: no frame for a slot without a pause.
         if grant == self.pauses.full && !self.reaches_over {
             return;
         }
+        // Algorithm 1, line 16: the pause that results.
         let quanta = self.pauses.quanta(grant);
         self.reaches_over = self.pauses.reaches_over(quanta);
         let quanta = Quanta(quanta as u16);
         self.pause_ends = cx.now + quanta.span(self.rate);
+        // Algorithm 1, line 8: the frame is sent.
         cx.push(FcFrame::Pause { class: self.class, quanta });
     }
 }
@@ -119,13 +125,18 @@ impl FcReceiver for Receiver {
         self.is_awake.then_some(self.time_slot_ends)
     }
 
-    /// A time slot has ended (Alg. 1).
+    /// A time slot has ended.
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        // Algorithm 1, line 2: once in each slot.
+        // Algorithm 1, line 5: slots need no number, since every one is checked.
         if !self.is_awake || cx.now < self.time_slot_ends {
             return;
         }
+        // Algorithm 1, line 4: r, the bytes of the slot.
         let received = q.received.saturating_sub(self.received);
         self.received = q.received;
+        // Algorithm 1, line 3: L, the queue now.
+        // Algorithm 1, line 6: the update of the slot.
         let grant = self.grant(q.queued);
         self.incoming.advance(received.0, grant);
         self.send(cx, grant);

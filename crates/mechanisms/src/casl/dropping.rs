@@ -40,6 +40,7 @@ impl Dropping {
         let times = now.since(self.next).0 / every.0 + 1;
         self.next += every * times;
         let excess = (queue.0 as f64 - q1.0 as f64) / q1.0 as f64;
+        // Section 3.2: the drop ratio adapts to what was observed.
         self.ratio = (self.ratio + times as f64 * gain * excess).clamp(0.0, most);
     }
 }

@@ -64,11 +64,13 @@ impl Labels {
         let flow = self.flows.entry(flow.0).or_insert(new);
         flow.seen = now;
         flow.marks = (1.0 - gain) * flow.marks + gain * f64::from(u8::from(marked));
+        // Section 3.2: congested, where marks accumulate and the queue exceeds Q1.
         if flow.labelled == Time::NEVER && flow.marks > above && queue == Compared::Greater {
             flow.labelled = now;
             self.congested += 1;
             return Some(Change::Labelled);
         }
+        // Section 3.2: not congested any more, where marks are few and the queue is below Q1.
         if flow.labelled != Time::NEVER && flow.marks < below && queue == Compared::Less {
             self.congested -= 1;
             return Some(Change::Released(std::mem::replace(&mut flow.labelled, Time::NEVER)));

@@ -58,6 +58,7 @@ impl Receiver {
     fn look(&mut self, now: Time, q: &IngressView) {
         let new = q.received.saturating_sub(self.received);
         self.received = q.received;
+        // Section 7.9: ABR counts the blocks of each packet that arrives.
         self.arrived = self.count.add(self.arrived, self.count.of(new));
         if self.next == Time::NEVER {
             self.next = following(now, self.period);
@@ -66,6 +67,7 @@ impl Receiver {
 
     /// FCCL = ABR + min(free, 2048).
     fn limit(&self, q: &IngressView) -> u64 {
+        // Section 7.9: FCCL = ABR + the smaller of what is free and 2048 blocks.
         self.count.add(self.arrived, self.count.grant(self.size.saturating_sub(q.queued)))
     }
 
@@ -112,6 +114,7 @@ impl FcReceiver for Receiver {
     fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame, q: &IngressView) {
         if let FcFrame::Sent { total, .. } = frame {
             self.look(cx.now, q);
+            // Section 7.9: ABR takes the FCTBS of a flow-control packet.
             self.arrived = total;
         }
     }

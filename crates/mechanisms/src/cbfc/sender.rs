@@ -62,6 +62,7 @@ impl FcSender for Sender {
     /// Frames of the link keep their order, so that the newest limit is the furthest.
     fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
         match frame {
+            // Section 7.9: FCCL of a flow-control packet is the new limit.
             FcFrame::Credit { limit, .. } if self.limit.is_some() => self.limit = Some(limit),
             FcFrame::Pause { quanta, .. } => self.is_stopped = quanta.0 > 0,
             FcFrame::Credit { .. } | FcFrame::Sent { .. } => {}
@@ -74,6 +75,7 @@ impl FcSender for Sender {
 
     #[inline]
     fn on_sent(&mut self, cx: &mut Cx<'_, FcFrame>, wire: Bytes) {
+        // Section 7.9: FCTBS counts the blocks of each packet that is sent.
         self.sent = self.count.add(self.sent, self.count.of(wire));
         if let Some(reports) = self.reports.as_mut().filter(|reports| reports.next == Time::NEVER) {
             reports.next = following(cx.now, reports.period);
@@ -95,6 +97,7 @@ impl FcSender for Sender {
         let Some(reports) = self.reports.as_mut().filter(|reports| reports.next <= cx.now) else { return };
         if reports.repeat || reports.reported != self.sent {
             reports.reported = self.sent;
+            // Section 7.9: a flow-control packet reports FCTBS.
             cx.push(FcFrame::Sent { class: self.class, total: self.sent });
         }
         reports.next = if reports.repeat { following(cx.now, reports.period) } else { Time::NEVER };

@@ -124,10 +124,12 @@ impl Machine {
         let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;
         self.ticked += self.settings.t_alpha * periods;
         if periods > 0 && self.has_cnp {
+            // Eq. 1: α of a period with a CNP.
             self.alpha = alpha::raised(self.alpha, self.settings.g);
             self.has_cnp = false;
             periods -= 1;
         }
+        // Eq. 2: α of the periods without one.
         self.alpha = alpha::decayed(self.alpha, self.settings.g, periods);
     }
 
@@ -160,14 +162,18 @@ impl Machine {
         if self.settings.clamp || self.stage > 0 {
             self.rates.lower_target();
         }
+        // Eq. 1: the cut of a check that has found a CNP.
         self.rates.cut(self.settings.factor(self.alpha), self.settings.rmin);
         (self.step_at, self.asleep, self.stage) = (now + self.settings.t_inc, false, 0);
     }
 
     fn step(&mut self, now: Time) {
         match self.stage.cmp(&self.settings.f) {
+            // Eq. 3: fast recovery.
             std::cmp::Ordering::Less => self.rates.recover(),
+            // Eq. 4: additive increase.
             std::cmp::Ordering::Equal => self.rates.raise(self.settings.rai),
+            // Figure 7: hyper increase, by one step whatever the stage.
             std::cmp::Ordering::Greater => self.rates.raise(self.settings.rhai),
         }
         self.stage = self.stage.saturating_add(1);

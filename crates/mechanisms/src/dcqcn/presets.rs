@@ -48,6 +48,7 @@ pub(super) struct Settings {
 impl Settings {
     /// The factor of a cut at α.
     pub(super) fn factor(&self, alpha: f64) -> f64 {
+        // Eq. 1: a cut takes α / 2 of the rate.
         (1.0 - alpha / 2.0).max(self.min_decrease)
     }
 }

@@ -69,11 +69,14 @@ impl Meter {
 
     /// U with the busiest hop's part in it; nothing where no hop has a sample.
     pub(super) fn measure(&mut self, int: &[IntHop], skip_empty: bool) -> Option<f64> {
+        // Algorithm 1, lines 1 and 2: MeasureInflight, u = 0.
         let mut busiest = Sample { utilisation: 0.0, elapsed: 0 };
         let mut any = false;
+        // Algorithm 1, line 3: each link of the path.
         for (at, hop) in int.iter().enumerate() {
             let Some(sample) = self.sample(at, hop, skip_empty) else { continue };
             any = true;
+            // Algorithm 1, lines 6 and 7: u and τ of the busiest link.
             if sample.utilisation > busiest.utilisation {
                 busiest = sample;
             }
@@ -81,6 +84,7 @@ impl Meter {
         if any {
             self.overall = self.smoothed(self.overall, &busiest);
         }
+        // Algorithm 1, line 10: U.
         any.then_some(self.overall)
     }
 
@@ -100,7 +104,9 @@ impl Meter {
 
     /// U = (1 - τ/T) · U + τ/T · u, with τ capped at T. The order of operations is the simulator's.
     fn smoothed(&self, before: f64, sample: &Sample) -> f64 {
+        // Algorithm 1, line 8: τ, at most T.
         let elapsed = sample.elapsed.min(self.base);
+        // Algorithm 1, line 9: U = (1 - τ / T) · U + τ / T · u.
         (before * (self.base - elapsed) as f64 + sample.utilisation * elapsed as f64) / self.base as f64
     }
 
@@ -116,12 +122,17 @@ impl Meter {
         if elapsed == 0 || skip_empty && now.queue == 0 {
             return None;
         }
+        // Algorithm 1, line 27: L = ack.L.
         self.hops[at].record = now;
         // u = qlen / (B · T) + txRate / B, in the simulator's order of operations.
         let duration = elapsed as f64 * self.reader.seconds();
+        // Algorithm 1, line 4: txRate.
         let tx_rate = (self.reader.sent(now, before).0.saturating_mul(8)) as f64 / duration;
         let rate = now.rate.0 as f64;
+        // Algorithm 1, line 5: the smaller of both queues, and the link's utilisation by it.
         let queue = now.queue.min(before.queue) as f64;
+        // Eq. 1: bytes in flight on the link, qlen + txRate · T.
+        // Eq. 2: bytes in flight over B · T, which is qlen / (B · T) + txRate / B.
         let utilisation = tx_rate / rate + queue * self.line / rate / self.drain;
         Some(Sample { utilisation, elapsed })
     }

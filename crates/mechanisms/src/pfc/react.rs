@@ -12,9 +12,11 @@ use crate::slots::{LinkInfo, ParamError, keyword_or, keyword_or_schema};
 /// The word for what IEEE 802.3 allows.
 const IEEE: &str = "ieee-802.3";
 /// A quantum of pause time: 512 bit times.
+// IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// By Gbit/s: quanta from a pause's arrival to its beginning (IEEE 802.3, 31B.3.7, as NVIDIA's headroom calculator in
+/// By Gbit/s: quanta from a pause's arrival to its beginning (as NVIDIA's headroom calculator in
 /// `buffer_headroom_mellanox.lua` of `SONiC` has them).
+// IEEE 802.3, Annex 31B.3.7: the longest reaction that is allowed.
 const QUANTA: [(u64, u64); 8] =
     [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
 

@@ -39,6 +39,7 @@ impl Cam {
             Some(entry) => *entry = (flow, now),
             None => self.entries.push((flow, now)),
         }
+        // Section 3.3: the memory is written in a cycle.
         self.next = (self.next + 1) % self.depth;
         true
     }

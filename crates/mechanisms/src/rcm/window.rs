@@ -6,6 +6,7 @@ use super::sampler::MOST;
 use crate::slots::Gate;
 
 /// Gd = 1/2 of the largest degree's inverse: it takes a half at most.
+// Section 3.4: Gd, with which Fmax · Gd = 1/2.
 const CUT: f64 = 1.0 / (2.0 * MOST as f64);
 /// W is measured over so many bytes at least and at most, and no longer than this.
 const LEAST: u64 = 16_000;
@@ -78,7 +79,9 @@ impl Window {
                     }
                     None => *others += wire.0,
                 }
+                // Eq. 3: W = Wc + Wnc.
                 let (whole, all) = (*harmful + *others, seen.count_ones() as usize == flows);
+                // Section 3.4: W is measured until packets of all congestion flows were sent.
                 let done = all && whole >= LEAST || whole >= MOST_BYTES || now.since(*since) >= LONGEST;
                 match (done, *harmful) {
                     (false, _) => Turn::Nothing,
@@ -112,9 +115,11 @@ impl Window {
         matches!(self.phase, Phase::Limiting(_))
     }
 
-    /// Wc ← Wc (1 - F Gd) (eq. 5), which leaves Wnc = W - Wc to the others (eq. 6).
+    /// Congestion at this degree takes a part of Wc, which is left to the others.
     pub fn cut(&mut self, degree: u8) {
         if let Phase::Limiting(period) = &mut self.phase {
+            // Eq. 4: the rate of congestion flows falls by the share Fb · Gd.
+            // Eq. 5: Wc = Wc · (1 - Fb · Gd).
             let left = period.harmful as f64 * (1.0 - f64::from(degree) * CUT);
             period.harmful = (left as u64).max(self.floor);
         }
@@ -149,6 +154,7 @@ impl Window {
             return false;
         }
         // What the last packet took beyond its part is taken off the next period; of the others', if a harmful flow waited for it.
+        // Eq. 6: Wnc = W - Wc.
         let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
         period.sent_harmful = beyond(period.sent_harmful, period.harmful);
@@ -156,6 +162,7 @@ impl Window {
         if calm {
             period.harmful = period.harmful.saturating_add(begun.saturating_mul(period.whole / GROWTH));
         }
+        // Section 3.4: without congestion the window ends.
         calm && period.harmful >= period.free
     }
 
@@ -164,8 +171,10 @@ impl Window {
         let Phase::Limiting(period) = &self.phase else { return Gate::Open };
         let end = self.period_end().unwrap_or(now);
         let spent = period.sent_harmful >= period.harmful;
+        // Eq. 6: Wnc = W - Wc.
         let others = period.whole.saturating_sub(period.harmful);
         let closed = if of_harmful { spent } else { harmful_wait && !spent && period.sent_others >= others };
+        // Section 3.4: flows that have sent their part wait for the end of the window.
         if closed && now < end { Gate::Until(end) } else { Gate::Open }
     }
 

@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -16,10 +16,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_DOCS := $(VENV)/.installed-docs
+INSTALLED_RELEASE := $(VENV)/.installed-release
 BUILT := $(VENV)/.built
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml')
+
+# The least versions are those that Cargo.toml and pyproject.toml name.
+LEAST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+LEAST_PYTHON := $(shell sed -n 's/^requires-python = ">=3\.\(.*\)"/\1/p' pyproject.toml)
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -49,7 +54,8 @@ ifneq ($(and $(wildcard tests/soak/kills.py),$(filter-out 0,$(KILLS))),)
 	$(BIN)/python tests/soak/kills.py --kills $(KILLS)
 endif
 
-# Some cases: make bench CASES="two-dc-80km two-dc-600km". A count of runs, or no history: OPTIONS="--runs 3 --no-keep".
+# Some cases: make bench CASES="two-dc-80km two-dc-600km". A count of runs, or no history:
+# OPTIONS="--runs 3 --no-keep".
 CASES ?=
 OPTIONS ?=
 
@@ -62,7 +68,8 @@ bench-compare: $(BUILT) ## The last two entries of that history: fails where one
 bench-scaling: $(BUILT) ## 16 to 8,192 hosts: table and picture of docs/performance.md
 	$(BIN)/python -m floodway.bench scaling $(OPTIONS)
 
-# Other simulators' builds and their peers.toml are in FLOODWAY_PEERS, as docs/peers.md says. Five pairs: OPTIONS="--turns 5".
+# Other simulators' builds and their peers.toml are in FLOODWAY_PEERS, as docs/peers.md says. Five pairs:
+# OPTIONS="--turns 5".
 PAIRS ?=
 
 bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns: FLOODWAY_PEERS=DIR, see docs/peers.md
@@ -75,7 +82,8 @@ bench-command: $(BUILT) ## What the command line itself takes, beside the simula
 miri: ## Unsafe code and what stands on it, under Rust's interpreter
 	cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: pool:: link::arena:: run::windows::tests::a_crowd
 
-# Needs the LLVM tools of the same Rust: rustup component add llvm-tools. Undone by: touch Cargo.toml && make demo.
+# Needs the LLVM tools of the same Rust: rustup component add llvm-tools. Undone by:
+# touch Cargo.toml && make demo.
 pgo: $(INSTALLED) | tools ## The native module built again, faster by a profile of runs
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --pgo --locked
 	@touch $(BUILT)
@@ -84,8 +92,8 @@ lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-mechanism/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --quiet --check python tests
-	$(BIN)/ruff check --quiet python tests
+	$(BIN)/ruff format --quiet --check python tests .ci
+	$(BIN)/ruff check --quiet python tests .ci
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/python -m mypy.stubtest floodway._floodway
 
@@ -103,29 +111,58 @@ docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html"
 
+# A wheel for Linux is linked against the C library that its tag names, whatever this machine has; zig brings
+# that library. Paths of this machine are replaced, so that they are not in the module's messages.
+MANYLINUX ?= manylinux_2_28
+WHEEL_OPTIONS := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility $(MANYLINUX) --auditwheel check)
+SEPARATOR := $(shell printf '\037')
+CARGO_HOME ?= $(HOME)/.cargo
+REMAPPED := --remap-path-prefix=$(CARGO_HOME)=cargo$(SEPARATOR)--remap-path-prefix=$(CURDIR)=floodway
+
+wheel: $(INSTALLED_RELEASE) | tools ## The wheel for this kind of machine, in dist/
+	rm -f dist/*.whl
+	PATH="$(abspath $(BIN)):$$PATH" CARGO_ENCODED_RUSTFLAGS="$(REMAPPED)" \
+	  $(BIN)/maturin build --quiet --release --locked --target-dir target/wheel $(WHEEL_OPTIONS) --out dist
+	@$(if $(WHEEL_OPTIONS),$(BIN)/auditwheel show dist/*.whl)
+	@ls -l dist/*.whl
+
+# Under another Python: make test-wheel PYTHON=python3.14
+PYTHON ?= python3
+
+test-wheel: ## The wheel in dist/, in an environment of its own, without Rust and outside this folder
+	$(PYTHON) .ci/test_wheel.py dist/*.whl
+
+sdist: $(INSTALLED_RELEASE) ## The source distribution, in dist/
+	rm -f dist/*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
 clean: ## Remove everything that these targets made
 	rm -rf $(VENV) target out site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/floodway/_floodway*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 tools:
-	@command -v cargo >/dev/null || { echo "missing: Rust (cargo), 1.88 or newer; see https://rustup.rs" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "missing: Rust (cargo), $(LEAST_RUST) or newer; see https://rustup.rs" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C toolchain (cc), such as Debian's build-essential" >&2; exit 1; }
 
 $(BIN)/python: | tools
 	@for python in python3 python3.14 python3.13 python3.12 python3.11; do \
-	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, $(LEAST_PYTHON)))' 2>/dev/null; then \
 	    $$python -m venv $(VENV) && exit 0; \
 	    echo "missing: the venv module of $$python (Debian: python3-venv)" >&2; rm -rf $(VENV); exit 1; \
 	  fi; \
 	done; \
-	echo "missing: Python 3.11 or newer" >&2; exit 1
+	echo "missing: Python 3.$(LEAST_PYTHON) or newer" >&2; exit 1
 
 $(INSTALLED): requirements/dev.lock | $(BIN)/python
 	$(PIP) install --requirement $<
 	@touch $@
 
 $(INSTALLED_DOCS): requirements/docs.lock | $(BIN)/python
+	$(PIP) install --requirement $<
+	@touch $@
+
+$(INSTALLED_RELEASE): requirements/release.lock | $(BIN)/python
 	$(PIP) install --requirement $<
 	@touch $@
 

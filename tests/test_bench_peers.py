@@ -278,28 +278,25 @@ def test_ratios_are_those_of_each_turn(folder: Path, pair: Pair) -> None:
     assert row in block
     assert "- htsim (stand-in), commit 0123abc, built with `-O3`." in block
     assert "- 4 to 1, one: 4 flows." in block
-    assert "commit" not in pairs_block(new, notes=False)
 
 
-def test_pages_show_the_last_pairs_of_the_history() -> None:
+def test_the_page_shows_the_last_pairs_of_the_history() -> None:
     last = last_pairs(read(ROOT / "benchmarks" / "history.json"))
     assert last is not None
-    for name, notes in (("docs/performance.md", True), ("README.md", False)):
-        page = (ROOT / name).read_text(encoding="utf-8")
-        assert "<!-- begin: pairs -->" in page
-        assert written(page, "pairs", pairs_block(last, notes=notes)) == page
+    page = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    assert "<!-- begin: pairs -->" in page
+    assert written(page, "pairs", pairs_block(last)) == page
 
 
 @pytest.fixture
 def pages(folder: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Let the command run one pair; return the history and the page that it writes."""
-    history, page, readme = (tmp_path / name for name in ("history.json", "page.md", "README.md"))
-    for file in (page, readme):
-        file.write_text("<!-- begin: pairs -->\n<!-- end: pairs -->\n", encoding="utf-8")
+    history, page = tmp_path / "history.json", tmp_path / "page.md"
+    page.write_text("<!-- begin: pairs -->\n<!-- end: pairs -->\n", encoding="utf-8")
     monkeypatch.setenv("FLOODWAY_PEERS", str(folder))
     monkeypatch.setattr(program_of_bench, "Listing", lambda _folder: SimpleNamespace(pairs=(pair,)))
     monkeypatch.setattr(program_of_bench, "built", lambda _root: ours(tmp_path))
-    for name, file in (("HISTORY", history), ("PAGE", page), ("README", readme)):
+    for name, file in (("HISTORY", history), ("PAGE", page)):
         monkeypatch.setattr(program_of_bench, name, file)
     return history, page
 
@@ -308,8 +305,7 @@ def test_the_command_keeps_what_was_measured(pages: tuple[Path, Path]) -> None:
     history, page = pages
     assert program_of_bench.app(["peers", "--turns", "1"], standalone_mode=False) == 0
     assert [each["pair"] for each in read(history)[0]["pairs"]] == ["incast", "incast"]
-    for file in (page, page.with_name("README.md")):
-        assert "| 4 to 1 | htsim (stand-in): PFC |" in file.read_text(encoding="utf-8")
+    assert "| 4 to 1 | htsim (stand-in): PFC |" in page.read_text(encoding="utf-8")
 
 
 def test_the_command_keeps_no_pair_that_failed(

@@ -108,7 +108,7 @@ def test_a_name_that_nothing_has_is_answered_with_the_nearest(floodway: Command)
     done = floodway("explain", "bifrots")
     assert (done.code, done.err) == (
         2,
-        "error: 'bifrots' is not a mechanism, topology or workload; did you mean 'bifrost'?\n",
+        "error: 'bifrots' is not a mechanism, topology, workload or term; did you mean 'bifrost'?\n",
     )
 
 

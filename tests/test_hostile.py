@@ -322,7 +322,7 @@ def test_an_error_has_no_more_than_a_line_of_what_was_given(floodway: Command) -
 def test_a_file_with_control_characters_is_no_list_of_flows(tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text("source,destination,size_bytes,start_us,id\nh1,h2,1000,0,\x1b]0;x\x07\n")
     (tmp_path / "a.toml").write_text(NAMING["list of flows"])
-    with pytest.raises(package.ScenarioError, match=r"it is no text: line 2 has the character U\+001B"):
+    with pytest.raises(package.ScenarioError, match=r"it is not text: line 2 has the character U\+001B"):
         package.load(tmp_path / "a.toml")
 
 

@@ -77,7 +77,7 @@ MISTAKES = {
         "1000B",
         (
             "a.toml:1: not TOML: 1000B is neither a number nor true or false: "
-            'a text stands in quotation marks, "1000B"'
+            'a text needs quotation marks, "1000B"'
         ),
     ),
     "bits in the unit of a rate": (
@@ -266,7 +266,7 @@ MISTAKES = {
     "a workload of two kinds": (
         'until = "1ms"',
         'burst = { to = "h3", size = "1KB" }',
-        'a.toml:17: workload.web: "poisson" and "burst" stand side by side: only one may',
+        'a.toml:17: workload.web: "poisson" and "burst" are given together: give one',
     ),
     "a distribution without its whole name": (
         '"websearch"',

@@ -22,7 +22,7 @@ FOLDER = "floodway_extensions"
 #: The name of the native half, in floodway and in extensions.
 NATIVE = "floodway._floodway"
 #: The version of this half: the other must be of the same.
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 def native() -> ModuleType:

@@ -1,4 +1,4 @@
-//! Pop one event, push the next: what an event costs with few and many pending, beside the standard library's heap.
+//! Benchmark of the event queue: the cost of a pop and a push with few and many pending events, beside the standard library's heap.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use std::cmp::Reverse;

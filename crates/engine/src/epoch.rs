@@ -9,7 +9,7 @@ pub const EPOCH: Span = Span::us(100);
 pub enum Advance {
     /// To the end of the epoch.
     Reached,
-    /// It was told to stop on the way.
+    /// It was interrupted.
     Interrupted,
 }
 

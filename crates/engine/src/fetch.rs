@@ -1,12 +1,12 @@
 //! Fetching memory into the caches before it is needed.
 
-/// Fetches the cache line of an element; where there is none, of whatever is there.
+/// Fetches the cache line of an element; beyond the last one, of other memory.
 #[inline]
 pub fn fetch<T>(of: &[T], index: usize) {
     fetch_lines(of, index, 1);
 }
 
-/// Fetches the first cache lines of an element; where there is none, of whatever is there.
+/// Fetches the first cache lines of an element; beyond the last one, of other memory.
 #[inline]
 pub fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
     fetch_at(of.as_ptr().wrapping_add(index), lines);

@@ -1,6 +1,6 @@
 //! Virtual time: a queue of ordered events, runs divided into epochs, and a barrier for threads.
 //!
-//! An event is a time and an order, both chosen by whoever makes it; together they are unique, so
+//! An event is a time and an order, both chosen by its creator; together they are unique, so
 //! that the order of events is total and owes nothing to the order of insertion. What an event
 //! means is the caller's business.
 

@@ -1,7 +1,7 @@
-//! Memory: what a process may still have, and how a run ends that gets no more.
+//! Memory limits: what a process may still allocate, and the end of a run that gets no more.
 //!
 //! An allocator that finds nothing ends the whole process, and a notebook's kernel with it. So what grows with a run asks
-//! for its memory here: where there is none, the run ends by unwinding with [`Exhausted`], which frees all that it had.
+//! for its memory here: where none is left, the run ends by unwinding with [`Exhausted`], which frees all that it had.
 
 use std::fs;
 use std::panic::resume_unwind;
@@ -109,7 +109,7 @@ const MOST: u64 = 1 << 30;
 const PART: u64 = 32;
 
 impl Left {
-    /// Is it so little that a process that has `grown` by so many bytes may be ended by the system, without a word? Who is
+    /// Is it so little that a process that has `grown` by so many bytes may be killed by the system, without an error? Who is
     /// small frees nothing by ending.
     pub fn is_short_for(&self, grown: u64) -> bool {
         grown >= LEAST && self.bytes < (self.of / PART).clamp(LEAST, MOST)
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_such_files_says_nothing() {
+    fn a_machine_without_such_files_has_no_limit() {
         assert_eq!(left_at(Path::new("/nowhere")), None);
     }
 
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_short_for_who_has_taken_much() {
+    fn little_is_short_for_a_process_that_has_taken_much() {
         let left = |bytes| Left { bytes, of: 16 << 30, bound: Bound::Machine };
         assert!(left(500 << 20).is_short_for(1 << 30) && !left(600 << 20).is_short_for(1 << 30));
         assert!(!left(0).is_short_for(1 << 20));

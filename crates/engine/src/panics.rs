@@ -1,4 +1,4 @@
-//! Panics as values: where one began and what it said, on whichever thread of a run, and whose code that was.
+//! Panics as values: location and message of a panic on any thread of a run, and whose code it was.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -23,7 +23,7 @@ pub struct Panicked {
 pub enum Owner {
     /// A crate of this tree.
     Floodway,
-    /// The standard library or a crate from a registry, whoever called it.
+    /// The standard library or a crate from a registry, whichever code called it.
     Library,
     /// Any other crate.
     Other,
@@ -141,21 +141,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_tells_whose_code_it_is() {
+    fn the_owner_of_code_follows_from_its_file() {
         let tree = "crates/engine/src/panics.rs";
         assert_eq!(owner_of("crates/fabric/src/pool.rs", tree), Owner::Floodway);
         assert_eq!(owner_of("src/mine.rs", tree), Owner::Other);
-        let elsewhere = "/home/me/floodway/crates/engine/src/panics.rs";
-        assert_eq!(owner_of("/home/me/floodway/crates/fabric/src/pool.rs", elsewhere), Owner::Floodway);
-        assert_eq!(owner_of("crates/fabric/src/pool.rs", elsewhere), Owner::Other);
-        assert_eq!(owner_of("src/mine.rs", elsewhere), Owner::Other);
-        assert_eq!(owner_of("/home/me/.cargo/registry/src/x-1/rand/src/lib.rs", elsewhere), Owner::Library);
-        assert_eq!(owner_of("/rustc/abc/library/core/src/cell.rs", elsewhere), Owner::Library);
-        assert_eq!(owner_of("", elsewhere), Owner::Floodway);
+        let this_file = "/home/me/floodway/crates/engine/src/panics.rs";
+        assert_eq!(owner_of("/home/me/floodway/crates/fabric/src/pool.rs", this_file), Owner::Floodway);
+        assert_eq!(owner_of("crates/fabric/src/pool.rs", this_file), Owner::Other);
+        assert_eq!(owner_of("src/mine.rs", this_file), Owner::Other);
+        assert_eq!(owner_of("/home/me/.cargo/registry/src/x-1/rand/src/lib.rs", this_file), Owner::Library);
+        assert_eq!(owner_of("/rustc/abc/library/core/src/cell.rs", this_file), Owner::Library);
+        assert_eq!(owner_of("", this_file), Owner::Floodway);
     }
 
     #[test]
-    fn a_panic_is_a_value_with_its_place_on_any_thread() {
+    fn a_panic_is_a_value_with_its_location_on_any_thread() {
         install();
         let caught = |work: fn()| guarded(work).expect_err("it unwinds");
         let here = caught(|| panic!("one\ntwo"));

@@ -115,7 +115,7 @@ impl Queue {
                 self.push_anew(time, order, item);
             }
         } else {
-            self.push_elsewhere(time, order, item);
+            self.push_open_or_far(time, order, item);
         }
     }
 
@@ -190,7 +190,7 @@ impl Queue {
 
     /// Adds an event that is of an open bucket, or far.
     #[inline(never)]
-    fn push_elsewhere(&mut self, time: Time, order: u64, item: u64) {
+    fn push_open_or_far(&mut self, time: Time, order: u64, item: u64) {
         let event = Event { time, order, item };
         if time.0 >> NEAR_SHIFT > self.cursor {
             self.waiting += 1;
@@ -251,7 +251,7 @@ impl Queue {
         }
     }
 
-    /// Opens the next bucket that is not empty, if it is not behind `last`; false if there is none.
+    /// Opens the next bucket that is not empty, if it is not behind `last`; otherwise returns false.
     #[inline]
     fn open_next(&mut self, last: u64) -> bool {
         let Some(bucket) = self.near.next_in_turn(self.cursor + 1) else { return self.open_block(last) };

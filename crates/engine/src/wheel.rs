@@ -1,4 +1,4 @@
-//! A ring of buckets, and the chunks of memory that their events lie in.
+//! A ring of buckets, and the chunks of memory that hold their events.
 
 use crate::fetch::fetch_lines;
 use crate::memory;
@@ -165,7 +165,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
         std::mem::replace(&mut self.heads[slot], NONE)
     }
 
-    /// The first full bucket from `from` on, before the wheel begins anew.
+    /// The first full bucket from `from` on, before the wheel wraps.
     #[inline]
     pub fn next_in_turn(&self, from: u64) -> Option<u64> {
         let slot = (from & Self::MASK) as usize;

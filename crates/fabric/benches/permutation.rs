@@ -181,7 +181,7 @@ fn run(blueprint: &Blueprint) -> (f64, Records) {
     (records.outcome.packet_hops as f64 / seconds, records)
 }
 
-/// Peak resident memory in MB, where the system tells.
+/// Peak resident memory in MB, where the system reports it.
 fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! A column of the network's state: one element a port, a lane, a queue, a queue pair.
+//! A column of the network's state: one element a port, a port class, a queue, a queue pair.
 //!
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
 //! lie together in memory.
@@ -109,7 +109,7 @@ impl<T> IndexMut<usize> for Column<T> {
 #[inline]
 fn known<T>(elements: &[T], index: usize) -> &T {
     debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
-    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, lanes and queues of a
+    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, port classes and queues of a
     // node are numbered when its parts are dealt out, of as many elements as there are numbers.
     unsafe { elements.get_unchecked(index) }
 }

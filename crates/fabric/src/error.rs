@@ -1,4 +1,4 @@
-//! Why a blueprint cannot be built.
+//! Errors of blueprints that cannot be built.
 
 use floodway_mechanisms::slots::ParamError;
 

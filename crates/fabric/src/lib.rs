@@ -1,4 +1,4 @@
-//! Packets, links, ports, switches and hosts; drives mechanisms inside an engine.
+//! The simulated network: packets, links, ports, switches and hosts, which drive mechanisms inside an engine.
 //!
 //! A [`Blueprint`] of plain values goes in, [`Records`] of columns come out. No mechanism's name appears
 //! here: what a queue, a port or a queue pair does beyond moving packets is asked of its slot.
@@ -30,5 +30,5 @@ pub use records::table::{Column, Table, Values};
 pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
 pub use run::threads::{ThreadPlan, Threads};
-pub use traffic::{dependencies, sizes, spread};
+pub use traffic::{dependencies, destinations, sizes};
 pub use why::{Cause, FlowRef, Part, Why};

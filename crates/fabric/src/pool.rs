@@ -9,7 +9,7 @@
 //!
 //! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
 //! - an element is written before another node learns its number, at least one window later, with a barrier in between;
-//! - nodes of other threads read only elements that are [`Sync`] (ways of queue pairs);
+//! - nodes of other threads read only elements that are [`Sync`] (paths of queue pairs);
 //! - messages for a receiver of another thread are added by that thread between two windows.
 //!
 //! With debug assertions, a second thread that changes an element in the same window panics ([`race_check`]).
@@ -154,7 +154,7 @@ impl<T> Pool<T> {
     /// The element with a number that was made for it: unchecked in release.
     #[inline]
     pub fn known(&self, number: usize) -> &T {
-        debug_assert!(number < self.len(), "{number} is none of {} elements", self.len());
+        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
         // SAFETY: numbers are made with the elements that they name, none of which is ever taken away.
         unsafe { &*self.0.at(number) }
     }
@@ -163,7 +163,7 @@ impl<T> Pool<T> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn known_mut(&mut self, number: usize) -> &mut T {
-        debug_assert!(number < self.len(), "{number} is none of {} elements", self.len());
+        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
         #[cfg(debug_assertions)]
         self.0.last_changes.check::<T>(number);
         // SAFETY: as above, and one thread at a time works on an element.
@@ -181,7 +181,7 @@ impl<T> Index<usize> for Pool<T> {
     type Output = T;
     #[inline]
     fn index(&self, number: usize) -> &T {
-        assert!(number < self.len(), "{number} is none of {} elements", self.len());
+        assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
         self.known(number)
     }
 }
@@ -190,7 +190,7 @@ impl<T> IndexMut<usize> for Pool<T> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     fn index_mut(&mut self, number: usize) -> &mut T {
-        assert!(number < self.len(), "{number} is none of {} elements", self.len());
+        assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
         self.known_mut(number)
     }
 }
@@ -239,7 +239,7 @@ impl<'l, T> SharedSlice<'l, T> {
     #[cfg_attr(debug_assertions, track_caller)]
     #[expect(clippy::mut_from_ref, reason = "threads share what nodes own")]
     pub fn element(&self, index: usize) -> &mut T {
-        assert!(index < self.length, "{index} is none of {} elements", self.length);
+        assert!(index < self.length, "index {index} is beyond {} elements", self.length);
         #[cfg(debug_assertions)]
         self.last_accesses.check::<T>(index);
         // SAFETY: the index is within the borrowed slice, and no other thread accesses this element.
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "3 is none of 3 elements")]
+    #[should_panic(expected = "index 3 is beyond 3 elements")]
     fn a_number_without_an_element_is_found() {
         let _ = (0..3).collect::<Pool<u8>>()[3];
     }
@@ -351,13 +351,13 @@ mod tests {
     #[test]
     fn threads_add_elements_beside_one_another() {
         let pool: Pool<u32> = Pool::default();
-        let mut ways = [pool.clone(), pool.clone()];
+        let mut copies = [pool.clone(), pool.clone()];
         thread::scope(|scope| {
-            for way in &mut ways {
+            for copy in &mut copies {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        let number = way.add(0);
-                        way[number as usize] = number;
+                        let number = copy.add(0);
+                        copy[number as usize] = number;
                     }
                 });
             }

@@ -1,10 +1,10 @@
-//! Why a flow took as long as it did: its completion time taken apart, to the picosecond.
+//! Breakdown of a flow's completion time, to the picosecond (`floodway why`).
 //!
-//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The way
+//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The path
 //! of this packet, from its first bit on, and what its sender did until then leave no instant out and count none twice:
 //!
 //! ```text
-//! start ───────── sender ─────────► first bit ─────────── way of the packet ───────────► complete
+//! start ───────── sender ─────────► first bit ─────────── path of the packet ──────────► complete
 //!   own data on the wire, or the first    each hop: serialisation, propagation, switching, and the
 //!   thing that kept it from it            wait at the port: paused, held back, queueing
 //! ```
@@ -14,7 +14,7 @@
 //! - Of each port and class it is known [since when it is stopped](stops::Stops), and where that began ([`origin`]).
 //!
 //! A run with a trace goes through every event as one without, draws the same random numbers and keeps the same bytes; it
-//! runs on one thread. Without a trace nothing of this is looked at but on ways that are slow anyway.
+//! runs on one thread. Without a trace nothing of this is looked at but where things are slow anyway.
 
 use std::collections::BTreeMap;
 
@@ -236,9 +236,9 @@ pub(crate) struct Trace {
     slots: Vec<u32>,
     /// By the time at which their first bit left the NIC, and queue pair: their packets that may still arrive.
     flights: BTreeMap<(u64, u32), Flight>,
-    /// By lane: when the last frame of the class that the port has sent is off its transmitter.
+    /// By port class: when the last frame of the class that the port has sent is off its transmitter.
     busy: Vec<u64>,
-    /// By lane: when the flow control of the link stopped it.
+    /// By port class: when the flow control of the link stopped it.
     paused: Vec<Stops>,
     /// By port: when a congestion point held the flow's queue back.
     held: Vec<Stops>,

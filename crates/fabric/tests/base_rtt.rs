@@ -123,7 +123,7 @@ fn connect_spare(net: &mut Net, switch: NodeId, hosts: &mut Vec<NodeId>) {
     hosts.push(host);
 }
 
-/// Notes the base round-trip times that mechanisms are told, by flow: each has a time of its own.
+/// Notes the base round-trip times that mechanisms see, by flow: each has a time of its own.
 struct Noted(Arc<Mutex<BTreeMap<u64, Vec<Span>>>>);
 
 impl CongestionPoint for Noted {
@@ -135,27 +135,27 @@ impl CongestionPoint for Noted {
     }
 }
 
-/// Runs the flows; what the mechanisms of each were told, and its measured round trip, in picoseconds.
+/// Runs the flows; what the mechanisms of each saw, and its measured round trip, in picoseconds.
 fn run(blueprint: &Blueprint) -> (Vec<Span>, Vec<u64>) {
     let control = Control::default();
     let mut fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
-    let told = Arc::new(Mutex::new(BTreeMap::new()));
+    let noted = Arc::new(Mutex::new(BTreeMap::new()));
     for (i, link) in blueprint.links.iter().enumerate() {
         for (end, spec) in link.ends.iter().enumerate() {
             if matches!(blueprint.nodes[spec.node.index()].role, Role::Switch(_)) {
-                let point = AnyCongestionPoint::Custom(Box::new(Noted(Arc::clone(&told))));
+                let point = AnyCongestionPoint::Custom(Box::new(Noted(Arc::clone(&noted))));
                 fabric.add_congestion_point(port(i, end), point).expect("it claims nothing");
             }
         }
     }
     let records = fabric.run();
     assert_invariants(&records);
-    let told = told.lock().expect("nobody panics");
+    let noted = noted.lock().expect("nobody panics");
     let one = |spans: &Vec<Span>| {
         assert!(spans.iter().all(|span| *span == spans[0]), "{spans:?}");
         spans[0]
     };
-    (told.values().map(one).collect(), round_trips(&records))
+    (noted.values().map(one).collect(), round_trips(&records))
 }
 
 fn round_trips(records: &Records) -> Vec<u64> {
@@ -177,7 +177,7 @@ fn path(routes: &Routes, from: NodeId, to: NodeId) -> Vec<PortId> {
     panic!("{from:?} does not lead to {to:?}")
 }
 
-/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms are told, and what it takes.
+/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms see, and what it takes.
 fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>) {
     net.blueprint.workloads[0].arrivals = Arrivals::List(Vec::new());
     let mut start = Span::ZERO;
@@ -187,8 +187,8 @@ fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>
     }
     net.blueprint.end.limit = Time::ZERO + start;
     net.blueprint.end.acknowledged = true;
-    let (told, measured) = run(&net.blueprint);
-    (told.into_iter().map(|span| span.0).collect(), measured)
+    let (noted, measured) = run(&net.blueprint);
+    (noted.into_iter().map(|span| span.0).collect(), measured)
 }
 
 fn pairs(hosts: &[NodeId]) -> impl Iterator<Item = (NodeId, NodeId)> {
@@ -217,8 +217,8 @@ proptest! {
         let mtu = net.blueprint.mtu.0;
         let shown = shown(&net.blueprint, &hosts);
         prop_assert_eq!(send_alone(&mut net, &hosts, mtu).1, shown);
-        // Mechanisms are told of the packets behind the first.
-        let (told, measured) = send_alone(&mut net, &hosts, line.behind_the_first(mtu));
-        prop_assert_eq!(measured, told);
+        // Mechanisms see the time of the packets behind the first.
+        let (noted, measured) = send_alone(&mut net, &hosts, line.behind_the_first(mtu));
+        prop_assert_eq!(measured, noted);
     }
 }

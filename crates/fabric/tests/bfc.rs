@@ -1,4 +1,4 @@
-//! BFC in networks: single flows are held back and no others, all come to their end, in order, and bytes do not hang on threads.
+//! BFC in networks: only the flows that should be are held back, all complete in order, and bytes do not depend on threads.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(late, 0);
     }
 
-    /// Losses, links that fail, ways that change, relays: nothing panics, and all threads keep the same.
+    /// Losses, links that fail, paths that change, relays: nothing panics, and all threads keep the same.
     #[test]
     fn any_network_keeps_the_same_bytes_on_any_threads(plan in plans(), point in 0..POINTS.len()) {
         let plan = Plan { crossbar: false, point: 0, ..plan };

@@ -22,7 +22,7 @@ const BIFROST: &str = r#""bifrost""#;
 /// The largest frame of 1000 bytes of payload on Ethernet.
 const MTU: u64 = 1_078;
 
-/// What 80 km at 400 Gbit/s come to: Rs T, Delta, N.
+/// Of 80 km at 400 Gbit/s: Rs T, Delta, N.
 const FULL: u64 = 500_000;
 const DELTA: u64 = 40_000_000 + 2 * MTU + 64;
 const SLOTS: u64 = 81;
@@ -69,7 +69,7 @@ fn a_flow_of_100_mb_takes_its_ideal_time() {
         late(&net)
     };
     assert_eq!(run(&fixed(42_000_000)), 0.0);
-    // At the least level a grant is short of what is held at the slot's end: a frame, of 500 KB.
+    // At the least level a grant is short of what is held at the time slot's end: a frame, of 500 KB.
     let late = run(&fixed(LEAST));
     assert!((0.0..100e6 * 8.0 / 400e3 / 400.0).contains(&late), "{late} us late");
 }
@@ -121,7 +121,7 @@ fn one_product_of_buffer_keeps_any_drain_busy_where_pfc_needs_two() {
 
 // ---- Theorem 1
 
-/// A receiver half that is watched at each slot's end.
+/// A receiver half that is watched at each time slot's end.
 struct Watched {
     receiver: bifrost::Receiver,
     /// L and L + F.
@@ -145,7 +145,7 @@ impl FcReceiver for Watched {
     }
 }
 
-/// L and L + F at each slot's end at which the receiver is awake, while `a` always has data for `b`.
+/// L and L + F at each time slot's end at which the receiver is awake, while `a` always has data for `b`.
 fn watched(gbps: u64, pauses: &[(u64, u64)]) -> (Vec<(u64, u64)>, u64) {
     let (mut net, [a, _, t, b]) = haul(BIFROST, &fixed(42_000_000));
     net.blueprint.links[2].directions.iter_mut().for_each(|direction| direction.rate = Rate::gbps(gbps));
@@ -212,7 +212,7 @@ fn a_stall_fills_the_queue_to_its_level_and_costs_a_frame_a_slot() {
         let peak = counter(&records, "t", "s-t", "peak_bytes");
         assert!(peak <= level + (SLOTS + 2) * MTU, "{} above the level", peak - level);
         assert!(peak >= level - FULL - (SLOTS + 1) * MTU, "{} below the level", level - peak);
-        // One each slot of 10 us from the pause on, and hardly any before.
+        // One each time slot of 10 us from the pause on, and hardly any before.
         let frames = counter(&records, "t", "s-t", "pfc_tx");
         assert!((795..=850).contains(&frames), "{frames} frames");
     }
@@ -241,14 +241,14 @@ fn an_idle_link_has_no_slots_and_a_measuring_one_ticks_from_the_start() {
         named.map_or(0, |(_, count)| *count)
     };
     assert_eq!(timers(BIFROST), 0);
-    // Both ends, each 10 us of 10 ms; the last slot ends when the run does.
+    // Both ends, each 10 us of 10 ms; the last time slot ends when the run does.
     assert_eq!(timers(r#"{"bifrost": {"f-mode": "measured"}}"#), 2 * 999);
 }
 
 // ---- directions
 
 #[test]
-fn nothing_is_dropped_where_the_way_back_is_slower_and_loaded() {
+fn nothing_is_dropped_where_the_reverse_path_is_slower_and_loaded() {
     for gbps in [100, 40, 10] {
         let (mut net, [a, _, t, b]) = haul(BIFROST, r#"{"static": {"size": "auto"}}"#);
         net.blueprint.links[1].directions[1].rate = Rate::gbps(gbps);

@@ -1,4 +1,4 @@
-//! Captures: what is kept of the frames that chosen ports send, and that keeping it changes nothing.
+//! Captures: the frames kept of chosen ports, and that keeping them changes nothing.
 //!
 //! ```text
 //!  a ─┐
@@ -148,7 +148,7 @@ fn every_frame_that_a_port_sends_is_kept_once_in_the_order_of_time() {
 }
 
 #[test]
-fn the_first_packet_of_a_message_tells_its_length_and_the_last_one_is_padded() {
+fn the_first_packet_of_a_message_has_its_length_and_the_last_one_is_padded() {
     let records = incast(Some(spec(100_000, 16_000)));
     let frames = frames(&records);
     let of = |code: u8| frames.iter().filter(move |frame| frame.opcode() == Some(code));
@@ -292,7 +292,7 @@ fn messages_have_a_form_of_their_own_and_the_bytes_that_they_are_charged_for() {
     }
 }
 
-/// The codes of ECN that data bear on a link, in order and each once.
+/// The codes of ECN in data on a link, in order and each once.
 fn codes(frames: &[Frame], link: u32) -> Vec<u8> {
     let data = frames.iter().filter(|frame| matches!(frame.opcode(), Some(0x06..=0x08)));
     let of_link = data.filter(|frame| frame.interface == link);

@@ -1,4 +1,4 @@
-//! CASL in networks: who is told from whom, what may be lost and what may not, and that nothing is reordered.
+//! CASL in networks: which flows are labelled, what may be lost and what may not, and that nothing is reordered.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -38,7 +38,7 @@ struct Watched {
 
 impl Watched {
     fn look(&self, now: Time, p: &PacketView) {
-        if self.cp.is_culprit(now, p.flow) {
+        if self.cp.is_harmful(now, p.flow) {
             self.labelled.lock().expect("nobody panics").insert((p.source, p.destination));
         }
     }
@@ -84,7 +84,7 @@ impl CongestionPoint for Watched {
     }
 }
 
-/// Runs with watched machines in the places of those that the blueprint has; whom they have labelled, by port.
+/// Runs with watched machines in the places of those that the blueprint has; the flows that they have labelled, by port.
 fn watched(net: &Net) -> (Records, Vec<(String, BTreeSet<Pair>)>) {
     let mut blueprint = net.blueprint.clone();
     let mut places = Vec::new();
@@ -324,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_who_is_labelled_somewhere_loses_and_nothing_is_reordered(plan in plans()) {
+    fn only_labelled_flows_lose_packets_and_nothing_is_reordered(plan in plans()) {
         prop_assume!(!plan.flows.is_empty());
         let net = plan.net();
         let (records, labels) = watched(&net);
@@ -391,7 +391,7 @@ fn any_number_of_threads_keeps_the_same_bytes() {
     }
 }
 
-/// A flow that was labelled before comes to a port whose ingress is paused, and has no label there.
+/// A flow that was labelled before arrives at a port whose ingress is paused, and has no label there.
 ///
 /// ```text
 ///  a ──┐                    ┌── slow      s1 labels all that it sends on the trunk
@@ -399,7 +399,7 @@ fn any_number_of_threads_keeps_the_same_bytes() {
 ///  b ──┘                    └── fast
 /// ```
 #[test]
-fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
+fn packets_that_no_pause_held_fit_behind_a_pause_in_a_lossy_queue_only() {
     let run = |at_second: Option<&str>| {
         let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
         let [s1, s2] = ["s1", "s2"].map(|name| net.switch_with(name, r#"{"static": {"size": "auto"}}"#));
@@ -430,8 +430,8 @@ fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
     assert!(lost > 500 && slow < 500_000, "{lost} {slow}");
     assert!(peak < 40_000, "{peak}: xoff and some, though 100 Gbit/s came for 160 us");
     // With one that is large enough, nothing is, and the account holds no more for it.
-    let quiet = r#"{"casl": {"kmin": "9MB", "kmax": "9MB", "capacity": "5MB"}}"#;
-    let (lost, slow, fast, peak) = run(Some(quiet));
+    let inactive = r#"{"casl": {"kmin": "9MB", "kmax": "9MB", "capacity": "5MB"}}"#;
+    let (lost, slow, fast, peak) = run(Some(inactive));
     assert_eq!((lost, slow, fast), (0, 1_000_000, 1_000_000));
     assert!(peak < 40_000, "{peak}");
 }
@@ -445,7 +445,7 @@ fn refused(net: &Net) -> String {
 }
 
 #[test]
-fn what_it_cannot_stand_beside_is_refused_by_name() {
+fn incompatible_mechanisms_are_refused_by_name() {
     let net = |buffer: &str, control: &str, points: &[&str]| {
         let mut net = Net::new(Format::Ethernet);
         let (a, s, b) = (net.host("a"), net.switch_with("s", buffer), net.host("b"));
@@ -517,7 +517,7 @@ fn the_incast_pauses_the_victims_link_unless_its_flows_are_isolated_at_once() {
 
 #[test]
 fn flows_whose_packets_may_be_dropped_have_timers() {
-    // All but one packet of the flow are dropped: nothing tells of the last.
+    // All but one packet of the flow are dropped: nothing reports the last.
     let mut net = incast(Rate::gbps(1_000), PFC, None, Bytes::kb(40));
     let s2 = NodeId(1);
     net.congestion_point(

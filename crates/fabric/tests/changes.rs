@@ -1,4 +1,4 @@
-//! Networks that change while they run: what is ideal then, what is lost, and that order and flow control hold.
+//! Networks that change during a run: ideals, losses, order and flow control.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -73,7 +73,7 @@ fn what_fails_before_a_flow_or_after_it_is_no_matter_to_its_ideal() {
 }
 
 #[test]
-fn the_ideal_of_a_flow_that_starts_while_its_short_way_is_cut_is_that_of_the_others() {
+fn the_ideal_of_a_flow_that_starts_while_its_short_path_is_cut_is_that_of_the_others() {
     for down in [(0, 60_000), (1_000, 60_000), (5_000, 60_000)] {
         let records = lone(&[down], Span::ms(5));
         assert_eq!(slowdowns(&records), [1.0], "{down:?}");
@@ -82,7 +82,7 @@ fn the_ideal_of_a_flow_that_starts_while_its_short_way_is_cut_is_that_of_the_oth
 }
 
 #[test]
-fn a_way_that_comes_back_while_a_flow_is_sent_counts_for_its_ideal() {
+fn a_path_that_comes_back_while_a_flow_is_sent_counts_for_its_ideal() {
     // 100 MB take 8.5 ms: the long way is back when a tenth is sent.
     let ideal = |down: &[(u64, u64)]| {
         let (mut net, h1, h2) = triangle(down);
@@ -100,23 +100,24 @@ fn a_link_that_fails_beside_an_equal_one_is_no_matter_to_a_flow_on_the_other() {
     let mut net = Net::new(Format::Ethernet);
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
-    for way in 0..2 {
+    for path in 0..2 {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("way {way}");
+        net.blueprint.links[link].name = format!("way {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     net.flow(a, b, Bytes::mb(1), Span::ZERO);
-    let used = |records: &Records, way: usize| counter(records, "s", &format!("way {way}"), "tx_packets") > 0;
+    let used =
+        |records: &Records, path: usize| counter(records, "s", &format!("way {path}"), "tx_packets") > 0;
     let other = if used(&net.run(), 0) { 2 } else { 1 };
     net.blueprint.links[other].down = (1..20).map(|i| (at(4 * i), at(4 * i + 2))).collect();
-    // Its hash chooses among two ways and among one: only where the first port is its own it stays there.
+    // Its hash chooses among two paths and among one: only where the first port is its own it stays there.
     let records = net.run();
     assert_eq!((drops(&records), used(&records, other - 1)), (0, false));
     assert_eq!(slowdowns(&records), [1.0]);
 }
 
 #[test]
-fn a_flow_that_no_way_was_ever_up_for_has_no_ideal() {
+fn a_flow_without_a_path_at_any_time_has_no_ideal() {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(3));
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
@@ -226,9 +227,9 @@ impl Lone {
     }
 }
 
-/// Two ways of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
+/// Two paths of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
 #[test]
-fn a_flow_that_is_sprayed_over_unlike_ways_may_beat_each_and_has_slowdown_1_then() {
+fn a_flow_that_is_sprayed_over_unlike_paths_may_beat_each_and_has_slowdown_1_then() {
     let links =
         [(40, 292), (10, 1), (40, 30), (40, 118), (10, 1), (10, 196), (100, 1), (10, 1), (40, 1), (10, 1)];
     let lone = Lone {
@@ -265,7 +266,7 @@ proptest! {
     /// On the ring of switches of one rate that packets go round one way, then the other: where the ideal of one way was
     /// once beaten.
     #[test]
-    fn no_flow_beats_its_ideal_whose_way_changes_while_it_is_sent(
+    fn no_flow_beats_its_ideal_whose_path_changes_while_it_is_sent(
         rates in prop::collection::vec(prop::sample::select(vec![10u64, 30, 100]), 8),
         sends in (0usize..4, 1usize..4, 1u64..60_000, 1u64..60),
         cut in (0usize..4, 0u64..60, 1u64..60),
@@ -294,16 +295,16 @@ proptest! {
     }
 }
 
-/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `ways` links there, of which the first fails
+/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `paths` links there, of which the first fails
 /// at 20 us, for good.
-fn dead(ways: usize, detection: u64, convergence: u64) -> Net {
+fn dead(paths: usize, detection: u64, convergence: u64) -> Net {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(5)).until_limit();
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
     let first = net.link(s, t, G100, Span::us(10), PFC);
-    for way in 1..ways {
+    for path in 1..paths {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("s-t {way}");
+        net.blueprint.links[link].name = format!("s-t {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     let link = &mut net.blueprint.links[first];
@@ -337,7 +338,7 @@ fn until_its_ends_know_a_link_that_is_down_swallows_what_is_sent() {
 }
 
 #[test]
-fn until_routes_are_computed_anew_packets_go_where_the_link_is_dead() {
+fn until_routes_are_recomputed_packets_go_to_the_dead_link() {
     // A flow for which the first way is the chosen one.
     let on_first = |net: &Net| {
         let mut still = Net { blueprint: net.blueprint.clone() };

@@ -1,4 +1,4 @@
-//! What building refuses is refused without it, in the same words.
+//! What building refuses is refused without it, with the same message.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -28,13 +28,13 @@ fn run(mut net: Net, loops: Vec<LoopSpec>) -> Records {
     net.run()
 }
 
-fn bandwidth(a: NodeId, b: NodeId, size: u64, messages: u64, ahead: u64) -> LoopSpec {
+fn bandwidth(a: NodeId, b: NodeId, size: u64, messages: u64, depth: u64) -> LoopSpec {
     LoopSpec {
         source: a,
         destination: b,
         size: Bytes(size),
         messages,
-        ahead,
+        depth,
         start: Time::ZERO,
         next: Next::Sent,
     }
@@ -156,9 +156,9 @@ fn ping_pong_takes_half_a_round_trip_each_way() {
         let records = run(net, ping_pong(a, b, 2, 100));
         // A payload of 2 B. The ACK of the message before goes first, at the host and at the switch alike.
         let wire = 2 + 98;
-        let ahead = if reliability == r#""none""# { 0 } else { ACK };
-        let way = |i: u64| wire * 2 * BYTE + 2 * LINK + if i == 0 { 0 } else { ahead * BYTE };
-        let next = |(i, at): &(u64, u64)| Some((i + 1, at + way(*i)));
+        let ack = if reliability == r#""none""# { 0 } else { ACK };
+        let latency = |i: u64| wire * 2 * BYTE + 2 * LINK + if i == 0 { 0 } else { ack * BYTE };
+        let next = |(i, at): &(u64, u64)| Some((i + 1, at + latency(*i)));
         let expected: Vec<u64> =
             std::iter::successors(Some((0, 0)), next).map(|(_, at)| at).take(200).collect();
         assert_eq!(ps(&records, "start_us"), expected, "{reliability}");
@@ -188,8 +188,8 @@ fn a_message_may_post_the_next_one_at_both_of_its_ends() {
         assert_eq!(ends("b", ps(&records, "start_us")), ends("a", arrived), "{reliability}");
         // The run waits for the last ACK of the first.
         let has_acks = reliability != r#""none""#;
-        let heard = real(records.flows.column("finish_sender_us"));
-        let first = heard.iter().zip(&from).filter(|(_, from)| *from == "a");
+        let finished = real(records.flows.column("finish_sender_us"));
+        let first = finished.iter().zip(&from).filter(|(_, from)| *from == "a");
         assert!(first.into_iter().all(|(at, _)| at.is_nan() != has_acks));
     }
 }

@@ -1,4 +1,4 @@
-//! Congestion points from outside the tree: notices that they send leave in good order, and by their own port.
+//! Congestion points from outside the tree: the CNPs that they send leave in good order, and by their own port.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -9,7 +9,7 @@ use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, PortEvent, QueueView,
+    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Quanta, Rate, Span, Time};
 use floodway_wire::Format;
@@ -18,8 +18,8 @@ use support::{Net, assert_invariants, counter, port, whole};
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
 
-fn notice(flow: FlowId) -> CpAction {
-    CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 })
+fn cnp(flow: FlowId) -> CpAction {
+    CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 })
 }
 
 /// `a` - `s` - `b` at 100 Gbit/s, with the links' numbers.
@@ -39,18 +39,18 @@ fn run(net: &Net, at: PortId, point: impl CongestionPoint + Send + 'static) -> R
     records
 }
 
-/// Sends thirty notices to the source of each packet.
+/// Sends thirty CNPs to the source of each packet.
 struct Talker;
 
 impl CongestionPoint for Talker {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        (0..30).for_each(|_| cx.push(notice(p.flow)));
+        (0..30).for_each(|_| cx.push(cnp(p.flow)));
         Mark::None
     }
 }
 
 #[test]
-fn notices_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
+fn cnps_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
     let (mut net, [a, _, b], [first, last]) = line();
     net.blueprint.links[first].down = vec![(Time::ZERO + Span::us(50), Time::ZERO + Span::us(60))];
     net.flow(a, b, Bytes::mb(2), Span::us(10));
@@ -58,13 +58,13 @@ fn notices_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
     assert!(records.outcome.drops.iter().any(|&(reason, drops)| reason == "link_down" && drops > 0));
 }
 
-/// For each packet of flow 0 it sends a notice to the source of flow 1, which is behind this very port.
+/// For each packet of flow 0 it sends a CNP to the source of flow 1, which is behind this very port.
 struct Back;
 
 impl CongestionPoint for Back {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         if p.flow == FlowId(0) {
-            cx.push(notice(FlowId(1)));
+            cx.push(cnp(FlowId(1)));
         }
         Mark::None
     }
@@ -86,11 +86,11 @@ fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
     assert!(wire > 12_000_000, "{wire}");
 }
 
-/// Names the flow of the first packet that it hears of once more, 160 us later.
+/// Names the flow of the first packet that it sees once more, 160 us later.
 #[derive(Default)]
 struct Late {
-    heard: Option<(FlowId, Time)>,
-    told: bool,
+    seen: Option<(FlowId, Time)>,
+    sent: bool,
 }
 
 impl CongestionPoint for Late {
@@ -99,18 +99,18 @@ impl CongestionPoint for Late {
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        self.heard.get_or_insert((p.flow, cx.now));
+        self.seen.get_or_insert((p.flow, cx.now));
         Mark::None
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.heard.filter(|_| !self.told).map(|(_, at)| at + Span::us(160))
+        self.seen.filter(|_| !self.sent).map(|(_, at)| at + Span::us(160))
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
-        if let Some((flow, _)) = self.heard {
-            cx.push(notice(flow));
-            self.told = true;
+        if let Some((flow, _)) = self.seen {
+            cx.push(cnp(flow));
+            self.sent = true;
         }
     }
 }
@@ -149,7 +149,7 @@ fn a_machine_that_claims_what_the_fabric_lacks_is_refused() {
     assert!(error.unwrap_err().to_string().contains("Classify"));
 }
 
-/// Writes down what it hears, with the time.
+/// Writes down its calls, with the time.
 struct Writes(Arc<Mutex<Vec<(&'static str, Time)>>>);
 
 impl Writes {
@@ -181,8 +181,8 @@ impl CongestionPoint for Writes {
     }
 }
 
-/// From 100 Gbit/s into 40, with a pipeline of so long: what a machine at the slow port hears.
-fn heard(pipeline: Span) -> Vec<(&'static str, Time)> {
+/// From 100 Gbit/s into 40, with a pipeline of so long: the calls of a machine at the slow port.
+fn seen(pipeline: Span) -> Vec<(&'static str, Time)> {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
     let pauses = r#"{"pfc": {"xoff": "20KB", "quanta": 100, "refresh": 0.5}}"#;
@@ -190,38 +190,38 @@ fn heard(pipeline: Span) -> Vec<(&'static str, Time)> {
     let slow = net.link(s, b, Rate::gbps(40), Span::us(1), PFC);
     net.pipeline(s, pipeline);
     net.flow(a, b, Bytes::kb(300), Span::ZERO);
-    let heard: Arc<Mutex<Vec<_>>> = Arc::default();
-    run(&net, port(slow, 0), Writes(Arc::clone(&heard)));
-    let heard = heard.lock().expect("nobody panics");
-    heard.clone()
+    let seen: Arc<Mutex<Vec<_>>> = Arc::default();
+    run(&net, port(slow, 0), Writes(Arc::clone(&seen)));
+    let seen = seen.lock().expect("nobody panics");
+    seen.clone()
 }
 
 #[test]
 fn a_pause_that_an_arrival_causes_comes_right_after_the_packet_has_joined() {
-    let heard = heard(Span::ZERO);
-    let at = heard.iter().position(|(what, _)| *what == "pauses").expect("it pauses");
-    assert_eq!(heard[at - 1], ("joins", heard[at].1));
+    let seen = seen(Span::ZERO);
+    let at = seen.iter().position(|(what, _)| *what == "pauses").expect("it pauses");
+    assert_eq!(seen[at - 1], ("joins", seen[at].1));
 }
 
 #[test]
 fn with_a_pipeline_a_pause_comes_before_the_packet_joins_by_the_time_that_it_takes() {
     let pipeline = Span::ns(700);
-    let heard = heard(pipeline);
-    let (_, paused) = *heard.iter().find(|(what, _)| *what == "pauses").expect("it pauses");
-    assert!(heard.contains(&("joins", paused + pipeline)));
-    assert!(!heard.contains(&("joins", paused)));
+    let seen = seen(pipeline);
+    let (_, paused) = *seen.iter().find(|(what, _)| *what == "pauses").expect("it pauses");
+    assert!(seen.contains(&("joins", paused + pipeline)));
+    assert!(!seen.contains(&("joins", paused)));
 }
 
 #[test]
 fn a_resume_that_a_departure_causes_comes_after_the_packet_has_left() {
     for pipeline in [Span::ZERO, Span::ns(700)] {
-        let heard = heard(pipeline);
-        let at = heard.iter().position(|(what, _)| *what == "resumes").expect("it resumes");
-        let left = heard[..at].iter().rev().find(|(what, _)| *what == "leaves").expect("something has left");
+        let seen = seen(pipeline);
+        let at = seen.iter().position(|(what, _)| *what == "resumes").expect("it resumes");
+        let left = seen[..at].iter().rev().find(|(what, _)| *what == "leaves").expect("something has left");
         // Its last bit has gone when room is made: 1082 bytes or so at 40 Gbit/s later.
-        let later = heard[at].1.since(left.1);
+        let later = seen[at].1.since(left.1);
         assert!(later <= Span::ns(220), "{later}");
-        let resumes = heard.iter().filter(|(what, _)| *what == "resumes").count();
-        assert!((1..=heard.iter().filter(|(what, _)| *what == "pauses").count()).contains(&resumes));
+        let resumes = seen.iter().filter(|(what, _)| *what == "resumes").count();
+        assert!((1..=seen.iter().filter(|(what, _)| *what == "pauses").count()).contains(&resumes));
     }
 }

@@ -10,7 +10,7 @@ use floodway_units::{Bytes, Rate, Span};
 use floodway_wire::Format;
 use support::{Net, counter, drops_by, real};
 
-/// What damaged frames of a flow control come to in the end.
+/// The effect of damaged frames of a flow control in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// All arrives, and no buffer overflows.
@@ -75,29 +75,29 @@ fn end(records: &Records) -> Option<f64> {
 }
 
 #[test]
-fn words_that_come_again_heal_and_words_that_are_said_once_do_not() {
+fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
     for (flow_control, reliability, expected) in ROWS {
         let records = run(flow_control, reliability, 0.02);
         let lost =
             counter(&records, "t", "s-t", "pfc_tx").saturating_sub(counter(&records, "s", "s-t", "pfc_rx"));
-        let told = format!(
+        let setting = format!(
             "{flow_control}, {reliability}: {lost} lost, {} dropped, end {:?} us",
             drops_by(&records, "buffer"),
             end(&records),
         );
-        assert!(lost > 0 || flow_control.contains("lossy"), "{told}");
-        assert_eq!(fate(&records), expected, "{told}");
+        assert!(lost > 0 || flow_control.contains("lossy"), "{setting}");
+        assert_eq!(fate(&records), expected, "{setting}");
         // What waits for a word that was lost is named at the end; what goes on is not.
         let blocked: Vec<_> =
             records.outcome.blocked.iter().map(|found| (&*found.port, found.flow_control)).collect();
         let stalled: &[_] = if expected == Fate::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
-        assert_eq!(blocked, stalled, "{told}");
+        assert_eq!(blocked, stalled, "{setting}");
     }
 }
 
 /// What heals does so at next to no cost.
 #[test]
-fn a_flow_control_that_heals_is_late_by_a_few_words_at_most() {
+fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
     for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Fate::Heals) {
         let late = |rate| end(&run(flow_control, reliability, rate)).expect("it heals");
         let (sound, damaged) = (late(0.0), late(1e-3));

@@ -67,7 +67,7 @@ impl Setting {
         net
     }
 
-    /// What `n` flows come to after `settle`, over `span`.
+    /// The steady state of `n` flows after `settle`, over `span`.
     fn steady(self, n: usize, apart: Span, settle: Span, span: Span) -> Steady {
         let until = |limit| self.meet(n, apart).limit(limit).run();
         // A run is the beginning of a longer one.
@@ -241,7 +241,7 @@ fn transfers(setting: Setting, n: usize) -> Net {
 }
 
 #[test]
-fn cnps_are_frames_on_the_way_back_and_counted_by_flow() {
+fn cnps_are_frames_on_the_reverse_path_and_counted_by_flow() {
     for (setting, interval) in [(PAPER, 50.0), (HPCC, 4.0)] {
         let records = transfers(setting, 4).until_limit().run();
         let cnps = whole(records.flows.column("cnps"));
@@ -319,7 +319,7 @@ fn a_new_rate_holds_for_the_packet_that_waits_unless_its_time_is_kept() {
 }
 
 #[test]
-fn the_papers_machine_cuts_once_an_interval_however_marks_are_told() {
+fn the_papers_machine_cuts_once_an_interval_however_marks_are_reported() {
     let used = |dcqcn| {
         let mut net = Setting { dcqcn, ..PAPER }.meet(2, Span::ZERO);
         net = net.reliability(r#""go-back-n""#).limit(Span::ms(20));

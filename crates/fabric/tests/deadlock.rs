@@ -1,4 +1,4 @@
-//! Cyclic buffer dependency: found, named, and told from a mere tree of pauses.
+//! Cyclic buffer dependency: found, named, and distinguished from a mere tree of pauses.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -92,15 +92,15 @@ fn a_ring_without_a_full_turn_of_flows_does_not_lock() {
 
 /// `a` sends to a host that pauses the last switch for ever, and to one that does not.
 fn storm(pause: &str, watchdog: &str) -> Records {
-    let quiet = format!(r#"{{"pfc": {{"xoff": "20KB", "pause": "{pause}"}}}}"#);
+    let pfc = format!(r#"{{"pfc": {{"xoff": "20KB", "pause": "{pause}"}}}}"#);
     let last = format!(r#"{{"pfc": {{"xoff": "20KB", "pause": "{pause}"{watchdog}}}}}"#);
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(8));
     let [a, broken, well] = ["a", "broken", "well"].map(|name| net.host(name));
     let [s, t] = ["s", "t"].map(|name| net.switch(name));
-    net.link(a, s, G100, Span::us(1), &quiet);
-    net.link(s, t, G100, Span::us(1), &quiet);
+    net.link(a, s, G100, Span::us(1), &pfc);
+    net.link(s, t, G100, Span::us(1), &pfc);
     let storm = net.link(t, broken, G100, Span::us(1), &last);
-    net.link(t, well, G100, Span::us(1), &quiet);
+    net.link(t, well, G100, Span::us(1), &pfc);
     net.pauses(storm, broken, Span::ZERO, Time::NEVER);
     net.flow(a, broken, Bytes::mb(1), Span::us(10));
     net.flow(a, well, Bytes::mb(1), Span::us(10));

@@ -4,8 +4,8 @@
 mod support;
 
 use floodway_fabric::blueprint::{Arrivals, ErrorRates, PoissonSpec, UNBOUNDED};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::CongestionPoint;
@@ -42,7 +42,7 @@ fn poisson(hosts: &[NodeId], until: Span) -> Arrivals {
     Arrivals::Poisson(PoissonSpec {
         sources: hosts.to_vec(),
         destinations: hosts.to_vec(),
-        spread: Spread::Uniform,
+        pattern: DestinationPattern::Uniform,
         sizes: Sizes::new(&[(100.0, 0.0), (5_000.0, 50.0), (200_000.0, 100.0)]).unwrap(),
         mean_gap: Span::us(6),
         from: Time::ZERO,
@@ -74,7 +74,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_does_not() {
 }
 
 #[test]
-fn the_seed_means_nothing_to_a_flow_that_meets_nobody() {
+fn the_seed_does_not_change_a_flow_alone() {
     let Fabrics { mut net, hosts } = racks(PFC);
     net.flow(hosts[0], hosts[1], Bytes::mb(1), Span::ZERO);
     let first = everything(&net.run());
@@ -136,7 +136,7 @@ fn lossy_links_with_endless_buffers_are_as_pauses_that_never_come() {
     };
     let (lossy, mut paused) = (with(r#""lossy""#), with(r#"{"pfc": {"xoff": "500MB"}}"#));
     assert_eq!(sum(&paused, "pfc_tx"), 0);
-    // The verdict alone tells whether losslessness was asked for.
+    // The verdict alone shows whether losslessness was asked for.
     paused.outcome.lossless = lossy.outcome.lossless.clone();
     assert_eq!(everything(&lossy), everything(&paused));
 }

@@ -1,4 +1,4 @@
-//! Digests of all that random networks with every mechanism keep: whatever moves a result moves one of them.
+//! Digests of all records of random networks with every mechanism: any change of a result changes a digest.
 //!
 //! `FLOODWAY_DIGESTS=DIR cargo test -p floodway-fabric --test digests` writes into an existing folder what each run kept, so
 //! that two revisions can be compared with `diff -r`.

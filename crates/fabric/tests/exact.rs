@@ -141,7 +141,7 @@ fn a_pipeline_delays_each_packet_once_a_switch_and_slows_none() {
 }
 
 #[test]
-fn the_ideal_is_over_the_fastest_of_equal_cost_ways_whichever_host_of_a_switch_it_leads_to() {
+fn the_ideal_is_over_the_fastest_of_equal_cost_paths_whichever_host_of_a_switch_it_leads_to() {
     // Two spines, one near and one far; hosts with links of different rates at the last switch, and one with
     // links to both leaves.
     let mut net = Net::new(Format::Ethernet);

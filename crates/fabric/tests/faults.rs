@@ -23,15 +23,15 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::us(us)
 }
 
-/// `a` - `s` - `t` - `b` with one or two ways from `s` to `t`; the first is cut as told.
-fn cut(ways: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
+/// `a` - `s` - `t` - `b` with one or two paths from `s` to `t`; the first is cut at the given times.
+fn cut(paths: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
     let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(60));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);
     let first = net.link(s, t, G100, Span::us(10), PFC);
-    for way in 1..ways {
+    for path in 1..paths {
         let link = net.link(s, t, G100, Span::us(10), PFC);
-        net.blueprint.links[link].name = format!("s-t {way}");
+        net.blueprint.links[link].name = format!("s-t {path}");
     }
     net.link(t, b, G100, Span::us(1), PFC);
     net.blueprint.links[first].down = down.iter().map(|&(from, to)| (at(from), at(to))).collect();
@@ -81,7 +81,7 @@ fn a_fixed_path_may_turn_back() {
 }
 
 #[test]
-fn flows_take_the_other_way_while_a_link_is_down() {
+fn flows_take_the_other_path_while_a_link_is_down() {
     let (mut net, a, b) = cut(2, &[(20, 50_000)], r#""go-back-n""#);
     for _ in 0..8 {
         net.flow(a, b, Bytes::mb(1), Span::ZERO);
@@ -94,7 +94,7 @@ fn flows_take_the_other_way_while_a_link_is_down() {
 }
 
 #[test]
-fn a_flow_that_starts_while_its_only_way_is_cut_is_sent_when_the_way_is_back() {
+fn a_flow_that_starts_while_its_only_path_is_cut_is_sent_when_the_path_is_back() {
     for reliability in [r#""none""#, r#""go-back-n""#] {
         let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(30));
         let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
@@ -116,7 +116,7 @@ fn a_flow_that_starts_while_a_link_further_on_is_cut_recovers_too() {
 }
 
 #[test]
-fn a_flow_over_one_of_several_ways_counts_with_the_loss_of_each() {
+fn a_flow_over_one_of_several_paths_counts_with_the_loss_of_each() {
     // The second way is the one that loses; which one a flow takes is decided by hash, or packet by packet.
     for routing in [r#""ecmp""#, r#""spray""#] {
         let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
@@ -132,7 +132,7 @@ fn a_flow_over_one_of_several_ways_counts_with_the_loss_of_each() {
 }
 
 #[test]
-fn a_flow_over_a_way_that_fails_notices_its_loss_wherever_it_stands_among_equals() {
+fn a_flow_over_a_path_that_fails_detects_its_loss_at_any_position_among_equals() {
     for second in [false, true] {
         let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
         net.blueprint.links[1 + usize::from(second)].down = vec![(at(13), at(14))];
@@ -380,7 +380,7 @@ proptest! {
 /// The first packets go the long way around the ring, the others straight on from 27 us on: those do not wait behind the
 /// first one, which is larger by its RETH.
 #[test]
-fn a_flow_whose_packets_on_two_ways_are_faster_than_all_on_one_has_its_own_time_as_ideal() {
+fn a_flow_whose_packets_on_two_paths_are_faster_than_all_on_one_has_its_own_time_as_ideal() {
     let trouble = Trouble {
         seed: 165_232_737_257_515_411,
         spray: false,
@@ -406,10 +406,10 @@ fn a_flow_whose_packets_on_two_ways_are_faster_than_all_on_one_has_its_own_time_
     assert_eq!(fct_ps(&net.run())[0].zip(fct_ps(&records)[0]).map(|(one, two)| one - two), Some(224));
 }
 
-/// Two ways, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
+/// Two paths, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
 /// together.
 #[test]
-fn two_ways_in_turn_may_be_much_faster_than_one() {
+fn two_paths_in_turn_may_be_much_faster_than_one() {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     let middle = net.switch("m");
@@ -431,7 +431,7 @@ fn two_ways_in_turn_may_be_much_faster_than_one() {
 
 #[test]
 fn the_ideal_of_sprayed_packets_knows_how_many_links_share_the_work() {
-    // Four ways of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.
+    // Four paths of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
     net.link(a, s, Rate::gbps(400), Span::us(1), PFC);
@@ -459,13 +459,13 @@ fn pauses_that_a_failed_link_cannot_carry_are_not_sent_later() {
     net.flow(a, b, Bytes::mb(200), Span::ZERO);
     net.pauses(last, b, Span::us(500), Time::NEVER);
     net.blueprint.links[first].down = vec![(down, up)];
-    let heard = |limit: Span| {
+    let received = |limit: Span| {
         let mut net = Net { blueprint: net.blueprint.clone() };
         net = net.limit(limit).until_limit();
         counter(&net.run(), "a", "a-s", "pfc_rx")
     };
-    let (before, after) = (heard(Span::ms(6)), heard(Span::us(6_002)));
-    // One anew: the queue is as full as it was.
+    let (before, after) = (received(Span::ms(6)), received(Span::us(6_002)));
+    // One again: the queue is as full as it was.
     assert!(after - before <= 1, "{before} and {after}");
 }
 

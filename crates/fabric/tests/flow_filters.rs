@@ -1,4 +1,4 @@
-//! Machines of a switch's ports that talk to each other, and sets of flows that go one hop upstream, to hosts too, which hold those
+//! Machines of a switch's ports that exchange messages, and sets of flows that go one hop upstream, to hosts too, which hold those
 //! flows back and no others.
 #![allow(missing_docs, reason = "tests")]
 
@@ -43,7 +43,7 @@ struct Cp {
     destination: u32,
     port: PortInfo,
     ports: Vec<PortInfo>,
-    /// As the port that the flow leaves by: it has told the port that the flow came in by.
+    /// As the port that the flow leaves by: it has sent a message to the port that the flow came in by.
     said: bool,
     /// As the port that the flow came in by: the flow.
     held: Option<u64>,
@@ -156,7 +156,7 @@ fn ends(net: &Net) -> [u64; 2] {
 fn a_host_holds_back_the_flow_that_the_switch_names_and_no_other_one() {
     // 100 KB take 8.6 us alone and 17.2 us beside each other, after 2 us of links.
     assert_eq!(ends(&net(false)), [19, 19]);
-    // Its first packets, of a round trip, are on their way when the host hears of it.
+    // Its first packets, of a round trip, are on their way when the filter arrives at the host.
     let [held, other] = ends(&net(true));
     assert!(other < 14, "{other}: it has the link for itself");
     assert!((62..72).contains(&held), "{held}: it goes on at 60 us");

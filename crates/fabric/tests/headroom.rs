@@ -136,7 +136,7 @@ fn the_worst_case_fits_into_the_formula() {
 }
 
 #[test]
-fn with_one_frame_less_the_worst_case_drops_and_the_verdict_says_where_when_and_how_much() {
+fn with_one_frame_less_the_worst_case_drops_and_the_verdict_has_port_time_and_bytes() {
     WORST.expect_loss(WORST.headroom() - FRAME, FRAMES);
 }
 
@@ -164,13 +164,13 @@ fn the_bytes_that_the_formula_has_to_spare_are_those_of_a_shorter_pause_frame() 
 }
 
 #[test]
-fn without_reverse_traffic_no_frame_stands_ahead_of_the_pause() {
+fn without_reverse_traffic_no_frame_is_ahead_of_the_pause() {
     let case = Case { reverse: false, ..WORST };
     case.expect_no_loss(case.headroom() - FRAME, FRAMES - 1);
 }
 
 #[test]
-fn a_pause_that_comes_between_two_frames_finds_none_begun() {
+fn a_pause_between_two_frames_finds_no_frame_begun() {
     let case = Case { back: WORST.back - 1, ..WORST };
     case.expect_no_loss(case.headroom() - FRAME, FRAMES - 1);
 }

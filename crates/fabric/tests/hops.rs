@@ -1,4 +1,4 @@
-//! A queue pair is told how many switches its data passes.
+//! The number of switches on a path that a queue pair's machines see.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -14,11 +14,11 @@ use floodway_wire::Format;
 use support::plans::Plan;
 use support::{Net, PFC, assert_invariants};
 
-/// Notes what each queue pair is told, by flow.
+/// Notes the hops of each queue pair, by flow.
 #[derive(Clone, Debug, serde::Serialize)]
 struct Noting {
     #[serde(skip)]
-    told: Arc<Mutex<BTreeMap<u32, u32>>>,
+    noted: Arc<Mutex<BTreeMap<u32, u32>>>,
 }
 
 struct Free;
@@ -33,7 +33,7 @@ impl Reaction for Noting {
     type Rp = Free;
 
     fn build(&self, qp: &QpInfo) -> Result<Free, ParamError> {
-        self.told.lock().expect("nobody panics").insert(qp.flow.0, qp.hops);
+        self.noted.lock().expect("nobody panics").insert(qp.flow.0, qp.hops);
         Ok(Free)
     }
 }
@@ -52,12 +52,12 @@ fn a_queue_pair_knows_how_many_switches_its_data_passes() {
     for (from, to) in [(0, 3), (0, 1), (0, 2), (2, 1)] {
         net.flow(hosts[from], hosts[to], Bytes(1_000), Span::ZERO);
     }
-    let told = Arc::new(Mutex::new(BTreeMap::new()));
-    let params = Box::new(Noting { told: Arc::clone(&told) });
+    let noted = Arc::new(Mutex::new(BTreeMap::new()));
+    let params = Box::new(Noting { noted: Arc::clone(&noted) });
     net.blueprint.settings[0].rate_control = vec![ReactionParams::Custom(Custom { name: "noting", params })];
     let records = Fabric::build(&net.blueprint, &Control::default()).expect("it can be built").run();
     assert_invariants(&records);
     // The two relays count like any other switch.
-    let told: Vec<u32> = told.lock().expect("nobody panics").values().copied().collect();
-    assert_eq!(told, [1, 2, 5, 4]);
+    let noted: Vec<u32> = noted.lock().expect("nobody panics").values().copied().collect();
+    assert_eq!(noted, [1, 2, 5, 4]);
 }

@@ -1,4 +1,4 @@
-//! Input-output queued switches: what crosses when, who waits for whom, and that nothing is lost or left idle.
+//! Input-output queued switches: crossings, waiting, and that nothing is lost or left idle.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -145,7 +145,7 @@ fn behind_paused_outputs(bytes: [u64; 2], buffer: &str) -> (u64, f64, Records) {
 }
 
 #[test]
-fn what_waits_for_a_paused_output_holds_up_nobody_until_its_own_queue_is_at_xoff() {
+fn packets_for_a_paused_output_block_no_others_until_their_own_queue_is_at_xoff() {
     // 60 KB and 60 KB wait: more than XOFF, but no VOQ has 70 KB. All 520 packets leave h0 in a row.
     let (pauses, fct, _) = behind_paused_outputs([60_000, 60_000], IOQ);
     assert_eq!(pauses, 0);

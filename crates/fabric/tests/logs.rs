@@ -35,7 +35,7 @@ fn texts(table: &Table, column: &str) -> Vec<String> {
     codes.iter().map(|&code| dictionary[code as usize].clone()).collect()
 }
 
-/// What is told apart of a port: node, number, link, class.
+/// The identity of a port: node, number, link, class.
 fn places(table: &Table) -> Vec<(String, u64, String, u64)> {
     let numbers = whole(table.column("port")).into_iter().zip(whole(table.column("class")));
     let names = texts(table, "node").into_iter().zip(texts(table, "link"));
@@ -61,7 +61,7 @@ fn the_log_has_as_many_rows_as_pause_frames_were_received() {
 }
 
 #[test]
-fn a_row_says_when_the_frame_s_last_bit_arrived_and_what_it_was() {
+fn a_row_has_the_arrival_of_the_last_bit_of_a_frame_and_its_kind() {
     let mut net = Net::new(Format::Ethernet);
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
     net.link(a, s, G100, Span::us(1), PFC);

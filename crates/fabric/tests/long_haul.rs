@@ -1,4 +1,4 @@
-//! Reliability that knows the path: nothing is sent again for want of patience.
+//! Reliability on long paths: nothing is retransmitted too early.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -44,7 +44,7 @@ fn needed(net: &Net) -> Bytes {
 }
 
 #[test]
-fn a_run_that_lost_nothing_by_luck_says_how_much_its_port_is_short() {
+fn a_run_that_lost_nothing_by_luck_reports_how_much_its_port_is_short() {
     let pfc = r#"{"pfc": {"xoff": "100KB"}}"#;
     let enough = needed(&haul(pfc, ROOMY).0).0;
     for (size, expected) in
@@ -114,8 +114,12 @@ fn sizes_promise_nothing_where_pauses_may_be_lost_or_ignored() {
         let lossless = verdict(&records);
         let expected = if why.is_some() { LosslessVerdict::HeldInRun } else { LosslessVerdict::HeldBySizing };
         assert_eq!((lossless.verdict, &lossless.short), (expected, &None), "{control} {damaged}");
-        let told = lossless.unproven.iter().map(|reason| why.is_some_and(|why| reason.why.contains(why)));
-        assert_eq!(told.collect::<Vec<_>>(), vec![true; usize::from(why.is_some())], "{control} {damaged}");
+        let matches = lossless.unproven.iter().map(|reason| why.is_some_and(|why| reason.why.contains(why)));
+        assert_eq!(
+            matches.collect::<Vec<_>>(),
+            vec![true; usize::from(why.is_some())],
+            "{control} {damaged}"
+        );
     }
 }
 
@@ -168,7 +172,7 @@ fn sizes_promise_nothing_where_pauses_wait_for_other_frames() {
 }
 
 #[test]
-fn what_a_failed_link_loses_of_a_lossless_class_is_told_apart() {
+fn losses_of_a_lossless_class_on_a_failed_link_are_counted_apart() {
     let (mut net, [a, _, _, b]) = haul(r#""pfc""#, ROOMY);
     net.flow(a, b, Bytes::mb(5), Span::ZERO);
     net.blueprint.links[1].down = vec![(Time::ZERO + Span::us(200), Time::NEVER)];

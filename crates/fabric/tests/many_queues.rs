@@ -47,7 +47,7 @@ struct Cp {
     params: Params,
     next: Option<Time>,
     turned: bool,
-    /// It waits to hear that packets have been sorted anew.
+    /// It waits for the event that packets have been sorted again.
     asked: bool,
 }
 
@@ -152,7 +152,7 @@ fn a_queue_that_is_held_back_holds_no_other_one_back() {
 }
 
 #[test]
-fn packets_that_wait_are_sorted_anew_into_all_queues() {
+fn packets_that_wait_are_sorted_again_into_all_queues() {
     let turned = Params { turns: Some(Time::ZERO + Span::us(12)), ..PLAIN };
     // The first is complete by then.
     assert_eq!(order(&run(&net(turned.clone(), None))), [0, 4, 3, 2, 1]);

@@ -1,4 +1,4 @@
-//! ECN marking in a network: how many packets are marked at which queue, and who hears of it.
+//! ECN marking in a network: how many packets are marked at which queue, and which senders get CNPs.
 //!
 //! ```text
 //!  a ──── 100 Gbit/s ────► s ──── 25 Gbit/s ────► b      a window of constant size: a queue of constant length

@@ -1,4 +1,4 @@
-//! Congestion points from outside the tree that clear marks, and that hear of CNPs on their way to senders.
+//! Congestion points from outside the tree that clear marks, and that see CNPs on their way to senders.
 //!
 //! ```text
 //!  a ── 100 Gbit/s ──► s ── 100 Gbit/s ──► t ── 25 Gbit/s ──► b
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, PortEvent, QueueView,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -71,7 +71,7 @@ fn cnps(records: &Records) -> u64 {
 struct Clears {
     /// It asks to be asked.
     asks: bool,
-    tells: bool,
+    sends_cnp: bool,
 }
 
 impl CongestionPoint for Clears {
@@ -82,8 +82,8 @@ impl CongestionPoint for Clears {
     fn clears(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> bool {
         assert_eq!(p.mark, Mark::Ce);
         assert!(q.len > Bytes::ZERO, "it is marked by what it leaves behind");
-        if self.tells {
-            cx.push(CpAction::ToSource(Notice::of(p.flow, Mark::Ce)));
+        if self.sends_cnp {
+            cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         }
         true
     }
@@ -94,7 +94,7 @@ fn a_mark_of_the_port_itself_is_cleared_after_all_have_marked() {
     let net = line(CNPS);
     let marked = net.run();
     assert!(cnps(&marked) > 10, "{}", cnps(&marked));
-    let clears = || vec![(port(LINKS[2], 0), custom(Clears { asks: true, tells: false }))];
+    let clears = || vec![(port(LINKS[2], 0), custom(Clears { asks: true, sends_cnp: false }))];
     let cleared = run(&net, clears);
     assert_eq!(cnps(&cleared), 0);
     // The port has marked all the same.
@@ -102,16 +102,16 @@ fn a_mark_of_the_port_itself_is_cleared_after_all_have_marked() {
 }
 
 #[test]
-fn who_does_not_ask_for_it_clears_nothing() {
+fn a_machine_without_the_demand_clears_nothing() {
     let net = line(CNPS);
     let point = || vec![(port(LINKS[2], 0), custom(Clears::default()))];
     assert_eq!(cnps(&run(&net, point)), cnps(&net.run()));
 }
 
 #[test]
-fn who_clears_a_mark_may_tell_the_sender_in_the_place_of_the_receiver() {
+fn a_machine_that_clears_a_mark_may_send_the_cnp_itself() {
     let net = line(CNPS);
-    let records = run(&net, || vec![(port(LINKS[2], 0), custom(Clears { asks: true, tells: true }))]);
+    let records = run(&net, || vec![(port(LINKS[2], 0), custom(Clears { asks: true, sends_cnp: true }))]);
     assert!(cnps(&records) > 0);
     assert_eq!(cnps(&records), counter(&records, "t", "t-b", "ecn_marks"));
     assert_eq!(counter(&records, "b", "t-b", "receiver_cnps"), 0);
@@ -153,14 +153,14 @@ fn marks_of_switches_before_are_cleared_where_nothing_waits_too() {
 }
 
 /// A CNP: when it came, by which port, of which flow, with which mark.
-type Cnp = (Time, PortId, u64, Mark);
-/// What a machine has heard of.
-type Heard = Arc<Mutex<Vec<Cnp>>>;
+type Passed = (Time, PortId, u64, Mark);
+/// The CNPs that a machine has seen.
+type Seen = Arc<Mutex<Vec<Passed>>>;
 
 /// Writes down which CNPs pass.
 struct Listens {
     asks: bool,
-    heard: Heard,
+    seen: Seen,
 }
 
 impl CongestionPoint for Listens {
@@ -169,35 +169,35 @@ impl CongestionPoint for Listens {
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
-        if let PortEvent::CnpPasses { notice, flow_hash, source, destination, ingress } = event {
+        if let PortEvent::CnpPasses { cnp, flow_hash, source, destination, ingress } = event {
             // Of hosts a and b.
             assert_eq!((source, destination), (1, 4));
-            self.heard.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, notice.mark));
+            self.seen.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, cnp.mark));
         }
     }
 }
 
-/// What machines at these ports hear of in a run on one thread.
-fn heard<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Cnp>; N]) {
-    let heard: [Heard; N] = std::array::from_fn(|_| Arc::default());
+/// The CNPs that machines at these ports see in a run on one thread.
+fn seen<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Passed>; N]) {
+    let seen: [Seen; N] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    for ((at, asks), heard) in at.into_iter().zip(&heard) {
-        let point = Listens { asks, heard: Arc::clone(heard) };
+    for ((at, asks), seen) in at.into_iter().zip(&seen) {
+        let point = Listens { asks, seen: Arc::clone(seen) };
         fabric.add_congestion_point(at, custom(point)).expect("it claims nothing");
     }
     let records = fabric.run();
     assert_invariants(&records);
-    (records, heard.map(|heard| heard.lock().expect("nobody panics").clone()))
+    (records, seen.map(|seen| seen.lock().expect("nobody panics").clone()))
 }
 
 #[test]
-fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
+fn all_ports_of_a_switch_that_demand_it_are_called_for_each_cnp() {
     let net = line(CNPS);
     let (to_b, to_s, to_t, to_a) =
         (port(LINKS[2], 0), port(LINKS[1], 1), port(LINKS[1], 0), port(LINKS[0], 1));
     let (records, [at_b, at_s, at_t, at_a]) =
-        heard(&net, [(to_b, true), (to_s, true), (to_t, true), (to_a, false)]);
+        seen(&net, [(to_b, true), (to_s, true), (to_t, true), (to_a, false)]);
     assert!(cnps(&records) > 0);
     assert_eq!((at_b.len() as u64, at_a.len()), (cnps(&records), 0));
     // They come to t from b, and then to s from t.
@@ -207,49 +207,49 @@ fn all_ports_of_a_switch_that_ask_hear_of_each_cnp_on_its_way() {
     let hashes: Vec<u64> = at_b.iter().map(|&(_, _, hash, _)| hash).collect();
     assert_eq!(hashes, at_t.iter().map(|&(_, _, hash, _)| hash).collect::<Vec<_>>());
     assert!(at_b.iter().zip(&at_t).all(|(first, then)| then.0.since(first.0) > Span::us(1)));
-    let heard_of = run(&net, || vec![(to_t, custom(Listens { asks: true, heard: Arc::default() }))]);
-    assert_eq!(fct_ps(&heard_of), fct_ps(&net.run()), "to listen changes nothing");
+    let watched = run(&net, || vec![(to_t, custom(Listens { asks: true, seen: Arc::default() }))]);
+    assert_eq!(fct_ps(&watched), fct_ps(&net.run()), "to listen changes nothing");
 }
 
 #[test]
-fn flags_of_replies_are_cnps_where_the_sender_reads_them_and_marks_on_replies_are_none_elsewhere() {
+fn flags_of_replies_are_cnps_only_where_the_sender_reads_them() {
     let to_t = port(LINKS[1], 0);
-    let (records, [flags]) = heard(&line(FLAGS), [(to_t, true)]);
+    let (records, [flags]) = seen(&line(FLAGS), [(to_t, true)]);
     // No packet of its own: each flag of a reply.
     assert_eq!(cnps(&records), 0);
     assert_eq!(flags.len() as u64, counter(&records, "b", "t-b", "cnp_flags"));
     assert!(flags.iter().all(|&(.., mark)| mark == Mark::Ce) && flags.len() > 10);
     // ACKs of marked packets are marked there, too, but the receiver thins CNPs out.
-    let (records, [packets]) = heard(&line(CNPS), [(to_t, true)]);
+    let (records, [packets]) = seen(&line(CNPS), [(to_t, true)]);
     assert_eq!(packets.len() as u64, cnps(&records));
     assert!(packets.len() < flags.len());
 }
 
-/// Tells the source of each packet.
-struct Tells;
+/// Sends a CNP to the source of each packet.
+struct SignalKind;
 
-impl CongestionPoint for Tells {
+impl CongestionPoint for SignalKind {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        cx.push(CpAction::ToSource(Notice::of(p.flow, Mark::Ce)));
+        cx.push(CpAction::ToSource(Cnp::of(p.flow, Mark::Ce)));
         Mark::None
     }
 }
 
 #[test]
-fn a_cnp_of_a_switch_is_heard_of_by_the_next_one_alone() {
+fn a_cnp_of_a_switch_is_seen_by_the_next_one_alone() {
     let mut net = line(CNPS);
     net.blueprint.links[LINKS[2]].ends[0].congestion_points.clear();
-    let heard: [Heard; 2] = std::array::from_fn(|_| Arc::default());
+    let seen: [Seen; 2] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    fabric.add_congestion_point(port(LINKS[2], 0), custom(Tells)).expect("it claims nothing");
-    for (at, heard) in [port(LINKS[2], 0), port(LINKS[1], 0)].into_iter().zip(&heard) {
-        let point = Listens { asks: true, heard: Arc::clone(heard) };
+    fabric.add_congestion_point(port(LINKS[2], 0), custom(SignalKind)).expect("it claims nothing");
+    for (at, seen) in [port(LINKS[2], 0), port(LINKS[1], 0)].into_iter().zip(&seen) {
+        let point = Listens { asks: true, seen: Arc::clone(seen) };
         fabric.add_congestion_point(at, custom(point)).expect("it claims nothing");
     }
     let records = fabric.run();
     assert_invariants(&records);
-    let [own, next] = heard.map(|heard| heard.lock().expect("nobody panics").len() as u64);
+    let [own, next] = seen.map(|seen| seen.lock().expect("nobody panics").len() as u64);
     assert!(cnps(&records) > 0);
     assert_eq!((own, next), (0, cnps(&records)));
 }

@@ -1,6 +1,6 @@
 //! Messages between the machines of a queue pair, and ports that meter them, without any mechanism of the registry.
 //!
-//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until it hears `STOP`, and each grant
+//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until `STOP` arrives, and each grant
 //! that arrives lets one packet start. A port that is metered lets one grant through each 3 us, and two wait there.
 #![allow(missing_docs, reason = "tests")]
 
@@ -10,8 +10,8 @@ use floodway_fabric::{Control, Fabric, Records, ThreadPlan};
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, CongestionPoint, ControlMessage, Cx, Demands, Detection, Hears, Meter, Need, Notice,
-    Notification, NotificationPoint, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
+    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Demands, Detection, Meter, Need, Notification,
+    NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -106,11 +106,11 @@ impl Notification for Granting {
 }
 
 impl NotificationPoint for Granter {
-    fn hears(&self) -> Hears {
-        Hears::Nothing
+    fn observes(&self) -> Observes {
+        Observes::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 
     fn on_message(&mut self, cx: &mut Cx<'_, ControlMessage>, m: &ControlMessage) {
         match m.kind {
@@ -154,7 +154,7 @@ impl CongestionPoint for Metered {
         Demands { meter: Some(METER), ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
     }
 }
@@ -239,8 +239,8 @@ fn a_metered_port_paces_the_packets_that_its_messages_let_go_and_counts_what_it_
     let grants_end = 2 * HOP + 9 * METERED + 2 * DATA_HOP + 84 * 80;
     let sent = grants_end / EVERY.0 + 1;
     assert_eq!((sent, dropped(sent)), (45, 32));
-    assert_eq!((drops(&records), drops_by(&records, "selective")), (32, 32));
-    // What r has sent has come to s; what s did not drop has left for a, two of them after the last packet's.
+    assert_eq!((drops(&records), drops_by(&records, "metered")), (32, 32));
+    // What r has sent has arrived at s; what s did not drop has left for a, two of them after the last packet's.
     assert_eq!(counter(&records, "r", "r-s", "tx_packets"), 45);
     assert_eq!(counter(&records, "s", "a-s", "tx_packets"), 45 - 32);
     assert_eq!(counter(&records, "a", "a-s", "rx_packets"), 45 - 32);
@@ -263,11 +263,11 @@ fn two_ends() -> Net {
 fn messages_of_two_queue_pairs_share_a_hosts_meter() {
     let records = two_ends().run();
     assert_eq!(finished(&records), [true; 3]);
-    // 200 packets, a grant each; the first one of a silence waits for nobody.
+    // 200 packets, a grant each; the first one of a silence waits for no other.
     let last = fct_ps(&records)[..2].iter().flatten().max().copied().unwrap_or_default();
     assert!((199 * METERED..=210 * METERED).contains(&last), "{last}");
     // Nothing else is dropped, and each message that leaves r arrives somewhere.
-    assert_eq!(drops(&records), drops_by(&records, "selective"));
+    assert_eq!(drops(&records), drops_by(&records, "metered"));
     assert!(drops(&records) > 300);
 }
 
@@ -286,7 +286,7 @@ fn metered_messages_are_the_same_on_any_threads() {
 
 #[test]
 fn a_receiver_of_two_ports_answers_by_the_one_that_it_is_asked_by() {
-    // The first of two links to r is never up, so that ways are not fixed.
+    // The first of two links to r is never up, so that paths are not fixed.
     let mut net = net();
     let (s, a, r) = (net.switch("s"), net.host("a"), net.host("r"));
     let [_, first, _] =

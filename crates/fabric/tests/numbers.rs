@@ -64,10 +64,10 @@ fn flows_that_wait_are_numbered_as_they_are_listed() {
         // They start in the other order.
         assert_eq!(numbers(&alone, "a"), [(10_000, 0), (20_000, 1)]);
         assert_eq!(numbers(&beside, "a"), [(20_000, 1), (10_000, 0)]);
-        let ways = carried(&alone);
-        assert_eq!(ways, carried(&beside));
+        let paths = carried(&alone);
+        assert_eq!(paths, carried(&beside));
         let expected = if sharing == Sharing::PerFlow { 2 } else { 1 };
-        assert_eq!(ways.iter().filter(|&&bytes| bytes > 0).count(), expected);
+        assert_eq!(paths.iter().filter(|&&bytes| bytes > 0).count(), expected);
     }
 }
 
@@ -81,7 +81,7 @@ fn loops(sizes: &[u64], depth: u64) -> Records {
         destination,
         size: Bytes(size),
         messages: EACH,
-        ahead: depth,
+        depth,
         start: Time::ZERO,
         next: Next::Sent,
     };
@@ -92,11 +92,11 @@ fn loops(sizes: &[u64], depth: u64) -> Records {
 #[test]
 fn messages_of_loops_have_numbers_and_paths_whatever_the_depth() {
     let sizes = [1_000, 20_000];
-    let ways = carried(&loops(&sizes, 1));
-    assert_eq!(ways.iter().filter(|&&bytes| bytes > 0).count(), 2);
+    let paths = carried(&loops(&sizes, 1));
+    assert_eq!(paths.iter().filter(|&&bytes| bytes > 0).count(), 2);
     for depth in [1, 2, 4] {
         let records = loops(&sizes, depth);
-        assert_eq!(carried(&records), ways, "{depth}");
+        assert_eq!(carried(&records), paths, "{depth}");
         let mut rows = numbers(&records, "a");
         rows.sort_unstable();
         let expected = |i| (sizes[(i / EACH) as usize], i);

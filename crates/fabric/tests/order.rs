@@ -30,7 +30,7 @@ fn out_of_order(records: &Records) -> Vec<u64> {
 ///  a ── s ─┤              ├─ t ── b
 ///          └─ m2 ──...────┘
 /// ```
-fn two_ways() -> (Net, NodeId, NodeId) {
+fn two_paths() -> (Net, NodeId, NodeId) {
     let mut net = Net::new(Format::HpccNs3);
     let [s, t, m1, m2] = ["s", "t", "m1", "m2"].map(|name| net.switch(name));
     let (a, b) = (net.host("a"), net.host("b"));
@@ -42,12 +42,12 @@ fn two_ways() -> (Net, NodeId, NodeId) {
     (net, a, b)
 }
 
-/// Flows of two packets, of which none meets another: they come each 2 us, and the ways differ by an odd number. Two packets
+/// Flows of two packets, of which none meets another: they come each 2 us, and the paths differ by an odd number. Two packets
 /// by the same way arrive one behind the other. Where the first has taken the long way and the second the short one, the
 /// flow ends with the first.
 #[test]
 fn a_packet_that_a_later_one_has_passed_is_out_of_order() {
-    let (mut net, a, b) = two_ways();
+    let (mut net, a, b) = two_paths();
     for i in 0..200 {
         net.flow(a, b, Bytes(2000), Span::us(2 * i));
     }
@@ -86,7 +86,7 @@ fn before(up: Span) -> u64 {
 }
 
 #[test]
-fn all_that_left_by_the_long_way_is_passed_by_what_leaves_by_the_short_one() {
+fn packets_on_the_long_path_are_overtaken_by_those_on_the_short_one() {
     let up = Span::us(6);
     assert_eq!(before(up), 59);
     let (mut net, a, b) = shortcut(up);
@@ -151,7 +151,7 @@ fn losses_alone_put_nothing_out_of_order() {
 }
 
 #[test]
-fn an_incast_under_pfc_keeps_the_order_on_one_way_for_each_flow() {
+fn an_incast_under_pfc_keeps_the_order_on_one_path_for_each_flow() {
     let mut net = Net::new(Format::HpccNs3).reliability(r#""go-back-n""#);
     let (s, t, b) = (net.switch("s"), net.switch("t"), net.host("b"));
     let pfc = r#"{"pfc": {"xoff": "30KB"}}"#;

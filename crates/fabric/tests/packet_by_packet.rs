@@ -1,4 +1,4 @@
-//! Congestion points that sort each packet for itself, and choose which queue of a class goes next.
+//! Congestion points that sort each packet for itself, and choose the next queue of a class.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -116,7 +116,7 @@ fn ends(records: &Records) -> (u64, u64) {
 }
 
 #[test]
-fn queues_of_a_class_are_served_as_the_machine_says() {
+fn queues_of_a_class_are_served_in_the_order_of_the_machine() {
     // Four flows of 100 KB take 35 us. In turn they end within two rounds of four packets, of 86 ns each, since first packets go
     // before; in their order the first one ends after a quarter of that.
     let (first, last) = ends(&run(&net(Params { in_turn: true })));

@@ -16,7 +16,7 @@ const FRAME: u64 = 84 * 80;
 /// The longest pause that a frame can name, at 100G.
 const QUANTA: u64 = 335_539_200;
 
-/// A host, a switch and a host at 100G, 1 us each; `b` pauses the switch as told.
+/// A host, a switch and a host at 100G, 1 us each; `b` pauses the switch at the given times.
 fn line(pfc: &str, from: Span, to: Time) -> Net {
     let mut net = Net::new(Format::Ethernet);
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
@@ -30,7 +30,7 @@ fn line(pfc: &str, from: Span, to: Time) -> Net {
 
 #[test]
 fn a_pause_holds_the_packet_and_a_resume_frees_it_at_once() {
-    // Paused when the packet comes to the switch at 11 us and 598 bytes.
+    // Paused when the packet arrives at the switch at 11 us and 598 bytes.
     let net = line(PFC, Span::us(5), Time(50 * US));
     // The resume is sent at 50 us and is there after its 84 bytes and 1 us.
     let resumed = 50 * US + FRAME + US;
@@ -185,7 +185,7 @@ fn a_fault_that_ends_does_not_resume_what_a_full_buffer_has_paused() {
 }
 
 #[test]
-fn a_release_that_is_on_its_way_when_the_pause_is_sent_brings_the_resume() {
+fn a_release_in_progress_when_the_pause_is_sent_brings_the_resume() {
     // The second packet, on its way to `c` who holds it up, takes the account to XOFF. The last one to a slow
     // `b` then crosses XON while nothing else happens at the switch.
     let pfc = r#"{"pfc": {"xoff": "1100B", "resume-offset": "0B", "pause": "on-off"}}"#;

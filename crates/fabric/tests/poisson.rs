@@ -1,13 +1,13 @@
-//! Poisson arrivals: the load that was asked for, from the sizes that were asked for.
+//! Poisson arrivals: the load and the sizes that were asked for.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::outcome::Stopped;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_units::{NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, PFC, names, real, whole};
@@ -29,7 +29,7 @@ fn star(seed: u64, sizes: Sizes) -> Net {
     net.blueprint.workloads[0].arrivals = Arrivals::Poisson(PoissonSpec {
         sources: hosts[..4].to_vec(),
         destinations: hosts,
-        spread: Spread::Uniform,
+        pattern: DestinationPattern::Uniform,
         sizes,
         mean_gap: GAP,
         from: Time::ZERO + FROM,
@@ -150,7 +150,7 @@ fn no_flow_starts_outside_its_time_and_only_those_inside_the_window_are_measured
 }
 
 #[test]
-fn a_source_draws_the_same_flows_whoever_else_sends() {
+fn a_source_draws_the_same_flows_beside_any_others() {
     let alone = {
         let mut net = star(4, sizes());
         let Arrivals::Poisson(poisson) = &mut net.blueprint.workloads[0].arrivals else { unreachable!() };

@@ -5,8 +5,8 @@ mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec, Sharing};
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -29,7 +29,7 @@ fn pair(format: Format, reliability: &str) -> (Net, NodeId, NodeId) {
     (net, a, b)
 }
 
-/// A column of times in picoseconds; none where there is none.
+/// A column of times in picoseconds; none where a time is missing.
 fn ps(records: &Records, column: &str) -> Vec<Option<u64>> {
     let us = real(records.flows.column(column)).into_iter();
     us.map(|us| (!us.is_nan()).then(|| (us * 1e6).round() as u64)).collect()
@@ -100,7 +100,7 @@ fn congested(format: Format, sharing: Sharing, gbps: u64) -> (Net, NodeId, NodeI
 
 #[test]
 fn messages_behind_each_other_are_sent_as_one() {
-    // These headers do not tell a message's first packet from others.
+    // These headers do not distinguish a message's first packet from others.
     let run = |sizes: &[u64]| {
         let (mut net, a, b) = congested(Format::HpccNs3, Sharing::PerPair, 25);
         for &kb in sizes {
@@ -157,7 +157,7 @@ fn poisson_flows_of_a_pair_share_a_queue_pair() {
         net.blueprint.workloads[0].arrivals = Arrivals::Poisson(PoissonSpec {
             sources: vec![a, b],
             destinations: vec![a, b],
-            spread: Spread::Uniform,
+            pattern: DestinationPattern::Uniform,
             sizes: Sizes::fixed(Bytes::kb(20)),
             mean_gap: Span::us(3),
             from: Time::ZERO,

@@ -1,4 +1,4 @@
-//! RCM in networks: a burst is held back where it meets others, nobody's packets change their order, and control ends.
+//! RCM in networks: a burst is held back where it meets others, no packets are reordered, and control ends.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -27,7 +27,7 @@ const BURST: (u64, u64) = (150, 20);
 /// ```
 fn incast(buffer: &str, point: Option<&str>) -> Net {
     let mut net = Net::new(Format::HpccNs3);
-    // A quarter of the link each, as their rate control has come to.
+    // A quarter of the link each, as their rate control has found.
     net = net.reliability(r#""go-back-n""#).rate_control(&[r#"{"static-window": {"size": "20KB"}}"#]);
     let mut burst = net.blueprint.settings[0].clone();
     burst.rate_control.truncate(0);
@@ -81,18 +81,18 @@ fn states(records: &Records) -> Vec<(f64, String, String)> {
     states.filter_map(|(row, state)| Some((times[row] / 1e3, nodes[row].clone(), state?))).collect()
 }
 
-/// Notices in the order in which s has sent them: to whom, the degree, and how many flows are named.
-fn notices(records: &Records) -> Vec<String> {
+/// CNs in the order in which s has sent them: the neighbour, the degree, and how many flows are named.
+fn cns(records: &Records) -> Vec<String> {
     let signals = records.signals.as_ref().expect("it was asked for");
     let (kinds, nodes) = (names(signals.column("event")), names(signals.column("node")));
     let (to, ports) = (texts(signals, "neighbour"), names(signals.column("link")));
     let (degrees, flows) = (real(signals.column("degree")), real(signals.column("flows")));
     let mut found = Vec::new();
     for row in 0..kinds.len() {
-        let is_notice = kinds[row] == "cn";
+        let is_cn = kinds[row] == "cn";
         let given = (to[row].is_some(), degrees[row].is_finite(), flows[row].is_finite());
-        assert_eq!(given, (is_notice, is_notice, is_notice), "{}", kinds[row]);
-        if is_notice {
+        assert_eq!(given, (is_cn, is_cn, is_cn), "{}", kinds[row]);
+        if is_cn {
             assert_eq!(
                 (nodes[row].as_str(), ports[row].as_str()),
                 ("s", "s-d"),
@@ -105,25 +105,25 @@ fn notices(records: &Records) -> Vec<String> {
     found
 }
 
-/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
-/// both inputs wait. The burst is the one culprit, and all is taken back in the end.
+/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone gets a CN. In one queue packets of
+/// both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
 #[test]
-fn each_notice_to_a_switch_has_a_row_and_hosts_are_sent_none() {
+fn each_cn_to_a_switch_has_a_row_and_hosts_get_no_cn() {
     let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";
     let in_one_queue = "a 56 1, a 4 1, b 63 1, b 48 1, a 2 1, b 13 1, a 10 1, b 0 0, a 0 0";
     for (buffer, expected) in BUFFERS.into_iter().zip([behind_crossbar, in_one_queue]) {
         let records = incast(buffer, Some(r#""rcm""#)).limit(Span::us(600)).until_limit().run();
-        let notices = notices(&records);
-        assert_eq!(notices.join(", "), expected, "{buffer}");
-        let count = notices.len() as u64;
+        let cns = cns(&records);
+        assert_eq!(cns.join(", "), expected, "{buffer}");
+        let count = cns.len() as u64;
         assert_eq!((counter(&records, "s", "s-d", "cns"), sum(&records, "cns")), (count, count));
     }
 }
 
 #[test]
-fn without_it_there_are_no_notices() {
+fn without_it_there_are_no_cns() {
     let records = incast(BUFFERS[0], None).limit(Span::us(200)).until_limit().run();
-    assert_eq!((sum(&records, "cns"), notices(&records).len()), (0, 0));
+    assert_eq!((sum(&records, "cns"), cns(&records).len()), (0, 0));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! RCM with adaptive routing, in networks of several ways: who may move, and that nothing goes in circles or is reordered without it.
+//! RCM with adaptive routing, in networks of several paths: which flows may move, and that nothing loops or is reordered without it.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -95,7 +95,7 @@ fn crossed(records: &Records) -> u64 {
 #[derive(Debug, Default)]
 struct Seen {
     moved: usize,
-    /// Culprits, or flows of which something waited, that moved all the same; must stay empty.
+    /// Harmful flows, or flows of which something waited, that moved all the same; must stay empty.
     wrong: Vec<FlowId>,
 }
 
@@ -114,7 +114,7 @@ impl Watched {
         if last.is_some_and(|last| last != port) && !p.is_reply {
             let mut seen = self.seen.lock().expect("nobody panics");
             seen.moved += 1;
-            if before.is_none_or(|view| view.culprit || view.holds_flow || Some(view.port) != last) {
+            if before.is_none_or(|view| view.harmful || view.holds_flow || Some(view.port) != last) {
                 seen.wrong.push(p.flow);
             }
         }
@@ -126,9 +126,9 @@ impl Router for Watched {
         true
     }
 
-    fn usual_way(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
-        let usual = self.router.usual_way(p, ports);
-        self.usual = usual.map(|way| ports[way]);
+    fn usual_port(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
+        let usual = self.router.usual_port(p, ports);
+        self.usual = usual.map(|choice| ports[choice]);
         usual
     }
 
@@ -140,10 +140,10 @@ impl Router for Watched {
         // Who stays is not asked for a way: where it is now is its usual one.
         let usual = self.usual.expect("it was asked before");
         self.at.insert(p.flow, usual);
-        let way = self.router.route(now, rng, p, candidates);
+        let choice = self.router.route(now, rng, p, candidates);
         let before = candidates.iter().find(|view| view.port == usual);
-        self.took(p, candidates[way].port, before);
-        way
+        self.took(p, candidates[choice].port, before);
+        choice
     }
 }
 
@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_culprit_moves_and_every_packet_takes_a_shortest_way(flows in flows(), shared in any::<bool>()) {
+    fn no_harmful_flow_moves_and_every_packet_takes_a_shortest_path(flows in flows(), shared in any::<bool>()) {
         let mut fabric = leaf_spine(BUFFERS[usize::from(shared)], r#""sar""#);
         fabric.send(&flows);
         let control = Control::default();
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// Four large flows of one leaf have three ways: where two of them meet they are to blame, and stay; small ones of other hosts' leave.
+/// Four large flows of one leaf have three paths: where two of them meet they are to blame, and stay; small ones of other hosts' leave.
 #[test]
 fn flows_that_congest_nothing_leave_the_region() {
     let mut moved = 0;
@@ -216,7 +216,7 @@ fn flows_that_congest_nothing_leave_the_region() {
     assert!(moved > 0);
 }
 
-/// What crosses alone when its flow becomes a culprit, or is none any more, is followed by what comes later.
+/// What crosses alone when its flow becomes a harmful flow, or stops being one, is followed by what comes later.
 #[test]
 fn in_a_long_incast_nothing_is_reordered() {
     for (seed, buffer) in (0..6).flat_map(|seed| BUFFERS.map(|buffer| (seed, buffer))) {

@@ -1,4 +1,4 @@
-//! Who has how much of a link.
+//! Shares of a link.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

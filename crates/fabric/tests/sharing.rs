@@ -1,4 +1,4 @@
-//! Who gets what: a NIC's queue pairs, classes of a port, senders that meet, equal-cost ways.
+//! Fair sharing: a NIC's queue pairs, classes of a port, senders that meet, equal-cost paths.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -213,9 +213,9 @@ fn two_equal_senders_share_a_port_that_pauses_them() {
     assert!((share - 0.5).abs() < 0.05, "{share}");
 }
 
-// ---- equal-cost ways
+// ---- equal-cost paths
 
-/// 4 switches, then 4 more, all joined: packets from one switch to another by 16 ways.
+/// 4 switches, then 4 more, all joined: packets from one switch to another by 16 paths.
 fn two_tiers(routing: &str) -> (Net, NodeId, NodeId) {
     let mut net = Net::new(Format::HpccNs3).limit(Span::ms(200));
     let (a, first, last, b) = (net.host("a"), net.switch("first"), net.switch("last"), net.host("b"));
@@ -238,10 +238,11 @@ fn two_tiers(routing: &str) -> (Net, NodeId, NodeId) {
     (net, a, b)
 }
 
-/// Packets by the 16 ways through both tiers.
+/// Packets by the 16 paths through both tiers.
 fn joint(records: &Records) -> Vec<f64> {
-    let ways = (0..4).flat_map(|up| (0..4).map(move |down| (up, down)));
-    ways.map(|(up, down)| counter(records, &format!("u{up}"), &format!("u{up}-d{down}"), "tx_packets") as f64)
+    let paths = (0..4).flat_map(|up| (0..4).map(move |down| (up, down)));
+    paths
+        .map(|(up, down)| counter(records, &format!("u{up}"), &format!("u{up}-d{down}"), "tx_packets") as f64)
         .collect()
 }
 
@@ -281,7 +282,7 @@ fn with_a_shared_hash_the_second_tier_repeats_the_choice_of_the_first() {
 }
 
 #[test]
-fn spray_uses_all_ways_for_the_packets_of_one_flow() {
+fn spray_uses_all_paths_for_the_packets_of_one_flow() {
     let (mut net, a, b) = two_tiers(r#""spray""#);
     net.flow(a, b, Bytes::mb(100), Span::ZERO);
     let records = net.run();

@@ -1,4 +1,4 @@
-//! What is kept of congestion feedback, of machines from outside the tree, and of what senders may.
+//! Logs of congestion feedback, of machines from outside the tree, and of allowances of senders.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -8,7 +8,7 @@ use floodway_fabric::outcome::{Outcome, RowTotals};
 use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, Mark, PacketView, QueueView,
 };
 use floodway_units::{Bytes, Class, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -36,7 +36,7 @@ impl CongestionPoint for Teller {
         self.sent += 1;
         if self.sent.is_multiple_of(10) {
             let window = Some(Bytes(1_000 * self.sent));
-            cx.push(CpAction::ToSource(Notice { window, ..Notice::of(p.flow, Mark::Ce) }));
+            cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
         }
         match (self.long, self.sent % 3) {
             (false, _) => Mark::None,
@@ -54,7 +54,7 @@ impl CongestionPoint for Teller {
     }
 }
 
-/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch tells.
+/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch sends signals.
 fn incast() -> (Net, PortId) {
     let mut net = Net::new(Format::Ethernet);
     let (s, t, to) = (net.switch("s"), net.switch("t"), net.host("to"));
@@ -92,7 +92,7 @@ fn words(table: &Table, column: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_mark_and_cnp_has_a_row_and_counters_tell_marks_apart() {
+fn each_mark_and_cnp_has_a_row_and_counters_separate_marks() {
     let (mut net, at) = incast();
     net.blueprint.records = kept(10_000);
     let records = run(&net, at);
@@ -132,8 +132,8 @@ fn a_row_names_its_flow_and_its_window_and_only_those_of_states_a_state() {
     assert!(words(&log, "node").iter().all(|node| node == "s"));
 }
 
-/// Tells the neighbour upstream of each tenth packet that leaves: the degree counts these notices, and every third of them
-/// names nobody, the next one flow, and the next two.
+/// Sends the neighbour upstream a CN for each tenth packet that leaves: the degree counts these CNs, and every third of them
+/// names no flow, the next one flow, and the next two.
 #[derive(Default)]
 struct Complainer(u64);
 
@@ -143,14 +143,17 @@ impl CongestionPoint for Complainer {
         if self.0.is_multiple_of(10) {
             let number = self.0 / 10;
             let named = (0..number % 3).map(|_| p.flow);
-            cx.push(CpAction::ToUpstream(p.ingress, RegionNotice::new(p.class, number as u8, named)));
+            cx.push(CpAction::ToUpstream(
+                p.ingress,
+                CongestionNotification::new(p.class, number as u8, named),
+            ));
         }
         Mark::None
     }
 }
 
 #[test]
-fn each_notice_to_a_switch_has_a_row_with_whom_it_tells_what() {
+fn each_cn_to_a_switch_has_a_row_with_port_degree_and_flows() {
     let (mut net, at) = incast();
     net.blueprint.records = kept(10_000);
     let control = Control::default();

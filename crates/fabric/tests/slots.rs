@@ -1,4 +1,4 @@
-//! Where a queue pair's state lies is nobody's business: results do not depend on who else takes places there.
+//! Slots of queue pairs: results do not depend on which slot holds a queue pair's state.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -70,7 +70,7 @@ fn results(records: &Records) -> [Vec<String>; 2] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn flows_of_another_rack_that_take_places_change_nothing(
+    fn flows_of_another_rack_that_take_slots_change_nothing(
         gap in 1u64..60, count in 1u64..150, shared in any::<bool>(), numbered in any::<bool>(),
     ) {
         let ties = if numbered { Ties::SchedulingOrder } else { Ties::Hashed };
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn a_run_with_places_used_again_is_the_same_each_time() {
+fn a_run_with_reused_slots_is_the_same_each_time() {
     let (mut net, [hosts, others]) = racks(Ties::Hashed);
     flows(&mut net, 0, &hosts, Span::us(2), Span::us(13), 400);
     flows(&mut net, 0, &others, Span::us(2 + 13 * 50), Span::us(7), 100);

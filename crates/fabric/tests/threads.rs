@@ -1,4 +1,4 @@
-//! On however many threads a run is, and whichever of them visits which nodes, what is kept is the same to the byte.
+//! Threads: records are the same to the byte on any number of threads, with any assignment of nodes.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -10,7 +10,7 @@ use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
 use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, PortEvent, QueueView, RegionNotice,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, Mark, PacketView, PortEvent, QueueView,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -190,7 +190,7 @@ fn a_link_that_goes_down_may_have_its_ends_on_two_threads() {
 }
 
 #[test]
-fn what_has_one_order_for_all_is_on_one_thread_and_says_why() {
+fn a_run_in_one_order_has_one_thread_and_gives_the_reason() {
     let mut net = sites(Span::us(40));
     net.blueprint.semantics.ties = Ties::SchedulingOrder;
     let thread_plan = forced(&net.blueprint, 2);
@@ -213,7 +213,7 @@ fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
     let few = "windows are 1us long, in which hosts receive 200 packets at most: 4 threads need 300";
     assert_eq!(of(Threads::AtMost(4), 8), (2, Some(few.to_owned())));
     assert_eq!(of(Threads::AtMost(2), 8), (2, None));
-    let little = "about 1920 packets are to be sent: too few for threads to pay";
+    let little = "about 1920 packets are to be sent: too few for threads to be faster";
     assert_eq!(of(Threads::Paying, 2), (1, Some(little.to_owned())));
     assert_eq!(of(Threads::Paying, 1), (1, None));
 }
@@ -271,7 +271,7 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
     }
 }
 
-/// Tells its neighbour upstream of the flow of each tenth packet, and the source of a flow of which it is told.
+/// Sends its neighbour upstream a CN for each tenth packet, and a CNP to the source of each flow that a CN names.
 #[derive(Default)]
 struct Gossip(u64);
 
@@ -279,28 +279,22 @@ impl CongestionPoint for Gossip {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         self.0 += 1;
         if self.0.is_multiple_of(10) {
-            let notice = RegionNotice::new(p.class, 1, [p.flow, p.flow].into_iter());
-            cx.push(CpAction::ToUpstream(p.ingress, notice));
+            let cn = CongestionNotification::new(p.class, 1, [p.flow, p.flow].into_iter());
+            cx.push(CpAction::ToUpstream(p.ingress, cn));
         }
         Mark::None
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
-        let PortEvent::Notice(notice) = event else { return };
-        for &flow in notice.named() {
-            cx.push(CpAction::ToSource(Notice {
-                flow,
-                mark: Mark::Ce,
-                window: None,
-                rate: None,
-                degree: 0.0,
-            }));
+        let PortEvent::CongestionNotification(cn) = event else { return };
+        for &flow in cn.named() {
+            cx.push(CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 }));
         }
     }
 }
 
 #[test]
-fn notices_between_neighbours_name_the_same_flows_on_any_thread() {
+fn cns_between_neighbours_name_the_same_flows_on_any_thread() {
     let net = sites(Span::us(4));
     let run = |threads: usize| {
         let control = Control::default();
@@ -316,8 +310,8 @@ fn notices_between_neighbours_name_the_same_flows_on_any_thread() {
         fabric.on(&forced(&net.blueprint, threads)).run()
     };
     let (one, many) = (run(1), run(4));
-    let heard = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
-    assert!(heard > 20, "{heard} flows were told of");
+    let notified = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
+    assert!(notified > 20, "{notified} flows were told of");
     assert_eq!(everything(&one), everything(&many));
 }
 
@@ -381,7 +375,7 @@ impl CongestionPoint for Counts {
 }
 
 #[test]
-fn signals_of_a_fault_follow_those_of_events_of_its_instant_whoever_owns_the_node() {
+fn signals_of_a_fault_follow_those_of_events_of_its_instant_on_any_thread() {
     let run = |down: Option<Time>, owners: &[u8]| {
         let mut net = incast(4, Bytes(200_000));
         net.blueprint.records.signals = Some(1_000_000);

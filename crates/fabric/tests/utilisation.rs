@@ -88,12 +88,12 @@ impl Point {
     /// so that bytes and payload have one ratio.
     fn measured(self, records: &Records) -> (f64, f64) {
         let (times, sent) = sent(records);
-        let quiet = 1.5 * self.delay as f64;
+        let gap = 1.5 * self.delay as f64;
         let mut starts = Vec::new();
         let mut last = times[0];
         for (i, &bytes) in sent.iter().enumerate() {
             if bytes > 0.0 {
-                if times[i] - last > quiet {
+                if times[i] - last > gap {
                     starts.push(i);
                 }
                 last = times[i];

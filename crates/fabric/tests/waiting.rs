@@ -1,4 +1,4 @@
-//! Flows that wait for others: when they start, and who may not wait.
+//! Flows that wait for others: when they start, and which may not wait.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -172,7 +172,7 @@ fn flows_that_never_start_have_no_row_and_are_counted() {
 }
 
 #[test]
-fn who_cannot_know_cannot_wait() {
+fn a_flow_cannot_wait_for_what_its_source_does_not_see() {
     let refused = |ties: &[(usize, usize)], endless: bool| {
         let (mut net, h) = star(3, r#""go-back-n""#);
         let ends = [(0, 1), (1, 2), (2, 0), (0, 2)];
@@ -185,9 +185,9 @@ fn who_cannot_know_cannot_wait() {
         Fabric::build(&net.blueprint, &control).err().map(|error| error.to_string())
     };
     assert_eq!(refused(&[(1, 0), (2, 1), (3, 0)], false), None);
-    let unheard = "workload flows: flow 3 starts at h2, which cannot know when flow 1 from h0 to h1 is complete: it \
+    let expected = "workload flows: flow 3 starts at h2, which cannot know when flow 1 from h0 to h1 is complete: it \
                    would have to end there or begin there";
-    assert_eq!(refused(&[(2, 0)], false).as_deref(), Some(unheard));
+    assert_eq!(refused(&[(2, 0)], false).as_deref(), Some(expected));
     let cycle = "workload flows: flows wait for each other: flow 1 after flow 3 after flow 2 after flow 1";
     assert_eq!(refused(&[(1, 0), (2, 1), (0, 2), (3, 2)], false).as_deref(), Some(cycle));
     assert_eq!(

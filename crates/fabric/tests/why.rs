@@ -1,4 +1,4 @@
-//! Completion times taken apart: by hand where that can be done, and for any network as sums.
+//! Breakdowns of completion times: by hand where that can be done, and for any network as sums.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -116,7 +116,7 @@ fn a_flow_alone_is_serialised_and_propagated_and_nothing_else() {
 
 /// Both send 10 packets at one instant; ties let the ports alternate, so that the last of all waits for the ten of the other.
 #[test]
-fn who_shares_a_port_waits_there() {
+fn flows_that_share_a_port_wait_there() {
     let (mut net, [a, b, c, d], _) = dumbbell(PFC);
     net.flow(a, c, Bytes::kb(10), Span::ZERO);
     net.flow(b, d, Bytes::kb(10), Span::ZERO);
@@ -179,7 +179,7 @@ fn a_host_that_pauses_is_where_the_pause_began() {
 /// a and b send more than s>t carries, and from some time on c pauses t>c for 200 us. Whatever a>s is paused for when the pauses of c
 /// reach s: from then on it is c, though s may have said its pause before.
 #[test]
-fn a_pause_that_goes_on_for_something_else_is_told_so() {
+fn a_pause_that_continues_for_another_origin_is_split() {
     for from in (100..112).map(Span::us) {
         let (mut net, [a, b, c, _], _) = dumbbell(r#"{"pfc": {"xoff": "30KB"}}"#);
         net.pauses(3, c, from, Time::ZERO + from + Span::us(200));
@@ -249,7 +249,7 @@ fn a_lost_packet_waits_until_it_is_sent_again() {
 
 /// Of 40 packets one in the midst is lost on a link that damages a few: what is sent again is no first transmission.
 #[test]
-fn what_is_sent_again_is_told_from_what_is_sent_once() {
+fn retransmissions_are_separate_from_first_transmissions() {
     for reliability in [r#""go-back-n""#, r#""irn""#] {
         let (net, [a, _, c, _], _) = dumbbell(r#""lossy""#);
         let mut net = net.reliability(reliability);
@@ -309,9 +309,9 @@ fn a_flow_whose_nic_is_cut_off_waits_for_its_link() {
     assert_eq!(why.fct.0, why.ideal.0 + 40_000_000);
 }
 
-/// Four senders for h: RCM holds those back whom it finds to congest t>h, and tells s, which does the same.
+/// Four senders for h: RCM holds back those that congest t>h, and sends CNs to s, which does the same.
 #[test]
-fn culprits_are_held_back_where_their_region_is() {
+fn harmful_flows_are_held_back_where_their_region_is() {
     let mut net = Net::new(Format::Ethernet);
     let [s, t] = ["s", "t"].map(|name| net.switch_with(name, r#""ioq""#));
     let h = net.host("h");
@@ -340,7 +340,7 @@ fn culprits_are_held_back_where_their_region_is() {
 
 /// Bytes on their way use up all credit where the buffer is small for the link: nothing stays at t.
 #[test]
-fn credit_that_is_on_its_way_is_held_back_by_the_link_itself() {
+fn credit_in_flight_is_delayed_by_the_link_itself() {
     let mut net = Net::new(Format::HpccNs3);
     let [a, c] = ["a", "c"].map(|name| net.host(name));
     let [s, t] = ["s", "t"].map(|name| net.switch(name));
@@ -378,7 +378,7 @@ fn relays_hand_on_where_a_pause_began() {
 }
 
 #[test]
-fn who_is_asked_for_and_never_comes_is_not_found() {
+fn a_flow_that_never_starts_is_not_found() {
     let (mut net, [a, b, c, _], _) = dumbbell(PFC);
     net.flow(a, c, Bytes::kb(10), Span::ZERO);
     let control = Control::default();

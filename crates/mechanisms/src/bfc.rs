@@ -91,7 +91,7 @@ use crate::slots::{
 
 /// A filter that has not been repeated for so many τ is void.
 const INTERVALS_OF_SILENCE: u64 = 8;
-/// So many queues can be told apart in a word, beside the one of first packets.
+/// So many queues have a bit each in a word, beside the one of first packets.
 const MOST_QUEUES: u8 = 63;
 
 /// Parameters of backpressure flow control. Defaults are those of the paper's evaluation.
@@ -196,7 +196,7 @@ impl Detection for Params {
             );
             return Err(ParamError::new("interval", message));
         }
-        Ok(Cp { params: *self, port: *port, hop, inputs: Vec::new(), lanes: Vec::new() })
+        Ok(Cp { params: *self, port: *port, hop, inputs: Vec::new(), port_classes: Vec::new() })
     }
 }
 
@@ -208,13 +208,13 @@ pub struct Cp {
     hop: Hop,
     /// Bytes that leave here in HRTT + τ, by the port that a packet came in by, in the order of ports.
     inputs: Vec<(PortId, Bytes)>,
-    /// Of each class that has been heard of.
-    lanes: Vec<Lane>,
+    /// The state of each class seen so far.
+    port_classes: Vec<PortClass>,
 }
 
 /// A class at a port.
 #[derive(Debug)]
-struct Lane {
+struct PortClass {
     class: Class,
     /// As an egress: packets that wait here.
     queues: Queues,
@@ -228,10 +228,10 @@ struct Lane {
     void: Option<Time>,
 }
 
-impl Lane {
+impl PortClass {
     fn new(class: Class, params: &Params, port: &PortInfo) -> Self {
         let hashes = Hashes::new(params.hashes, params.filter.0 as u8);
-        Lane {
+        PortClass {
             class,
             queues: Queues::new(params, hashes, class, port.wire),
             pauses: Pauses::new(params.resumes),
@@ -254,18 +254,18 @@ fn next_multiple(now: Time, span: Span) -> Time {
 }
 
 impl Cp {
-    /// The state of a class, made when it is first heard of.
-    fn lane(&mut self, class: Class) -> &mut Lane {
-        let found = self.lanes.iter().position(|lane| lane.class == class);
+    /// The state of a class, created for its first packet.
+    fn port_class(&mut self, class: Class) -> &mut PortClass {
+        let found = self.port_classes.iter().position(|port_class| port_class.class == class);
         let at = found.unwrap_or_else(|| {
-            self.lanes.push(Lane::new(class, &self.params, &self.port));
-            self.lanes.len() - 1
+            self.port_classes.push(PortClass::new(class, &self.params, &self.port));
+            self.port_classes.len() - 1
         });
-        &mut self.lanes[at]
+        &mut self.port_classes[at]
     }
 
-    fn known(&self, class: Class) -> Option<&Lane> {
-        self.lanes.iter().find(|lane| lane.class == class)
+    fn known(&self, class: Class) -> Option<&PortClass> {
+        self.port_classes.iter().find(|port_class| port_class.class == class)
     }
 
     fn vfid(&self, flow_hash: u64) -> u32 {
@@ -283,29 +283,29 @@ impl Cp {
     /// A packet has left the queue `sub`, to be sent or not.
     fn left(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, sub: usize) {
         let hop = self.hop.rtt;
-        let lane = self.lane(p.class);
-        let Some(left) = lane.queues.leave(sub, p.wire) else { return };
+        let port_class = self.port_class(p.class);
+        let Some(left) = port_class.queues.leave(sub, p.wire) else { return };
         if left.counts {
             let (now, flow) = (cx.now, (left.vfid, p.ingress));
-            if lane.pauses.uncount(now, flow, hop) {
-                cx.push(said(p.ingress, p.class, left.vfid, -1));
+            if port_class.pauses.uncount(now, flow, hop) {
+                cx.push(pause_message(p.ingress, p.class, left.vfid, -1));
             }
         }
     }
 
     /// The machines of an egress port pause a flow that came in here, or resume it.
-    fn hear(&mut self, now: Time, message: &PortMessage) {
+    fn receive(&mut self, now: Time, message: &PortMessage) {
         let interval = self.hop.interval;
-        let lane = self.lane(message.class);
-        lane.paused.count(message.flow, message.number);
-        if lane.tick.is_none() && lane.paused.is_due() {
-            lane.tick = Some(next_multiple(now, interval));
+        let port_class = self.port_class(message.class);
+        port_class.paused.count(message.flow, message.number);
+        if port_class.tick.is_none() && port_class.paused.is_due() {
+            port_class.tick = Some(next_multiple(now, interval));
         }
     }
 }
 
 /// To the port `ingress`: a flow that came in there is paused here, or no longer.
-fn said(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
+fn pause_message(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
     CpAction::ToPort(ingress, PortMessage { class, flow: vfid.into(), number })
 }
 
@@ -332,33 +332,33 @@ impl CongestionPoint for Cp {
 
     fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
         let vfid = self.vfid(p.flow_hash);
-        QueueId { class: p.class, sub: self.lane(p.class).queues.place(vfid) }
+        QueueId { class: p.class, sub: self.port_class(p.class).queues.place(vfid) }
     }
 
     fn gate(&self, _now: Time, q: QueueId) -> Gate {
-        let held = self.known(q.class).is_some_and(|lane| lane.queues.is_held(q.sub.into()));
+        let held = self.known(q.class).is_some_and(|port_class| port_class.queues.is_held(q.sub.into()));
         if held { Gate::Closed } else { Gate::Open }
     }
 
     fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
-        self.known(class).is_some_and(|lane| lane.queues.is_paused(self.vfid(flow_hash)))
+        self.known(class).is_some_and(|port_class| port_class.queues.is_paused(self.vfid(flow_hash)))
     }
 
     fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
         let class = ready.first()?.queue.class;
-        let sub = self.lane(class).queues.next(now, ready)?;
+        let sub = self.port_class(class).queues.next(now, ready)?;
         Some(QueueId { class, sub })
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let (vfid, sub) = (self.vfid(p.flow_hash), usize::from(q.sub));
-        let active = self.lane(p.class).queues.active_with(vfid, sub);
+        let active = self.port_class(p.class).queues.active_with(vfid, sub);
         // The queue of first packets counts nothing.
         let counts = sub > 0 && q.len > self.threshold(p.ingress, active);
-        let lane = self.lane(p.class);
-        lane.queues.join(cx.rng, sub, vfid, counts);
-        if counts && lane.pauses.count((vfid, p.ingress), sub) {
-            cx.push(said(p.ingress, p.class, vfid, 1));
+        let port_class = self.port_class(p.class);
+        port_class.queues.join(cx.rng, sub, vfid, counts);
+        if counts && port_class.pauses.count((vfid, p.ingress), sub) {
+            cx.push(pause_message(p.ingress, p.class, vfid, 1));
         }
         Mark::None
     }
@@ -370,15 +370,15 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::Message(message) => self.hear(cx.now, message),
+            PortEvent::Message(message) => self.receive(cx.now, message),
             PortEvent::Filter(filter) => {
                 let interval = self.hop.interval;
-                self.lane(filter.class).obey(cx.now, filter, interval);
+                self.port_class(filter.class).obey(cx.now, filter, interval);
             }
             // Queues are emptied from their heads, the first queue first.
             PortEvent::Removed(p) => {
                 let vfid = self.vfid(p.flow_hash);
-                if let Some(sub) = self.lane(p.class).queues.headed_by(vfid) {
+                if let Some(sub) = self.port_class(p.class).queues.headed_by(vfid) {
                     self.left(cx, p, sub);
                 }
             }
@@ -387,24 +387,26 @@ impl CongestionPoint for Cp {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        let times = |lane: &Lane| [lane.tick, lane.void, lane.pauses.resumes_at()];
-        self.lanes.iter().flat_map(times).flatten().min()
+        let times =
+            |port_class: &PortClass| [port_class.tick, port_class.void, port_class.pauses.resumes_at()];
+        self.port_classes.iter().flat_map(times).flatten().min()
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= cx.now);
-        for lane in &mut self.lanes {
-            if due(lane.void) {
-                lane.obey(cx.now, &FlowFilter::empty(lane.class, 1), self.hop.interval);
+        for port_class in &mut self.port_classes {
+            if due(port_class.void) {
+                port_class.obey(cx.now, &FlowFilter::empty(port_class.class, 1), self.hop.interval);
             }
-            if due(lane.pauses.resumes_at()) {
-                let class = lane.class;
-                let mut resumed = |(vfid, ingress)| cx.out.0.push(said(ingress, class, vfid, -1));
-                lane.pauses.resume(cx.now, self.hop.rtt, &mut resumed);
+            if due(port_class.pauses.resumes_at()) {
+                let class = port_class.class;
+                let mut resumed = |(vfid, ingress)| cx.out.0.push(pause_message(ingress, class, vfid, -1));
+                port_class.pauses.resume(cx.now, self.hop.rtt, &mut resumed);
             }
-            if due(lane.tick) {
-                cx.out.0.push(CpAction::FilterUpstream(self.port.port, lane.paused.sent()));
-                lane.tick = lane.paused.is_due().then(|| next_multiple(cx.now, self.hop.interval));
+            if due(port_class.tick) {
+                cx.out.0.push(CpAction::FilterUpstream(self.port.port, port_class.paused.sent()));
+                port_class.tick =
+                    port_class.paused.is_due().then(|| next_multiple(cx.now, self.hop.interval));
             }
         }
     }

@@ -89,8 +89,10 @@ use crate::pfc::{React, bytes_meanwhile, bytes_until_heeded};
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 
 /// A quantum of pause time: 512 bit times.
+// IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// The switch takes about this long itself; a slot must be longer (section IV).
+/// The switch takes about this long itself; a time slot must be longer.
+// Section V: what a slot has to exceed.
 const INTERNAL_DELAY: Span = Span::us(1);
 
 /// Parameters of Bifrost.
@@ -155,10 +157,10 @@ pub enum FMode {
     Measured,
 }
 
-/// What slots come to on a link.
+/// The time slots of a link.
 #[derive(Clone, Copy, Debug)]
-struct Slots {
-    /// Rs·T: a whole slot's grant.
+struct TimeSlots {
+    /// Rs·T: a whole time slot's grant.
     full: u64,
     /// Delta.
     delta: u64,
@@ -166,13 +168,14 @@ struct Slots {
     count: u64,
 }
 
-impl Slots {
-    /// Delta + 2·Rs·T, the least H of Theorem 1.
+impl TimeSlots {
+    /// Delta + 2·Rs·T, the least H.
     fn least_level(self) -> Bytes {
+        // Theorem 1: H is Delta + 2 · Rs · T at least.
         Bytes(self.delta.saturating_add(2 * self.full))
     }
 
-    /// Delta + Rs·T: F while every grant is a whole slot's.
+    /// Delta + Rs·T: F while every grant is a whole time slot's.
     fn most_incoming(self) -> u64 {
         self.delta + self.full
     }
@@ -192,61 +195,64 @@ struct Pauses {
     react: u64,
     /// On top of each pause: half an MTU, or nothing.
     extra: u64,
-    /// Quanta on top of a whole slot's.
+    /// Quanta on top of a whole time slot's.
     guard: u64,
 }
 
 impl Pauses {
-    /// The largest grant up to `bytes` that whole quanta of pause leave of a slot.
+    /// The largest grant up to `bytes` that whole quanta of pause leave of a time slot.
     fn whole_grant(self, bytes: u64) -> u64 {
         let pause = (self.full - bytes.min(self.full)).div_ceil(QUANTUM) * QUANTUM;
         self.full.saturating_sub(pause)
     }
 
-    /// What the frame names that leaves `grant` of a slot; for a whole slot what ends the pause before it.
+    /// What the frame names that leaves `grant` of a time slot; for a whole time slot what ends the pause before it.
     fn quanta(self, grant: u64) -> u64 {
+        // Algorithm 1, line 14: p = T - c / Rs, in bytes of the link.
         let pause = self.full - grant;
         let extra = if pause > 0 { self.extra } else { 0 };
         let guard = if grant == 0 { self.guard } else { 0 };
         (pause + extra + self.react).div_ceil(QUANTUM) + guard
     }
 
-    /// Does a frame of so many quanta pause longer than its slot?
+    /// Does a frame of so many quanta pause longer than its time slot?
     fn reaches_over(self, quanta: u64) -> bool {
         quanta * QUANTUM > self.full + self.react
     }
 }
 
 impl Params {
-    fn slots(&self, link: &LinkInfo) -> Slots {
+    fn time_slots(&self, link: &LinkInfo) -> TimeSlots {
         let full = link.rate.bytes_covering(self.slot).0.max(1);
         let delta = bytes_until_heeded(link, self.react.on(link)).0;
-        Slots { full, delta, count: delta.div_ceil(full) }
+        TimeSlots { full, delta, count: delta.div_ceil(full) }
     }
 
     /// (k + N + 1)·MTU: what grants let through beyond what they say.
-    fn slack(&self, slots: Slots, link: &LinkInfo) -> Bytes {
-        let grants = u64::from(self.leak_period).saturating_add(slots.count).saturating_add(1);
+    fn slack(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
+        // Section IV-D: headroom of k MTU for what leaks past pauses.
+        let grants = u64::from(self.leak_period).saturating_add(time_slots.count).saturating_add(1);
         Bytes(grants.saturating_mul(leak(link)))
     }
 
-    /// H on this link; never less than Theorem 1 needs.
-    fn level_on(&self, slots: Slots, link: &LinkInfo) -> Bytes {
+    /// H on this link; never less than that least.
+    fn level_on(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
         let auto = || {
-            let ample = slots.least_level().saturating_add(Bytes(slots.full));
-            ample.min(link.buffer.saturating_sub(self.slack(slots, link)))
+            let ample = time_slots.least_level().saturating_add(Bytes(time_slots.full));
+            ample.min(link.buffer.saturating_sub(self.slack(time_slots, link)))
         };
-        self.level.or_else(auto).max(slots.least_level())
+        self.level.or_else(auto).max(time_slots.least_level())
     }
 
-    fn pauses(&self, slots: Slots, link: &LinkInfo) -> Result<Pauses, ParamError> {
+    fn pauses(&self, time_slots: TimeSlots, link: &LinkInfo) -> Result<Pauses, ParamError> {
         let pauses = Pauses {
-            full: slots.full,
+            full: time_slots.full,
             react: link.rate.bytes_covering(self.react.on(link)).0,
             extra: if self.half_mtu { link.mtu.0.div_ceil(2) } else { 0 },
             guard: leak(link).div_ceil(QUANTUM) + 1,
         };
         let longest = pauses.quanta(0);
+        // Section V: the field of a pause frame holds 65535 quanta.
         if longest > u64::from(Quanta::MAX.0) {
             let message = format!(
                 "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame names {} at most",
@@ -259,7 +265,7 @@ impl Params {
         Ok(pauses)
     }
 
-    fn check(&self, slots: Slots, link: &LinkInfo) -> Result<(), ParamError> {
+    fn check(&self, time_slots: TimeSlots, link: &LinkInfo) -> Result<(), ParamError> {
         let refuse = |key, message: String| Err(ParamError::new(key, message));
         if self.pause == Some(PauseMode::OnOff) {
             let why = "\"on-off\" cannot carry Bifrost: its frames name how long the upstream is to pause, \
@@ -268,6 +274,7 @@ impl Params {
         }
         let least = INTERNAL_DELAY.max(self.react.on(link));
         let delay = (link.delay + link.reverse_delay) / 2;
+        // Section V: a slot is longer than the switch takes, and shorter than the delay of the link.
         if self.slot <= least || self.slot >= delay {
             let fits = if least < delay { "" } else { ": no slot fits, Bifrost is for longer links" };
             let why = format!(
@@ -278,25 +285,25 @@ impl Params {
             return refuse("slot", why);
         }
         if self.leak_period == 0 {
-            return refuse("leak-period", "0 slots are none; it is 1 or more".into());
+            return refuse("leak-period", "0 slots are not allowed; the least is 1".into());
         }
         if link.buffer == Bytes::MAX {
             let why = "it needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
             return refuse("level", why.into());
         }
-        self.check_level(slots)
+        self.check_level(time_slots)
     }
 
-    fn check_level(&self, slots: Slots) -> Result<(), ParamError> {
-        let least = slots.least_level();
+    fn check_level(&self, time_slots: TimeSlots) -> Result<(), ParamError> {
+        let least = time_slots.least_level();
         match self.level {
             Sizing::Fixed(level) if level < least => {
                 let message = format!(
                     "{level} is {} short of Delta + 2 Rs T = {least}, with which nothing is lost and the link \
                      never idles (Delta = {}, Rs T = {})",
                     least - level,
-                    Bytes(slots.delta),
-                    Bytes(slots.full),
+                    Bytes(time_slots.delta),
+                    Bytes(time_slots.full),
                 );
                 Err(ParamError::new("level", message))
             }
@@ -318,18 +325,18 @@ impl FlowControl for Params {
 
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
         self.react.check(link)?;
-        let slots = self.slots(link);
-        self.check(slots, link)?;
-        let level = self.level_on(slots, link);
-        let receiver = Receiver::new(self, slots, self.pauses(slots, link)?, level, link);
+        let time_slots = self.time_slots(link);
+        self.check(time_slots, link)?;
+        let level = self.level_on(time_slots, link);
+        let receiver = Receiver::new(self, time_slots, self.pauses(time_slots, link)?, level, link);
         Ok((Sender::with_timers(link.rate, self.react.on(link)), receiver))
     }
 
     /// H + (k + N + 1)·MTU, where H is Delta + 2·Rs·T unless more is given.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
-        let slots = self.slots(link);
-        let level = self.level.or_else(|| Bytes::ZERO).max(slots.least_level());
-        level.saturating_add(self.slack(slots, link))
+        let time_slots = self.time_slots(link);
+        let level = self.level.or_else(|| Bytes::ZERO).max(time_slots.least_level());
+        level.saturating_add(self.slack(time_slots, link))
     }
 
     fn min_buffer_formula(&self) -> &'static str {
@@ -341,17 +348,17 @@ impl FlowControl for Params {
 
     /// The level, which a larger buffer raises, and (k + N + 1)·MTU.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
-        let slots = self.slots(link);
-        self.level_on(slots, link).saturating_add(self.slack(slots, link))
+        let time_slots = self.time_slots(link);
+        self.level_on(time_slots, link).saturating_add(self.slack(time_slots, link))
     }
 
-    /// What grants at a restart may let through beyond its level: all of a round trip and a slot, with its frames; and what a larger
+    /// What grants at a restart may let through beyond its level: all of a round trip and a time slot, with its frames; and what a larger
     /// buffer still raises the level by.
     fn restart_size(&self, link: &LinkInfo) -> Bytes {
-        let slots = self.slots(link);
-        let raised = self.level_on(slots, &LinkInfo { buffer: Bytes::MAX, ..*link });
-        let rises = raised.saturating_sub(self.level_on(slots, link));
-        Bytes(slots.most_incoming()).saturating_add(self.slack(slots, link)).saturating_add(rises)
+        let time_slots = self.time_slots(link);
+        let raised = self.level_on(time_slots, &LinkInfo { buffer: Bytes::MAX, ..*link });
+        let rises = raised.saturating_sub(self.level_on(time_slots, link));
+        Bytes(time_slots.most_incoming()).saturating_add(self.slack(time_slots, link)).saturating_add(rises)
     }
 
     fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {

@@ -83,13 +83,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, OrAuto, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
 use dropping::Dropping;
 use labels::{Change, Labels};
 use threshold::Threshold;
 
-/// Half of a port's 200 us of queues (section 4), in time at its rate.
+/// Half of a port's 200 us of queues, in time at its rate.
+// Section 4: a port has 200 us of queues, half of which are lossy.
 const CAPACITY: Span = Span::us(100);
 
 /// Parameters of CASL.
@@ -305,8 +306,8 @@ impl Detection for Params {
         &["lossless", "isolating"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -322,7 +323,7 @@ pub struct Cp {
     capacity: Bytes,
     /// The largest frame on the link.
     frame: Bytes,
-    /// One for each class that was heard of, in the order of that.
+    /// One for each class seen so far, in the order of their first packets.
     classes: Vec<Isolation>,
 }
 
@@ -393,6 +394,7 @@ impl Isolation {
     /// A packet of a flow has left, marked or not; what that changes.
     fn monitor(&mut self, now: Time, flow: FlowId, marked: bool, within: Span) -> Option<Change> {
         let queue: Ordering = self.queued().cmp(&self.q1.at());
+        // Section 3.2: the monitoring module, by marks and the queue against Q1.
         let change = self.labels.pass(now, flow, marked, queue);
         match change {
             Some(Change::Labelled) => self.q1.labelled(),
@@ -471,6 +473,7 @@ impl CongestionPoint for Cp {
             let labelled = self.known(p.class).is_some_and(|known| known.labels.is_congested(now, p.flow));
             labelled || self.params.inherit && p.isolated
         };
+        // Section 3.2: the isolation module has a lossy queue for congested flows.
         QueueId { class: p.class, sub: u8::from(is_data(p) && is_congested()) }
     }
 
@@ -484,12 +487,14 @@ impl CongestionPoint for Cp {
             return Some(DropReason::IsolatedFull);
         }
         let d = isolation.dropping.ratio();
+        // Section 3.2: selective loss, by an adaptive ratio.
         let chosen = q.len > isolation.q1.at() && d > 0.0 && uniform(rng) < d;
         chosen.then_some(DropReason::Selective)
     }
 
     fn gate(&self, _now: Time, q: QueueId) -> Gate {
         let is_owed = |known: &Isolation| known.is_owed(self.frame, self.params.floor);
+        // Section 3.2: the lossless queue has priority over the lossy one.
         if q.sub == 0 && self.known(q.class).is_some_and(is_owed) { Gate::Closed } else { Gate::Open }
     }
 
@@ -559,7 +564,7 @@ impl CongestionPoint for Cp {
         Signals { local, ..Signals::default() }
     }
 
-    fn is_culprit(&self, now: Time, flow: FlowId) -> bool {
+    fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.classes.iter().any(|known| known.labels.is_congested(now, flow))
     }
 }

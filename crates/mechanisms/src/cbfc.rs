@@ -146,8 +146,8 @@ impl Params {
         self.period.unwrap_or((link.delay / 10).clamp(PERIODS.0, PERIODS.1))
     }
 
-    /// What may have become free without a word.
-    fn untold(&self, link: &LinkInfo) -> Bytes {
+    /// What may have become free without an update.
+    fn unadvertised(&self, link: &LinkInfo) -> Bytes {
         let each_period = link.rate.bytes_covering(self.period_on(link));
         self.on_change.map_or(each_period, |delta| delta.min(each_period))
     }
@@ -157,7 +157,7 @@ impl Params {
         let frame = largest(link);
         let flight = link.rate.bytes_covering(link.delay + link.reverse_delay);
         let message = bytes_meanwhile(link, frame + MESSAGE + link.overhead);
-        let all = flight.saturating_add(self.untold(link)).saturating_add(message + frame * 3);
+        let all = flight.saturating_add(self.unadvertised(link)).saturating_add(message + frame * 3);
         match self.count() {
             Count::Bytes => all,
             Count::Blocks => {
@@ -257,7 +257,7 @@ impl FlowControl for Params {
         self.least_buffer(link)
     }
 
-    fn caveats(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+    fn warnings(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
         self.limit_of_credit(link).into_iter().collect()
     }
 

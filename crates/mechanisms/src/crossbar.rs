@@ -54,7 +54,7 @@ impl Crossbar {
         self.asked[input].remove(output);
     }
 
-    /// What may cross to `output` has changed: it has more room, or its queues were sorted anew.
+    /// What may cross to `output` has changed: it has more room, or its queues were sorted again.
     pub fn touch(&mut self, output: usize) {
         self.due.insert(output);
     }
@@ -79,12 +79,12 @@ impl Crossbar {
     }
 
     /// Matches free inputs with free outputs until no pair is left that asks and of which `may(input, output)` says that it may
-    /// cross. Those of `pairs` are busy from then on. Only those outputs are looked at of which something was told since the last time:
+    /// cross. Those of `pairs` are busy from then on. Only those outputs are looked at that were touched since the last time:
     /// elsewhere no pair was left, and none has come.
     ///
     /// Each output grants the first input at or after its pointer, each input accepts the first output that grants it at
     /// or after its own; again and again. Pointers move one beyond a pair that is made in the first round: so who was served is
-    /// the last to be served again, and outputs come to serve different inputs first.
+    /// the last to be served again, and outputs then serve different inputs first.
     pub fn make_pairs(&mut self, may: impl Fn(usize, usize) -> bool, pairs: &mut Vec<(usize, usize)>) {
         let mut first_round = true;
         loop {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_cross_leaves_its_turn_to_the_next() {
+    fn an_input_that_may_not_cross_leaves_its_turn_to_the_next() {
         let mut crossbar = Crossbar::new(3);
         let mut made = Vec::new();
         (0..3).for_each(|input| crossbar.ask(input, 0));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gets_nothing_in_the_first_round_gets_something_in_the_next() {
+    fn an_input_without_a_match_in_the_first_round_gets_one_in_the_next() {
         // Both outputs grant input 0 first; output 1 is left with input 1 in a second round.
         let mut crossbar = Crossbar::new(2);
         assert_eq!(pairs(&mut crossbar, &[(0, 0), (0, 1), (1, 1)]), [(0, 0), (1, 1)]);

@@ -95,7 +95,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    AckView, Allowance, LossView, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint, TICKS,
+    AckView, Allowance, Cnp, LossView, Mark, Need, ParamError, QpInfo, Reaction, ReactionPoint, TICKS,
     Timeout,
 };
 use rates::Rates;
@@ -110,7 +110,7 @@ pub struct Params {
     pub preset: Preset,
     /// How the receiver tells of marks.
     /// Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet of its own.
-    pub cnp: Cnp,
+    pub cnp: CnpForm,
     /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in
     /// `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
     /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
@@ -201,7 +201,8 @@ pub struct Params {
 /// How the receiver tells of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cnp {
+#[schemars(rename = "Cnp")]
+pub enum CnpForm {
     /// By a frame of the control class, at most one per flow and `cnp-interval`. Source: Zhu et al., section
     /// 3.1.
     #[default]
@@ -278,16 +279,16 @@ impl Reaction for Params {
 
     fn needs(&self) -> &'static [Need] {
         let losses = self.losses_as_cnps.and_then(Timeout::span).is_some();
-        let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp || losses;
+        let acks = self.cnp == CnpForm::AckFlag || self.window() == Window::VariableBdp || losses;
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         true
     }
 
     fn reads_flags(&self) -> bool {
-        self.cnp == Cnp::AckFlag
+        self.cnp == CnpForm::AckFlag
     }
 
     fn has_steps(&self) -> bool {
@@ -295,7 +296,7 @@ impl Reaction for Params {
     }
 
     fn cnp_interval(&self) -> Option<Span> {
-        (self.cnp == Cnp::Packet).then_some(self.interval())
+        (self.cnp == CnpForm::Packet).then_some(self.interval())
     }
 }
 
@@ -303,7 +304,7 @@ impl Reaction for Params {
 #[derive(Debug)]
 pub struct Rp {
     machine: Machine,
-    cnp: Cnp,
+    cnp: CnpForm,
     ue: Ue,
     /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
     /// receiver thin them out, which flags do not pass.
@@ -329,8 +330,8 @@ enum Machine {
 }
 
 impl Rp {
-    /// The receiver has told of `mark`.
-    fn told(&mut self, now: Time, mark: Mark) {
+    /// The receiver has reported `mark`.
+    fn notified(&mut self, now: Time, mark: Mark) {
         match (mark, &mut self.machine) {
             (Mark::Ce, Machine::Paper(machine)) => machine.on_cnp(now),
             (Mark::Ce, Machine::Mellanox(machine)) => machine.on_cnp(now),
@@ -343,7 +344,7 @@ impl Rp {
 
     fn is_part_of_the_last(&self, now: Time) -> bool {
         match &self.machine {
-            Machine::Paper(machine) => machine.has_heard_within(self.interval, now),
+            Machine::Paper(machine) => machine.had_cnp_within(self.interval, now),
             Machine::Mellanox(_) => false,
         }
     }
@@ -366,29 +367,30 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if ack.marked != Mark::None && self.cnp == Cnp::AckFlag && !self.is_part_of_the_last(now) {
-            self.told(now, ack.marked);
+        if ack.marked != Mark::None && self.cnp == CnpForm::AckFlag && !self.is_part_of_the_last(now) {
+            self.notified(now, ack.marked);
         }
     }
 
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         matches!(self.machine, Machine::Paper(_))
     }
 
-    fn hears_acks(&self) -> bool {
-        self.cnp == Cnp::AckFlag
+    fn observes_acks(&self) -> bool {
+        self.cnp == CnpForm::AckFlag
     }
 
-    fn on_notice(&mut self, now: Time, n: &Notice) {
-        self.told(now, n.mark);
+    fn on_cnp(&mut self, now: Time, n: &Cnp) {
+        self.notified(now, n.mark);
     }
 
     fn on_loss(&mut self, now: Time, l: &LossView) {
         let Some(losses) = self.losses.as_mut().filter(|losses| !l.timeout && now >= losses.counts) else {
             return;
         };
+        // CASL, Section 3.2: the rate control counts losses, at most one in an interval.
         losses.counts = now + losses.interval;
-        self.told(now, Mark::Ce);
+        self.notified(now, Mark::Ce);
     }
 
     fn increases(&self) -> u64 {

@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+    Cnp, Cx, Mark, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
 };
 
 /// Parameters of DCQCN's notification point.
@@ -55,7 +55,7 @@ impl Notification for Params {
     type Np = Np;
 
     fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
-        Ok(Np { interval: self.cnp_interval, quiet_until: Time::ZERO })
+        Ok(Np { interval: self.cnp_interval, blocked_until: Time::ZERO })
     }
 }
 
@@ -64,20 +64,22 @@ impl Notification for Params {
 pub struct Np {
     interval: Span,
     /// A mark before this instant sends no CNP.
-    quiet_until: Time,
+    blocked_until: Time,
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Marked
+    fn observes(&self) -> Observes {
+        Observes::Marked
     }
 
-    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
-        if p.mark != Mark::Ce || cx.now < self.quiet_until {
+    fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
+        // Figure 6: marks within N after a CNP send none.
+        if p.mark != Mark::Ce || cx.now < self.blocked_until {
             return;
         }
-        self.quiet_until = cx.now + self.interval;
-        cx.push(Notice::of(p.flow, Mark::Ce));
+        // Figure 6: else a CNP goes at once, and N begins anew.
+        self.blocked_until = cx.now + self.interval;
+        cx.push(Cnp::of(p.flow, Mark::Ce));
     }
 }
 
@@ -96,7 +98,7 @@ mod tests {
             let mark = if ce { Mark::Ce } else { Mark::None };
             let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
             let sent = bench.sent(us(at), |cx| np.on_data(cx, &data));
-            assert!(sent.iter().all(|notice| notice.flow == FlowId(7) && notice.mark == Mark::Ce));
+            assert!(sent.iter().all(|cnp| cnp.flow == FlowId(7) && cnp.mark == Mark::Ce));
             sent.len()
         };
         arrivals.iter().filter(|arrival| answers(arrival) == 1).map(|arrival| arrival.0).collect()

@@ -144,7 +144,9 @@ impl Rp {
         if self.batch_end == 0 {
             begun = begun.saturating_add(ack.acked);
         } else {
+            // Section 3.1: F, the share of marked packets.
             let share = (self.marked as f64 / self.batch as f64).min(1.0);
+            // Eq. 1: α = (1 - g) · α + g · F.
             self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
             self.marked = 0;
         }
@@ -153,19 +155,21 @@ impl Rp {
     }
 
     fn cut(&mut self, ack: &AckView<'_>) {
+        // Eq. 2: the rate, for the window, falls by α / 2.
         let factor = 1.0 - self.alpha / 2.0;
         self.rate = Rate((self.rate.0 as f64 * factor) as u64).max(self.rmin);
         self.recovery_end = Some(ack.sent);
     }
 
     fn raise(&mut self) {
+        // Section 3.1: increase as without marks, one packet a round trip.
         self.rate = (self.rate + self.rai).min(self.line);
         self.increases += 1;
     }
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 
@@ -284,7 +288,7 @@ mod tests {
     fn more_marks_than_packets_are_a_share_of_one() {
         let mut rp = rp(r#"{"g": 0.5}"#);
         ack(&mut rp, 1, 2, false);
-        // A batch of (1000 + 1000) / 1000 + 1 = 3, of which ACKs again and again tell of marks.
+        // A batch of (1000 + 1000) / 1000 + 1 = 3, of which ACKs again and again carry marks.
         for _ in 0..9 {
             ack(&mut rp, 2, 3, true);
         }

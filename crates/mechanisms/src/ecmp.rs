@@ -1,28 +1,28 @@
-//! Equal-cost multipath: all packets of a flow take the same of several equal ways, chosen by a hash (as
+//! Equal-cost multipath: all packets of a flow take the same of several equal paths, chosen by a hash (as
 //! switches do; RFC 2992 describes the practice).
 //!
 //! # What it does
 //!
-//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest ways.
+//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest paths.
 //!
 //! - `mix`: every switch hashes with a key of its own, which enters *before* the final mix, so that two tiers
 //!   choose independently.
 //! - `shared`: all switches hash alike: what one tier has separated stays together at the next
 //!   (polarisation).
 //! - `swing-ns3`: the hash of SWING's simulator, h = 31·h + byte over addresses and ports, from a seed of the
-//!   switch, modulo the number of ways.
+//!   switch, modulo the number of paths.
 //! - `hpcc-ns3`: the hash of HPCC's simulator, the 32-bit Murmur hash (its third form) over addresses and
-//!   ports, from a seed of the switch, modulo the number of ways.
+//!   ports, from a seed of the switch, modulo the number of paths.
 //!
 //! # Why
 //!
 //! It keeps packets in order, which go-back-N needs, and is what networks of today do. Two large flows on one
-//! way are slow while another way is idle: `spray` has no such collisions, at the price of order. `shared`
+//! path are slow while another path is idle: `spray` has no such collisions, at the price of order. `shared`
 //! shows what polarisation costs.
 //!
 //! # Known differences
 //!
-//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of way cannot be expected.
+//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of path cannot be expected.
 //! - These two work with the seeds that their profiles know, and refuse switches for which they know none.
 //!
 //! # References
@@ -107,9 +107,10 @@ pub enum Router {
     },
 }
 
-/// The part of `0..ways` where `hash` lies in the range of all hashes.
-fn scaled(hash: u64, ways: usize) -> usize {
-    ((u128::from(hash) * ways as u128) >> 64) as usize
+/// The part of `0..ports` where `hash` lies in the range of all hashes.
+fn scaled(hash: u64, ports: usize) -> usize {
+    // Section 2: hash-threshold, each path has a region of the key space of one size.
+    ((u128::from(hash) * ports as u128) >> 64) as usize
 }
 
 /// SWING's simulator, `CalcTime31Hash`: both addresses, then both ports, each from its lowest byte up.
@@ -139,29 +140,29 @@ fn murmur(seed: u32, flow: &FlowTuple) -> u32 {
 }
 
 impl slots::Router for Router {
-    fn by_flow(&self, flow: &FlowTuple, ways: usize) -> Option<usize> {
+    fn by_flow(&self, flow: &FlowTuple, ports: usize) -> Option<usize> {
         Some(match *self {
-            Router::Mix { key } => scaled(fold(key, flow.key()), ways),
-            Router::Times31 { seed } => times_31(seed, flow) as usize % ways,
-            Router::Murmur { seed } => murmur(seed, flow) as usize % ways,
+            Router::Mix { key } => scaled(fold(key, flow.key()), ports),
+            Router::Times31 { seed } => times_31(seed, flow) as usize % ports,
+            Router::Murmur { seed } => murmur(seed, flow) as usize % ports,
         })
     }
 
     /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two, which
     /// need the addresses, have only the latter.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
-        self.way(p, candidates.len())
+        self.choose(p, candidates.len())
     }
 }
 
 impl Router {
-    /// The choice among so many ways by the packet's hash.
-    pub(crate) fn way(&self, p: &PacketView, ways: usize) -> usize {
+    /// The choice among so many ports by the packet's hash.
+    pub(crate) fn choose(&self, p: &PacketView, ports: usize) -> usize {
         let key = match *self {
             Router::Mix { key } => key,
             Router::Times31 { seed } | Router::Murmur { seed } => u64::from(seed),
         };
-        scaled(fold(key, p.flow_hash), ways)
+        scaled(fold(key, p.flow_hash), ports)
     }
 }
 
@@ -194,7 +195,7 @@ mod tests {
     }
 
     /// Paths that HPCC's simulator chose for the first flows of a fat-tree of 16 hosts, recorded from its own
-    /// trace: switch, and the place of its choice among two ways in descending order of their numbers.
+    /// trace: switch, and the place of its choice among two paths in descending order of their numbers.
     #[test]
     fn the_hash_of_hpccs_simulator_gives_the_paths_that_it_recorded() {
         let host = |number: u32| 0x0B00_0001 + (number << 8);
@@ -223,12 +224,12 @@ mod tests {
         (0..100_000).map(|n| flow(n % 16, 16 + n / 16 % 16, 1_000, (n / 256) as u16))
     }
 
-    /// Chi-square of how often the flows take each pair of four ways at two switches.
+    /// Chi-square of how often the flows take each pair of four paths at two switches.
     fn chi_square(first: &Router, second: &Router) -> f64 {
         let mut counts = [0u32; 16];
         for flow in flows() {
-            let way = |router: &Router| router.by_flow(&flow, 4).expect("it depends on the flow alone");
-            counts[way(first) * 4 + way(second)] += 1;
+            let choice = |router: &Router| router.by_flow(&flow, 4).expect("it depends on the flow alone");
+            counts[choice(first) * 4 + choice(second)] += 1;
         }
         let expected = 100_000.0 / 16.0;
         counts
@@ -258,20 +259,20 @@ mod tests {
         for flow in flows() {
             assert_eq!(first.by_flow(&flow, 4), second.by_flow(&flow, 4));
         }
-        // Of the four ways at the second tier a quarter of the flows is left, on one.
+        // Of the four paths at the second tier a quarter of the flows is left, on one.
         assert!(chi_square(&first, &second) > 100_000.0);
     }
 
     #[test]
-    fn a_packet_takes_the_way_of_its_flow() {
+    fn a_packet_takes_the_port_of_its_flow() {
         let mut router = router(Hash::Mix, 0, "tor1", None);
         let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..7).map(view).collect();
         let mut bench = Bench::<()>::new();
         for flow in flows().take(1_000) {
             let packet = PacketView { flow_hash: flow.key(), ..packet(1_000) };
-            let way = router.route(Time::ZERO, &mut bench.rng, &packet, &candidates);
-            assert_eq!(Some(way), router.by_flow(&flow, 7));
+            let choice = router.route(Time::ZERO, &mut bench.rng, &packet, &candidates);
+            assert_eq!(Some(choice), router.by_flow(&flow, 7));
         }
     }
 
@@ -280,7 +281,7 @@ mod tests {
         let flow = flow(16, 23, 2, 1);
         assert_eq!(times_31(1_567_332_858, &flow), 879_444_050);
         assert_eq!(times_31(1_471_068_050, &flow), 1_471_592_938);
-        // s42 has four ways: s21, s22, s23, s24; this flow goes by s23.
+        // s42 has four paths: s21, s22, s23, s24; this flow goes by s23.
         assert_eq!(router(Hash::SwingNs3, 0, "s42", Some(1_471_068_050)).by_flow(&flow, 4), Some(2));
     }
 

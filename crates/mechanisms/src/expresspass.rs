@@ -117,7 +117,7 @@ pub struct Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_acks(&self) -> bool {
+    fn observes_acks(&self) -> bool {
         false
     }
 
@@ -128,9 +128,11 @@ impl ReactionPoint for Rp {
     fn on_demand(&mut self, now: Time, has: bool) {
         self.has_data = has;
         if has {
+            // Section 3: CREDIT_REQUEST, as soon as there are data.
             self.says = Some(REQUEST);
             self.asks_at = Some(now + self.timeout);
         } else {
+            // Section 3: CREDIT_STOP, when there are none left.
             self.says = Some(STOP);
             self.asks_at = None;
             self.stopped = now;
@@ -143,7 +145,7 @@ impl ReactionPoint for Rp {
             return;
         }
         if !self.has_data {
-            // The receiver has not heard of the end.
+            // The receiver does not know of the end.
             if now.since(self.stopped) >= self.timeout {
                 self.says = Some(STOP);
                 self.stopped = now;
@@ -171,6 +173,7 @@ impl ReactionPoint for Rp {
     }
 
     fn is_open(&self) -> bool {
+        // Section 3: no data without a credit.
         self.count > 0
     }
 
@@ -225,7 +228,7 @@ mod tests {
         assert!(!rp.is_open() && rp.with_data(us(13)).is_none());
         rp.on_demand(us(13), false);
         assert_eq!(says(&mut rp, 13), Some(STOP));
-        // What was on the way is wasted; what comes later still tells that the stop was lost.
+        // What was on the way is wasted; what comes later still shows that the stop was lost.
         rp.on_message(us(20), &credit(2, 12));
         assert!(!rp.is_open() && says(&mut rp, 20).is_none());
         rp.on_message(us(113), &credit(3, 105));

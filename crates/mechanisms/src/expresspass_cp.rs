@@ -65,6 +65,7 @@ impl Default for Params {
 impl Params {
     /// What credits may take of a link of `rate` whose largest data packet is `wire`.
     pub fn credit_rate(&self, rate: Rate, wire: Bytes) -> Rate {
+        // Section 3.1: credits have the share c / (c + d) of the link.
         let share = u128::from(rate.0) * u128::from(self.credit.0) / u128::from(self.credit.0 + wire.0);
         Rate(u64::try_from(share).unwrap_or(rate.0))
     }
@@ -85,6 +86,7 @@ impl Detection for Params {
             }
         }
         let rate = self.credit_rate(port.rate, port.wire);
+        // Section 3.1: a token bucket with a short queue of credits.
         let burst = Bytes(self.credit.0.saturating_mul(u64::from(self.burst)));
         Ok(Cp { meter: Meter { rate, burst, packets: self.queue } })
     }
@@ -105,7 +107,7 @@ impl CongestionPoint for Cp {
         Demands { meter: Some(self.meter), ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
     }
 }

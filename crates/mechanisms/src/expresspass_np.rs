@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expresspass::{CREDIT, REQUEST, STOP, USED};
 use crate::slots::{
-    ControlMessage, Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+    Cnp, ControlMessage, Cx, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
 };
 
 /// The smallest frame with preamble and gap.
@@ -183,7 +183,7 @@ struct Credits {
     w: f64,
     /// The period before was one of increase.
     grew: bool,
-    /// When the next credit goes; none while nobody wants any.
+    /// When the next credit is sent; none while none is wanted.
     next_credit: Option<Time>,
     /// Its number.
     number: u64,
@@ -191,7 +191,7 @@ struct Credits {
     expected: u64,
     /// Credits before this number say nothing about the rate.
     judged_from: u64,
-    /// Since `updated`: credits of which data has told, and those of them that were lost.
+    /// Since `updated`: credits that data has reported, and those of them that were lost.
     sent: u64,
     lost: u64,
     updated: Time,
@@ -217,17 +217,19 @@ impl Credits {
         self.expected = self.expected.max(m.number + 1);
     }
 
-    /// Algorithm 1, once a round trip.
+    /// Feedback control of credits, once a round trip.
     fn update(&mut self, now: Time) {
         let Some(rtt) = self.rtt else { return };
-        // At two round trips all is told of the credits of the first one.
+        // At two round trips all credits of the first one have been reported.
         let (period, late) = if self.params.own_credits { (rtt * 2, rtt) } else { (rtt, Span::ZERO) };
         let elapsed = now.since(self.updated);
         if elapsed < period || self.sent == 0 {
             return;
         }
+        // Algorithm 1: the credit loss of the period.
         let loss = self.lost as f64 / self.sent as f64;
         let target = self.target();
+        // Algorithm 1: increasing phase up to the target loss, else decreasing phase.
         if loss <= target {
             self.increase(target);
         } else {
@@ -248,25 +250,30 @@ impl Credits {
         if target_falls { target_loss * (1.0 - self.rate).max(0.0) } else { target_loss }
     }
 
-    /// The increasing phase of Algorithm 1.
+    /// The increasing phase.
     fn increase(&mut self, target: f64) {
         let Params { w_max, w_step, exceed, .. } = self.params;
         if self.grew {
+            // Algorithm 1: w rises towards w_max in a second period of increase.
             self.w = w_step.map_or(f64::midpoint(self.w, w_max), |step| (self.w + step).min(w_max));
         }
         let most = if exceed { 1.0 + target } else { 1.0 };
+        // Algorithm 1: the rate rises towards the largest by the weight w.
         self.rate = (1.0 - self.w) * self.rate + self.w * most;
     }
 
-    /// Its decreasing phase, where in `time` data told of credits of which the share `loss` was lost.
+    /// Its decreasing phase, where in `time` data reported credits of which the share `loss` was lost.
     fn decrease(&mut self, loss: f64, target: f64, time: Span) {
         let through = if self.params.measured {
             let most = time.0 as f64 / self.least_gap.0.max(1) as f64;
             ((self.sent - self.lost) as f64 / most).min(self.rate / (1.0 + target))
         } else {
+            // Algorithm 1: what the loss leaves of the rate.
             self.rate * (1.0 - loss)
         };
+        // Algorithm 1: the rate falls to that and the target loss.
         self.rate = through * (1.0 + target);
+        // Algorithm 1: w falls to a half, at least w_min.
         self.w = (self.w / 2.0).max(self.params.w_min);
     }
 
@@ -279,6 +286,7 @@ impl Credits {
     fn send_credit(&mut self, cx: &mut Cx<'_, ControlMessage>) {
         self.update(cx.now);
         let sizes = f64::from(self.params.padding) + 1.0;
+        // Section 3.1: credits of random size.
         let padding = (uniform(cx.rng) * sizes) as u8;
         cx.push(ControlMessage { kind: CREDIT, number: self.number, time: cx.now, padding, metered: true });
         self.number += 1;
@@ -287,11 +295,11 @@ impl Credits {
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Nothing
+    fn observes(&self) -> Observes {
+        Observes::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 
     fn on_message(&mut self, cx: &mut Cx<'_, ControlMessage>, m: &ControlMessage) {
         match m.kind {
@@ -331,7 +339,7 @@ mod tests {
         ControlMessage { kind, number, time: us(at), padding: 0, metered: false }
     }
 
-    /// A period ends in which data told of `sent` credits, of which `lost` were lost.
+    /// A period ends in which data reported `sent` credits, of which `lost` were lost.
     fn period(np: &mut Np, sent: u64, lost: u64) -> (f64, f64) {
         (np.0.sent, np.0.lost, np.0.rtt) = (sent, lost, Some(Span::us(10)));
         np.0.update(np.0.updated + Span::us(10));

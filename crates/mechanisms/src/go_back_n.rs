@@ -194,11 +194,13 @@ impl Sender {
 
     /// Starts the timer afresh if it has something to watch.
     fn restart_timer(&mut self, now: Time) {
+        // C9-139: a timer watches what is outstanding.
         self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
     }
 
-    /// Any reply may start the timer anew.
-    fn heard(&mut self, now: Time) {
+    /// A reply has arrived: restarts the timer where any reply does.
+    fn reply_arrived(&mut self, now: Time) {
+        // o9-85: each response may start the timer anew.
         if self.restart == Restart::Any && self.is_outstanding() {
             self.restart_timer(now);
         }
@@ -213,6 +215,7 @@ impl Sender {
         }
         let bytes = self.messages.offset(next);
         let acked = bytes.wrapping_sub(self.acknowledged_bytes);
+        // Section 9.7.5.1.2: a response acknowledges all packets before its own number.
         (self.unacknowledged, self.acknowledged_bytes) = (next, bytes);
         // An ACK from before a rewind may overtake what is being sent again.
         if self.next < next {
@@ -226,6 +229,7 @@ impl Sender {
     /// Sends again from the oldest packet that is not acknowledged.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
+        // Section 9.7: the requester sends again all from the oldest packet that is not acknowledged.
         (self.next, self.next_bytes) = (self.unacknowledged, self.acknowledged_bytes);
         if timeout || self.restart == Restart::Advance {
             self.deadline = None;
@@ -266,14 +270,14 @@ impl TransportSender for Sender {
         match reply {
             Reply::Ack { next } => {
                 let acked = self.acknowledge(now, next);
-                self.heard(now);
+                self.reply_arrived(now);
                 (acked, None)
             }
             // Its receiver keeps nothing out of order, and so never says this.
             Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
-                self.heard(now);
+                self.reply_arrived(now);
                 // One from before the last ACK says nothing new.
                 let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
                 (acked, loss)
@@ -297,6 +301,7 @@ impl TransportSender for Sender {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return None;
         }
+        // C9-139: the timer has run out.
         self.go_back(true)
     }
 }
@@ -335,6 +340,7 @@ impl Receiver {
     }
 
     fn take(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        // Section 9.7: the responder takes the packet with the expected number alone.
         self.expected += 1;
         self.unanswered += 1;
         self.nacked = None;
@@ -350,6 +356,7 @@ impl Receiver {
         }
         self.nacked = Some(cx.now);
         self.unanswered = 0;
+        // Section 9.7: one beyond it is answered by a NAK.
         cx.push(Reply::Nak { next: self.expected });
     }
 }
@@ -359,6 +366,7 @@ impl TransportReceiver for Receiver {
         match s.psn.cmp(&self.expected) {
             std::cmp::Ordering::Equal => return self.take(cx, s),
             std::cmp::Ordering::Greater => self.refuse(cx),
+            // C9-110: a duplicate is answered.
             std::cmp::Ordering::Less if self.duplicates == Duplicates::Ack => self.acknowledge(cx),
             std::cmp::Ordering::Less => {}
         }
@@ -398,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_are_cumulative_and_old_ones_say_nothing() {
+    fn acks_are_cumulative_and_old_ones_have_no_effect() {
         let mut sender = sender("{}", 3_500, 4);
         assert_eq!(sender.in_flight(), Bytes(3_500));
         assert_eq!(sender.on_reply(us(1), Ack { next: 3 }), (Bytes(3_000), None));
@@ -465,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn any_reply_and_any_packet_start_the_timer_anew_where_chosen() {
+    fn any_reply_and_any_packet_restart_the_timer_where_chosen() {
         let mut sender = sender(r#"{ "timeout": "100us", "restart": "any" }"#, 3_000, 0);
         sender.next_segment(us(1));
         sender.next_segment(us(5));
@@ -537,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_naked_once_in_an_interval_and_anew_after_progress() {
+    fn a_gap_is_naked_once_in_an_interval_and_again_after_progress() {
         receive(
             "{}",
             &[

@@ -211,7 +211,7 @@ enum Machine {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 

@@ -82,6 +82,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
+        // Section 4.1: each queue of the switch has 100 KB.
         Params { voq: Bytes::kb(100), output: Bytes::kb(100), speed_up: 2.0 }
     }
 }

@@ -77,9 +77,9 @@ mod marks;
 mod paper;
 mod sizing;
 mod swing;
-mod words;
+mod window;
 
-pub use words::Window;
+pub use window::Window;
 
 /// Parameters of IRN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -208,7 +208,7 @@ impl Reliability for Params {
         self.longest_fixed_timeout().unwrap_or(usual)
     }
 
-    fn hasty_timers(&self, base_rtt: Span, can_lose: bool) -> Option<String> {
+    fn early_timeout_warning(&self, base_rtt: Span, can_lose: bool) -> Option<String> {
         let timeout = self.shortest_fixed_timeout(can_lose).filter(|timeout| *timeout < base_rtt)?;
         let reply = Span::us(base_rtt.0.div_ceil(1_000_000));
         Some(format!(
@@ -264,8 +264,8 @@ impl TransportSender for Sender {
         form!(Sender, self, machine => machine.has_more())
     }
 
-    fn looked_at(&mut self) {
-        form!(Sender, self, machine => machine.looked_at());
+    fn on_poll(&mut self) {
+        form!(Sender, self, machine => machine.on_poll());
     }
 
     fn next_segment(&mut self, now: Time) -> Option<Segment> {

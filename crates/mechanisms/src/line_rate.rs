@@ -44,6 +44,7 @@ impl Reaction for Params {
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
         match self.rate {
             Some(Rate(0)) => Err(ParamError::new("rate", "a rate of 0bps never sends")),
+            // Section 6.1: without congestion control a host sends at its line rate.
             rate => Ok(Rp { rate: rate.unwrap_or(Rate::MAX).min(qp.line_rate) }),
         }
     }

@@ -38,7 +38,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, ParamError};
 
-/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018, section 4.1).
+/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018).
+// Section 4.1: the buffer of a port.
 const PORT_BUFFER: Bytes = Bytes::kb(240);
 
 /// Nothing to choose.
@@ -65,7 +66,7 @@ impl FlowControl for Params {
         "rate x round trip, 240KB at least"
     }
 
-    fn bears_unpaused(&self) -> bool {
+    fn tolerates_unpaused(&self) -> bool {
         true
     }
 
@@ -104,7 +105,7 @@ mod tests {
     use crate::testing::{Bench, ingress, link, us};
 
     #[test]
-    fn nothing_closes_it_and_nothing_is_said() {
+    fn nothing_closes_it_and_no_frame_is_sent() {
         let (mut sender, mut receiver) = Params {}.build(&link()).expect("there is nothing to refuse");
         let mut bench = Bench::new();
         let pause = FcFrame::Pause { class: Class::DATA, quanta: Quanta::MAX };

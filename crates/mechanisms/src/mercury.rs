@@ -70,12 +70,12 @@ use floodway_units::{Bytes, Class, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError,
-    PortEvent, PortInfo, QueueView, Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, OfPath, PacketView, ParamError,
+    PortEvent, PortInfo, QueueView, SignalKind,
 };
-use crate::told::Told;
 use table::Table;
 
 /// Parameters of Mercury's congestion point.
@@ -151,7 +151,7 @@ impl Params {
         if self.most_flows == 0 {
             return Err(ParamError::new(
                 "most-flows",
-                "a table of 0 flows tells nobody; allowed: 1 at least",
+                "with a table of 0 flows no CNP is sent; allowed: 1 at least",
             ));
         }
         Ok(())
@@ -175,9 +175,9 @@ impl Detection for Params {
             rate: port.rate,
             flows: self.flows,
             most_flows: self.most_flows as usize,
-            told: Told::new(self.cnp_interval),
+            limiter: CnpLimiter::new(self.cnp_interval),
             queues: Vec::new(),
-            hears: false,
+            keeps_tables: false,
         })
     }
 
@@ -189,8 +189,8 @@ impl Detection for Params {
         &["determined", "undetermined"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps, Tells::Windows]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps, SignalKind::Windows]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -210,12 +210,12 @@ pub struct Cp {
     rate: Rate,
     flows: Flows,
     most_flows: usize,
-    told: Told,
-    /// A queue for each class that was heard of, in the order of that.
+    limiter: CnpLimiter,
+    /// A queue for each class seen so far, in the order of their first packets.
     queues: Vec<Queue>,
-    /// The tables are kept. Elsewise all queues are determined, not paused and no longer than the threshold, so that
+    /// The tables are kept. Otherwise all queues are determined, not paused and no longer than the threshold, so that
     /// nothing would be read of them.
-    hears: bool,
+    keeps_tables: bool,
 }
 
 /// A queue of the port.
@@ -227,7 +227,7 @@ struct Queue {
     table: Table,
 }
 
-/// Whether the length of a queue tells of congestion.
+/// Whether the length of a queue shows congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Determined,
@@ -267,23 +267,31 @@ impl Cp {
         }
     }
 
-    /// Algorithm 1, lines 6 to 14.
+    /// The state after a pause.
     fn after_pause(&self, now: Time, pause: Pause, length: Bytes) -> State {
+        // Algorithm 1, line 7: Tpause, here as what the link could carry in it.
         let drains = u128::from(self.rate.bytes_in(now - pause.since).0) + self.slack;
+        // Algorithm 1, lines 8 and 9: Q_Length against the threshold, rxByte against C · Tpause.
         if length >= self.threshold && u128::from(pause.received.0) <= drains {
+            // Algorithm 1, line 10: undetermined.
             self.undetermined(now, length)
         } else {
+            // Algorithm 1, lines 11 to 14: else determined.
             State::Determined
         }
     }
 
-    /// Algorithm 1, lines 15 to 20.
+    /// The state when a packet leaves.
     fn at_departure(&self, now: Time, state: State, length: Bytes) -> State {
         match state {
+            // Algorithm 1, line 16: undetermined, and T has expired.
             State::Undetermined { until, length: before } if now >= until => {
+                // Algorithm 1, line 17: the queue is long, and has fallen during T.
                 if length >= self.threshold && length < before {
+                    // Algorithm 1, line 18: the timer starts anew.
                     self.undetermined(now, length)
                 } else {
+                    // Algorithm 1, lines 19 and 20: else determined.
                     State::Determined
                 }
             }
@@ -295,43 +303,49 @@ impl Cp {
         State::Undetermined { until: now + self.period, length }
     }
 
-    /// Algorithm 2, lines 10 to 13: what a packet's flow may have in flight; none while it is not in the table. A window
+    /// What a packet's flow may have in flight; none while it is not in the table. A window
     /// of 0 would be none, so it is a byte at least; it has 32 bits.
     fn window(&self, table: &Table, p: &PacketView, q: &QueueView) -> Option<Bytes> {
+        // Algorithm 2, lines 10 and 11: Rate = C · data / sum.
         let share = table.share(self.key(p))?;
+        // Algorithm 2, line 12: Win = Rate · baseRTT.
         let whole = self.rate.bytes_in(self.base_rtt.unwrap_or(q.base_rtt));
+        // Algorithm 2, line 13: Win, within what a CNP can name.
         Some(share.of(whole).clamp(Bytes(1), Bytes(u64::from(u32::MAX))))
     }
 
-    /// Sends the source of a packet its window, if it has one and was not told lately.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
+    /// Sends the source of a packet its window, if it has one and got no CNP within the interval.
+    fn send_cnp(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
+        // Algorithm 1, line 23: Win by Algorithm 2.
         let window = self.window(&self.queues[at].table, p, q);
-        if window.is_some() && self.told.may_tell(self.key(p), cx.now) {
-            cx.push(CpAction::ToSource(Notice { window, ..Notice::of(p.flow, Mark::Ce) }));
+        if window.is_some() && self.limiter.may_notify(self.key(p), cx.now) {
+            // Algorithm 1, line 24: a CNP with Win.
+            cx.push(CpAction::ToSource(Cnp { window, ..Cnp::of(p.flow, Mark::Ce) }));
         }
     }
 
-    /// Tables are not kept on, but made anew when a queue is beyond the threshold or paused.
+    /// Tables are not kept, but rebuilt when a queue is beyond the threshold or paused.
     fn rest(&mut self) {
-        self.hears = false;
+        self.keeps_tables = false;
         self.queues.iter_mut().for_each(|queue| queue.table.clear());
     }
 
     /// Has nothing that may be asked of the tables before a queue is beyond the threshold again?
     fn may_rest(&self) -> bool {
-        // Half of it leaves so much to come in that counting anew costs less than counting on.
+        // Half of it leaves so much to arrive that counting again costs less than counting on.
         let short = Bytes(self.threshold.0 / 2);
         self.queues.iter().all(|queue| {
             queue.state == State::Determined && queue.pause.is_none() && queue.table.sum() <= short
         })
     }
 
-    /// Lines 1 to 3.
+    /// A pause has begun.
     fn paused(&mut self, now: Time, q: &QueueView) {
-        self.hears = true;
+        self.keeps_tables = true;
         let state = self.undetermined(now, q.len);
         let queue = self.queue(q.class);
         if queue.pause.is_none() {
+            // Algorithm 1, lines 2 and 3: pauseTime = now, rxByte = 0.
             queue.pause = Some(Pause { since: now, received: Bytes::ZERO });
             queue.state = state;
         }
@@ -343,18 +357,18 @@ impl CongestionPoint for Cp {
         Demands { waiting: true, ..Demands::default() }
     }
 
-    fn quiet_up_to(&self) -> Option<Bytes> {
-        (!self.hears).then_some(self.threshold)
+    fn fast_path_up_to(&self) -> Option<Bytes> {
+        (!self.keeps_tables).then_some(self.threshold)
     }
 
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears && q.len <= self.threshold {
+        if !self.keeps_tables && q.len <= self.threshold {
             return Mark::None;
         }
-        self.hears = true;
+        self.keeps_tables = true;
         let key = self.key(p);
         let queue = self.queue(q.class);
-        // Algorithm 1, lines 4 and 5.
+        // Algorithm 1, lines 4 and 5: rxByte counts what comes during a pause.
         if let Some(pause) = &mut queue.pause {
             pause.received += p.wire;
         }
@@ -363,15 +377,16 @@ impl CongestionPoint for Cp {
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears {
+        if !self.keeps_tables {
             return Mark::None;
         }
         let at = self.index(q.class);
+        // Algorithm 1, line 15: Send_packet.
         let state = self.at_departure(cx.now, self.queues[at].state, q.len);
         self.queues[at].state = state;
-        // Algorithm 1, lines 21 to 24.
+        // Algorithm 1, lines 21 and 22: flows that pass a determined port with a long queue.
         if state == State::Determined && q.len > self.threshold && !p.is_reply {
-            self.tell(cx, at, p, q);
+            self.send_cnp(cx, at, p, q);
         }
         let key = self.key(p);
         self.queues[at].table.take(key, p.frame);
@@ -383,7 +398,9 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
+            // Algorithm 1, line 1: Receive_pause.
             PortEvent::Paused(q) => self.paused(cx.now, q),
+            // Algorithm 1, line 6: Receive_resume.
             PortEvent::Resumed(q) => {
                 if let Some(pause) = self.queue(q.class).pause.take() {
                     self.queue(q.class).state = self.after_pause(cx.now, pause, q.len);
@@ -393,7 +410,7 @@ impl CongestionPoint for Cp {
                 let key = self.key(p);
                 self.queue(p.class).table.add(key, p.frame);
             }
-            PortEvent::Removed(p) if self.hears => {
+            PortEvent::Removed(p) if self.keeps_tables => {
                 let key = self.key(p);
                 self.queue(p.class).table.take(key, p.frame);
             }

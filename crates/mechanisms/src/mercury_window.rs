@@ -35,7 +35,7 @@ use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Allowance, Need, Notice, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
+use crate::slots::{Allowance, Cnp, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
 
 /// Parameters of Mercury's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl Reaction for Params {
         }
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         true
     }
 }
@@ -98,30 +98,31 @@ pub struct Rp {
     /// cwnd.
     window: Bytes,
     least: Bytes,
-    /// Where nobody below recovers.
+    /// Where no layer below recovers.
     restore_after: Option<Span>,
     restore_at: Option<Time>,
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 
-    fn hears_acks(&self) -> bool {
+    fn observes_acks(&self) -> bool {
         false
     }
 
-    /// Algorithm 2, line 17.
-    fn on_notice(&mut self, now: Time, n: &Notice) {
+    fn on_cnp(&mut self, now: Time, n: &Cnp) {
+        // Algorithm 2, lines 15 and 16: Receive_CNP; the layer below cuts its rate by itself.
         if let Some(window) = n.window {
+            // Algorithm 2, line 17: cwnd = min(cwnd, Win).
             self.window = self.window.min(window.max(self.least));
             self.restore_at = self.restore_after.map(|after| now + after);
         }
     }
 
-    /// Line 20.
     fn on_increase(&mut self, _now: Time) {
+        // Algorithm 2, lines 18 to 20: Rate_recovery, cwnd = C · baseRTT.
         self.window = self.whole;
     }
 
@@ -155,8 +156,8 @@ mod tests {
         QpInfo { steps_below: true, ..qp() }
     }
 
-    fn cnp(window: Option<u64>) -> Notice {
-        Notice { window: window.map(Bytes), ..Notice::of(FlowId(0), Mark::Ce) }
+    fn cnp(window: Option<u64>) -> Cnp {
+        Cnp { window: window.map(Bytes), ..Cnp::of(FlowId(0), Mark::Ce) }
     }
 
     #[test]
@@ -175,8 +176,8 @@ mod tests {
     #[test]
     fn cnps_shrink_it_and_the_first_increase_step_restores_it() {
         let mut rp = rp(Params::default(), &above_dcqcn());
-        let mut window_after = |n: Notice| {
-            rp.on_notice(us(1), &n);
+        let mut window_after = |n: Cnp| {
+            rp.on_cnp(us(1), &n);
             rp.allowance().window
         };
         assert_eq!(window_after(cnp(Some(30_000))), Bytes(30_000));
@@ -189,10 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_below_recovers_it_is_whole_again_some_time_after_the_last_cnp() {
+    fn where_no_layer_below_recovers_the_window_is_full_again_some_time_after_the_last_cnp() {
         let mut rp = rp(Params::default(), &qp());
-        rp.on_notice(us(10), &cnp(Some(30_000)));
-        rp.on_notice(us(50), &cnp(Some(60_000)));
+        rp.on_cnp(us(10), &cnp(Some(30_000)));
+        rp.on_cnp(us(50), &cnp(Some(60_000)));
         assert_eq!(rp.next_timeout(), Some(us(350)));
         rp.on_timeout(us(350));
         assert_eq!((rp.allowance().window, rp.next_timeout()), (Bytes::kb(125), None));

@@ -21,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
+use crate::slots::{Cnp, Cx, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo};
 
 /// Nothing to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,11 +46,11 @@ impl Notification for Params {
 pub struct Np;
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Nothing
+    fn observes(&self) -> Observes {
+        Observes::Nothing
     }
 
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 }
 
 #[cfg(test)]

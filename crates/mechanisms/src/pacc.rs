@@ -66,8 +66,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, OrAuto, PacketView, ParamError,
-    PortEvent, PortInfo, QueueView, Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent,
+    PortInfo, QueueView, SignalKind,
 };
 use queue::{Due, Queue};
 
@@ -146,13 +146,13 @@ impl Params {
                 "qref",
                 "0B has no parts for distances to be; it is above 0B, such as \"100KB\"".into(),
             ),
-            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP stands for 1 packet at least".into()),
-            Params { nmax: 0, .. } => refuse("nmax", "with 0 nobody is told; allowed: 1 at least".into()),
+            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP represents 1 packet at least".into()),
+            Params { nmax: 0, .. } => refuse("nmax", "with 0 no CNP is sent; allowed: 1 at least".into()),
             Params { theta: OrAuto::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
                 refuse("theta", format!("{share} is not a share from 0 to 1"))
             }
             Params { most_flows: 0, .. } => {
-                refuse("most-flows", "a table of 0 flows tells nobody; allowed: 1 at least".into())
+                refuse("most-flows", "with a table of 0 flows no CNP is sent; allowed: 1 at least".into())
             }
             _ => Ok(()),
         }
@@ -172,7 +172,7 @@ impl Detection for Params {
             ends: Time::NEVER,
             queues: Vec::new(),
             due: Vec::new(),
-            tells: Time::NEVER,
+            sends_at: Time::NEVER,
         })
     }
 
@@ -180,8 +180,8 @@ impl Detection for Params {
         &["uncongested", "congested"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -206,12 +206,12 @@ pub struct Cp {
     origin: Option<Time>,
     /// When the period ends; never, while that would change nothing.
     ends: Time,
-    /// One for each class that was heard of, in that order.
+    /// One for each class seen so far, in that order.
     queues: Vec<Queue>,
     /// CNPs of the last period that are not sent yet.
     due: Vec<Due>,
     /// When the next ones of them are.
-    tells: Time,
+    sends_at: Time,
 }
 
 impl Cp {
@@ -249,21 +249,21 @@ impl Cp {
             }
             let rests = self.queues.iter().all(Queue::is_idle);
             self.ends = if rests { Time::NEVER } else { self.ends + self.settings.params.period };
-            self.tell(cx);
+            self.send_cnps(cx);
         }
     }
 
     /// Each flow to which a CNP is due gets one, for all of them or one of several.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>) {
+    fn send_cnps(&mut self, cx: &mut Cx<'_, CpAction>) {
         let multi = self.settings.params.multi;
         for due in &mut self.due {
             let stands_for = if multi { 1 } else { due.cnps };
             due.cnps -= stands_for;
-            let notice = Notice { degree: stands_for as f32, ..Notice::of(due.flow, Mark::Ce) };
-            cx.push(CpAction::ToSource(notice));
+            let cnp = Cnp { degree: stands_for as f32, ..Cnp::of(due.flow, Mark::Ce) };
+            cx.push(CpAction::ToSource(cnp));
         }
         self.due.retain(|due| due.cnps > 0);
-        self.tells = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };
+        self.sends_at = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };
     }
 }
 
@@ -299,12 +299,12 @@ impl CongestionPoint for Cp {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        Some(self.ends.min(self.tells)).filter(|at| *at < Time::NEVER)
+        Some(self.ends.min(self.sends_at)).filter(|at| *at < Time::NEVER)
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
-        if cx.now >= self.tells {
-            self.tell(cx);
+        if cx.now >= self.sends_at {
+            self.send_cnps(cx);
         }
         self.end_periods(cx);
     }

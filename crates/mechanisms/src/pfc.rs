@@ -92,10 +92,11 @@ use serde::{Deserialize, Serialize};
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare};
 use receiver::Pauses;
 
-/// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
+/// Bytes of a PFC frame.
+// IEEE 802.3, Annex 31D: the smallest frame.
 const PFC_FRAME: Bytes = Bytes(64);
 
-/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip is nothing that a user should be told.
+/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip deserves no warning.
 const WITHIN_DATACENTERS: Span = Span::us(10);
 
 /// XOFF where neither the scenario nor a buffer's size says it (Mercury, small scale).
@@ -257,7 +258,7 @@ impl Params {
         self.after_decision(link) + link.mtu
     }
 
-    /// Why the link may idle: the queue empties before data come again after a pause (SWING, equation 4).
+    /// Why the link may idle: the queue empties before data come again after a pause.
     fn idles(&self, link: &LinkInfo, share: &SwitchShare) -> Option<String> {
         if link.delay <= WITHIN_DATACENTERS {
             return None;
@@ -268,6 +269,7 @@ impl Params {
         let (most, half) = (can.min(0.9), can / 2.0);
         let enough = round_trip.scale(can);
         let xoff = self.pauses_at(link, share).filter(|xoff| *xoff < round_trip.scale(most))?;
+        // SWING, Eq. 4: what the link carries at this threshold.
         let carries = |drain: f64| 100.0 * utilisation(drain, xoff.0 as f64, round_trip.0 as f64);
         let buffer = if link.buffer == Bytes::MAX {
             String::new()
@@ -413,11 +415,15 @@ pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
 }
 
 /// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain` of the rate, from 0
-/// to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes (Chen et al. 2023, Eq. 4, by the threshold).
+/// to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes.
 pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
+    // SWING, Eq. 1: t3, the time to empty the queue from the threshold, against 2D.
     if drain >= 1.0 || xoff >= drain * round_trip {
         return drain.min(1.0);
     }
+    // SWING, Eq. 2: t1, the time to climb to the threshold.
+    // SWING, Eq. 3: t2, the time to fall back to the threshold.
+    // SWING, Eq. 4: t1 + 2D over t1 + t2 + 4D, the share of a cycle in which the link carries data.
     drain * (xoff + round_trip * (1.0 - drain)) / (drain * xoff + round_trip * (1.0 - drain * drain))
 }
 
@@ -464,7 +470,7 @@ impl FlowControl for Params {
         "XOFF + MTU - 1 + headroom"
     }
 
-    fn bears_unpaused(&self) -> bool {
+    fn tolerates_unpaused(&self) -> bool {
         true
     }
 
@@ -517,7 +523,7 @@ impl FlowControl for Params {
         Some(share.reserve.saturating_add(shared.min(share.pool)))
     }
 
-    fn caveats(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
+    fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
         [self.idles(link, share), self.exceeds_pool(link, share)].into_iter().flatten().collect()
     }
 

@@ -172,6 +172,7 @@ impl Reaction for Params {
         let settings = Settings {
             form: self.form,
             gamma: self.gamma,
+            // Section 3.3: β = HostBw · τ / N.
             beta: self.beta.map_or(most / flows, |beta| beta.0 as f64),
             base: base.as_secs(),
             most,
@@ -265,9 +266,12 @@ impl Rp {
             }
             let rate = hop.rate.0 as f64 / 8.0;
             let growth = hop.queue.0 as f64 - before.queue.0 as f64;
+            // Algorithm 1: NormPower, λ = q̇ + µ, the current.
             let current = (growth + hop.tx_bytes.saturating_sub(before.tx_bytes) as f64) / elapsed;
             let product = rate * self.settings.base;
+            // Algorithm 1: NormPower, Γ = λ · (q + b · τ) over e = b² · τ.
             let power = current * (hop.queue.0 as f64 + product) / (rate * product);
+            // Section 3.3: the hop of the largest normalized power counts.
             if most.is_none_or(|most| power > most.power) {
                 most = Some(Sample { power, elapsed });
             }
@@ -285,8 +289,10 @@ impl Rp {
             // Of two ACKs at one instant the later one's time counts from the earlier one on.
             return None;
         }
+        // Algorithm 2: NormPower, θ̇.
         let gradient = (rtt.as_secs() - before.as_secs()) / elapsed;
         let current = (gradient + 1.0).max(LEAST_CURRENT);
+        // Algorithm 2: NormPower, (θ̇ + 1) · θ over τ.
         Some(Sample { power: current * rtt.as_secs() / self.settings.base, elapsed })
     }
 
@@ -294,6 +300,7 @@ impl Rp {
     fn smooth(&mut self, sample: Sample) {
         let base = self.settings.base;
         let elapsed = sample.elapsed.min(base);
+        // Algorithm 1: NormPower, Γ_smooth over one τ.
         self.smoothed = (self.smoothed * (base - elapsed) + sample.power * elapsed) / base;
         self.smoothed = self.smoothed.max(LEAST_POWER);
     }
@@ -301,18 +308,20 @@ impl Rp {
     /// `UpdateWindow`.
     fn update(&mut self) {
         let Settings { gamma, beta, base, most, least, rmin, line, .. } = *self.settings;
+        // Algorithm 1: UpdateWindow, γ · (cwnd_old / Γ_smooth + β) + (1 - γ) · cwnd.
         let next = gamma * (self.old[0] / self.smoothed + beta) + (1.0 - gamma) * self.window;
         let next = next.max(least).min(most);
         self.increases += u64::from(next > self.window);
         self.rates_set += 1;
         self.window = next;
+        // Algorithm 1: NewAck, rate = cwnd / τ.
         let rate = Rate((next * 8.0 / base) as u64).max(rmin).min(line);
         self.allowance = Allowance { rate, window: Bytes(next as u64).max(Bytes(1)) };
     }
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 
@@ -333,6 +342,7 @@ impl ReactionPoint for Rp {
             }
         }
         if begins {
+            // Algorithm 1: UpdateOld, once a round trip.
             self.old[1] = self.window;
             self.update_at = ack.sent;
         }

@@ -36,12 +36,12 @@ use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
-    Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView,
+    SignalKind,
 };
-use crate::told::Told;
 
 /// Parameters of CNPs made at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,11 +80,11 @@ impl Detection for Params {
             at: red::At::Enqueue,
             ..red::Params::default()
         };
-        Ok(Cp { chance: red.build(port)?, told: Told::new(interval) })
+        Ok(Cp { chance: red.build(port)?, limiter: CnpLimiter::new(interval) })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 }
 
@@ -92,16 +92,18 @@ impl Detection for Params {
 #[derive(Clone, Debug)]
 pub struct Cp {
     chance: red::Cp,
-    /// By flow, as a switch tells flows apart.
-    told: Told,
+    /// By flow, as a switch identifies flows.
+    limiter: CnpLimiter,
 }
 
 impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        // Section 7: the relay tells the sender of congestion in place of the receiver.
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
-        if chosen && self.told.may_tell(p.flow_hash, cx.now) {
-            let notice = Notice::of(p.flow, Mark::Ce);
-            cx.push(CpAction::ToSource(notice));
+        // DCQCN, Figure 6: at most one CNP of a flow in an interval.
+        if chosen && self.limiter.may_notify(p.flow_hash, cx.now) {
+            let cnp = Cnp::of(p.flow, Mark::Ce);
+            cx.push(CpAction::ToSource(cnp));
         }
         Mark::None
     }
@@ -119,8 +121,8 @@ mod tests {
         params.build(&port(400)).expect("the parameters are valid")
     }
 
-    /// The flows that are told when a packet of each joins a queue of `queued` bytes at its instant.
-    fn told(cp: &mut Cp, packets: &[(u64, u32, u64)]) -> Vec<u32> {
+    /// The flows that get a CNP when a packet of each joins a queue of `queued` bytes at its instant.
+    fn notified(cp: &mut Cp, packets: &[(u64, u32, u64)]) -> Vec<u32> {
         let mut bench = Bench::new();
         let mut flows = Vec::new();
         for &(at, flow, queued) in packets {
@@ -130,23 +132,23 @@ mod tests {
                 assert_eq!(cp.on_enqueue(cx, &data, &egress(queued)), Mark::None);
             });
             flows.extend(sent.iter().map(|action| match action {
-                CpAction::ToSource(notice) => notice.flow.0,
-                _ => panic!("nobody else is told"),
+                CpAction::ToSource(cnp) => cnp.flow.0,
+                _ => panic!("only sources get CNPs"),
             }));
         }
         flows
     }
 
     #[test]
-    fn a_flow_is_told_once_in_an_interval_and_each_flow_for_itself() {
+    fn a_flow_gets_one_cnp_in_an_interval_independently_of_other_flows() {
         let packets = [(1, 7, 900_000), (2, 7, 900_000), (3, 8, 900_000), (51, 7, 900_000), (52, 7, 900_000)];
-        assert_eq!(told(&mut cp("{}"), &packets), [7, 8, 7]);
-        assert_eq!(told(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
+        assert_eq!(notified(&mut cp("{}"), &packets), [7, 8, 7]);
+        assert_eq!(notified(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
     }
 
     #[test]
-    fn a_short_queue_tells_nobody() {
-        assert_eq!(told(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
+    fn a_short_queue_sends_no_cnp() {
+        assert_eq!(notified(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
     }
 
     #[test]

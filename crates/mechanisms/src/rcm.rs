@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  upstream port <──── CN: degree, flows ──── inputs ─► [ VOQ ]──crossbar──►[ others   ]─┬─ window ─► downstream
-//!  holds them back, too                       CRD here                      [ culprits ]─┘   RCC
+//!  holds them back, too                       CRD here                      [ harmful ]──┘   RCC
 //!                                                                            CRD and CFR here
 //! ```
 //!
@@ -16,15 +16,15 @@
 //! with the remote flag only is the region's edge, one with both lies inside.
 //!
 //! *Flow recognition* (CFR): from the moment that the root detects congestion, packets that leave are sampled into a memory of M entries. A flow
-//! that holds h of them when it is full is a culprit, until the control is over; where that does not end the congestion, those that
-//! hold h of them then are culprits, too. The edge and inner ports take those that the CN names.
+//! that holds h of them when it is full is a harmful flow, until the control is over; where that does not end the congestion, those that
+//! hold h of them then are harmful flows, too. The edge and inner ports take those that the CN names.
 //!
-//! *Regional control* (RCC): W bytes are measured until all culprits have been seen, Wc of them theirs. From then on culprits wait in a queue of their
+//! *Regional control* (RCC): W bytes are measured until all harmful flows have been seen, Wc of them theirs. From then on harmful flows wait in a queue of their
 //! own behind the others', and send no more than Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most.
 //! While the others' queue is no longer than Qeq and no neighbour complains, Wc grows by W/16 a period; when it is what it was, the control is over.
-//! Held back, culprits fill their inputs, and so the next port upstream is told.
+//! Held back, harmful flows fill their inputs, and so the next port upstream is told.
 //!
-//! Other flows take other ways around the region where `routing = "sar"` is chosen.
+//! Other flows take other paths around the region where `routing = "sar"` is chosen.
 //!
 //! # Why
 //!
@@ -40,7 +40,7 @@
 //! | Fb, F'b, Fbr | the port's degree, the degree sent, the degree received; in 6 bits, where 63 stands for Qeq · (2 wq + 1) |
 //! | w | `remote-weight`: F'b = (1 - w) Fb + w Fbr |
 //! | M, h | `cam-depth`, `cam-hits` |
-//! | W, Wc, Wnc | bytes of a period, and of them the culprits' and the others', as the link carries them |
+//! | W, Wc, Wnc | bytes of a period, and of them the harmful flows' and the others', as the link carries them |
 //! | Gd | 1/126: at the largest degree of 63, half of Wc is left |
 //!
 //! # Known differences
@@ -50,11 +50,11 @@
 //! - The memory is written anew when congestion is detected, so that it shows the flows that congest and not those of before.
 //! - A period is time of the port: it ends after W bytes, or after the time that W bytes take. Without others, Wnc would never
 //!   be sent, and the port stand still.
-//! - When culprits are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
+//! - When harmful flows are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
 //!   what waits already is held back, too.
 //! - A CN is 64 B and 13 B for each flow that it names, in front of all data, and goes to switches only.
-//! - A flow that nothing was seen or heard of for `expire` is no culprit any more.
-//! - Culprits of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
+//! - A flow that nothing was seen or heard of for `expire` is not a harmful flow any more.
+//! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
 //!   while others do not use Wnc the link stands idle for some of a period.
 //!
 //! # References
@@ -63,7 +63,7 @@
 //! - IEEE Std 802.1Qau-2010, "Congestion Notification" (samples and degrees of 6 bits).
 
 mod cam;
-mod culprits;
+mod harmful_flows;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -74,15 +74,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
-    PortInfo, QueueView, RegionNotice, Signals, Tells,
+    Claim, CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
 use cam::Cam;
-use culprits::Culprits;
+use harmful_flows::HarmfulFlows;
 use sampler::{Law, MOST, Sample, Sampler};
 use window::{Turn, Window};
 
-/// A second CN within this time makes the first one grave (section 3.1: "several" notifications).
+/// A second CN within this time makes the first one grave: "several" notifications.
+// Section 3.1: a second notification makes a switch try other paths.
 const REPEATED: Span = Span::us(50);
 
 /// Parameters of RCM.
@@ -184,8 +185,8 @@ impl Detection for Params {
         &["outside", "edge", "inner", "root"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Degrees]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Degrees]
     }
 
     fn ignores_up_to(&self) -> Option<Bytes> {
@@ -203,7 +204,7 @@ pub struct Cp {
     params: Params,
     law: Law,
     port: PortInfo,
-    /// One for each class that was heard of, in the order of that.
+    /// One for each class seen so far, in the order of their first packets.
     regions: Vec<Region>,
 }
 
@@ -217,10 +218,10 @@ struct Region {
     cam: Cam,
     /// Waits for the memory to be full.
     recognises: bool,
-    culprits: Culprits,
+    harmful_flows: HarmfulFlows,
     remote: Option<Remote>,
     window: Option<Window>,
-    /// Bytes that wait: others', and culprits' in the queue of their own.
+    /// Bytes that wait: others', and harmful flows' in the queue of their own.
     others: Bytes,
     held: Bytes,
 }
@@ -245,7 +246,7 @@ impl Cp {
                 inputs: Vec::new(),
                 cam: Cam::new(cam_depth, cam_interval, expire),
                 recognises: false,
-                culprits: Culprits::new(expire),
+                harmful_flows: HarmfulFlows::new(expire),
                 remote: None,
                 window: None,
                 others: Bytes::ZERO,
@@ -260,18 +261,19 @@ impl Cp {
         self.regions.iter().find(|region| region.class == class)
     }
 
-    /// Eq. 2: F'b = (1 - w) Fb + w Fbr, with Fb alone where no neighbour complains.
+    /// The degree that is sent upstream: with Fb alone where no neighbour complains.
     fn combined(&self, degree: u8, remote: Option<Remote>) -> u8 {
         let Some(remote) = remote else { return degree };
         let w = self.params.remote_weight;
+        // Eq. 2: F'b = (1 - w) · Fb + w · Fbr.
         ((1.0 - w) * f64::from(degree) + w * f64::from(remote.degree)) as u8
     }
 
-    /// The control of a class is over, or has nobody to hold.
+    /// The control of a class is over, or holds no flow.
     fn release(region: &mut Region, cx: &mut Cx<'_, CpAction>) {
         let was_limiting = region.window.as_ref().is_some_and(Window::is_limiting);
         region.window = None;
-        region.culprits.clear();
+        region.harmful_flows.clear();
         if was_limiting {
             cx.push(CpAction::Resort(region.class));
         }
@@ -284,12 +286,12 @@ impl Cp {
         let calm = region.others <= equilibrium && region.remote(cx.now, expire).is_none();
         let Some(window) = &mut region.window else { return };
         let over = window.roll(cx.now, calm, region.held > Bytes::ZERO);
-        if over || region.culprits.are_gone(cx.now) {
+        if over || region.harmful_flows.are_gone(cx.now) {
             Self::release(region, cx);
         }
     }
 
-    /// A sample has found congestion here: holds the culprits back more, or begins to look for them.
+    /// A sample has found congestion here: holds the harmful flows back more, or begins to look for them.
     fn congested(&mut self, class: Class, now: Time, cut: Option<u8>) {
         let expire = self.params.expire;
         let region = self.region(class);
@@ -305,21 +307,21 @@ impl Cp {
         }
     }
 
-    /// The culprits have as little as they can have, and the others' queue is congested all the same: who has most of the port now
-    /// is a culprit, too.
+    /// The harmful flows have as little as they can have, and the others' queue is congested all the same: who has most of the port now
+    /// is a harmful flow, too.
     fn look_again(&mut self, cx: &mut Cx<'_, CpAction>, class: Class) {
         let Params { expire, cam_depth, .. } = self.params;
         let least = self.params.hits();
         let now = cx.now;
         let region = self.region(class);
-        let is_told = region.remote(now, expire).is_some();
+        let has_remote = region.remote(now, expire).is_some();
         let Some(window) = region.window.as_mut().filter(|window| window.is_at_floor()) else { return };
-        if !region.cam.is_full() || is_told {
+        if !region.cam.is_full() || has_remote {
             return;
         }
         let mut entries = 0;
         for flow in region.cam.harmful(now, least) {
-            if !region.culprits.contains(now, flow) && region.culprits.add_seen(now, flow) {
+            if !region.harmful_flows.contains(now, flow) && region.harmful_flows.add_seen(now, flow) {
                 entries += region.cam.hits(now, flow);
             }
         }
@@ -330,19 +332,20 @@ impl Cp {
         }
     }
 
-    /// Tells the neighbour upstream of an input how grave it is, and who is to blame.
-    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
+    /// Sends the neighbour upstream of an input a CN: the degree of congestion, and the harmful flows.
+    fn send_cn(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
         let expire = self.params.expire;
         let now = cx.now;
         let remote = self.region(class).remote(now, expire);
         let degree = self.combined(degree, remote);
-        let named = self.region(class).culprits.seen(now);
-        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, degree, named)));
+        let named = self.region(class).harmful_flows.seen(now);
+        // Section 3.2: the notification has the degree and the harmful flows.
+        cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
-    /// Takes back what the neighbour upstream of an input was told.
+    /// Takes back the last CN to the neighbour upstream of an input.
     fn take_back(cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
-        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, 0, std::iter::empty())));
+        cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, 0, std::iter::empty())));
     }
 
     /// Nothing waits any more of what came in by `ingress`.
@@ -374,7 +377,7 @@ impl Cp {
         }
     }
 
-    fn noticed(&mut self, cx: &mut Cx<'_, CpAction>, n: &RegionNotice) {
+    fn notified(&mut self, cx: &mut Cx<'_, CpAction>, n: &CongestionNotification) {
         let expire = self.params.expire;
         let PortInfo { rate, wire, .. } = self.port;
         self.roll(n.class, cx);
@@ -389,7 +392,8 @@ impl Cp {
         if n.count == 0 {
             return;
         }
-        let changed = region.culprits.set_named(cx.now, n.named());
+        // Section 3.2: at an edge and within a region the flows are those of the root.
+        let changed = region.harmful_flows.set_named(cx.now, n.named());
         match &mut region.window {
             None => region.window = Some(Window::new(cx.now, rate, wire)),
             Some(window) if window.is_limiting() => {
@@ -422,7 +426,7 @@ impl Region {
     }
 
     fn is_held(&self, now: Time, flow: FlowId) -> bool {
-        self.window.as_ref().is_some_and(Window::is_limiting) && self.culprits.contains(now, flow)
+        self.window.as_ref().is_some_and(Window::is_limiting) && self.harmful_flows.contains(now, flow)
     }
 
     fn input(&mut self, ingress: PortId) -> &mut Sampler {
@@ -436,7 +440,7 @@ impl Region {
 }
 
 impl CongestionPoint for Cp {
-    /// A notice is on its way for the link's delay, and may name flows that were seen within `expire`; it is believed for as long,
+    /// A CN is on the link for its delay, and may name flows that were seen within `expire`; it is believed for as long,
     /// and whom it has named is then seen, or forgotten as soon.
     fn demands(&self) -> Demands {
         Demands {
@@ -449,6 +453,7 @@ impl CongestionPoint for Cp {
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
         let held = self.known(p.class).is_some_and(|region| region.is_held(now, p.flow));
+        // Section 3.4: harmful flows wait apart, so that others pass them.
         QueueId { class: p.class, sub: held.into() }
     }
 
@@ -460,12 +465,13 @@ impl CongestionPoint for Cp {
 
     fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
         let law = self.law;
+        // Section 3.2: detection at an input queue.
         let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
         match sample {
             Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
             Some(Sample { degree, .. }) if degree > 0 => {
                 self.congested(q.class, cx.now, None);
-                self.tell(cx, q.class, p.ingress, degree);
+                self.send_cn(cx, q.class, p.ingress, degree);
             }
             _ => {}
         }
@@ -475,8 +481,9 @@ impl CongestionPoint for Cp {
         let law = self.law;
         self.roll(q.class, cx);
         let region = self.region(q.class);
-        region.culprits.see(cx.now, p.flow);
+        region.harmful_flows.see(cx.now, p.flow);
         region.look_at(q);
+        // Section 3.2: detection at the output queue.
         if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
             && degree > 0
         {
@@ -496,10 +503,11 @@ impl CongestionPoint for Cp {
         self.roll(q.class, cx);
         let region = self.region(q.class);
         region.look_at(q);
+        // Section 3.3: what leaves the output queue is sampled.
         let sampled = region.cam.pass(cx.now, cx.rng, p.flow, p.frame);
-        let place = region.culprits.see(cx.now, p.flow);
+        let place = region.harmful_flows.see(cx.now, p.flow);
         let turn = match &mut region.window {
-            Some(window) => window.on_sent(cx.now, place, p.wire, region.culprits.len()),
+            Some(window) => window.on_sent(cx.now, place, p.wire, region.harmful_flows.len()),
             None => Turn::Nothing,
         };
         match turn {
@@ -516,8 +524,9 @@ impl CongestionPoint for Cp {
             }
         }
         if sampled && region.recognises && region.cam.is_full() {
-            region.culprits.set_seen(cx.now, region.cam.harmful(cx.now, hits));
-            if region.culprits.len() > 0 {
+            // Section 3.3: flows in the memory are harmful.
+            region.harmful_flows.set_seen(cx.now, region.cam.harmful(cx.now, hits));
+            if region.harmful_flows.len() > 0 {
                 region.recognises = false;
                 region.window = Some(Window::new(cx.now, rate, wire));
             }
@@ -536,7 +545,7 @@ impl CongestionPoint for Cp {
         match event {
             PortEvent::Removed(p) => self.emptied(p.class),
             PortEvent::Resorted { class, queues } => self.resorted(cx.now, class, queues),
-            PortEvent::Notice(notice) => self.noticed(cx, notice),
+            PortEvent::CongestionNotification(cn) => self.notified(cx, cn),
             _ => {}
         }
     }
@@ -554,6 +563,7 @@ impl CongestionPoint for Cp {
 
     fn state(&self, now: Time, class: Class) -> &'static str {
         let Some(region) = self.known(class) else { return "outside" };
+        // Section 3.2: a port's place in the region, by its local and its remote flag.
         match (region.is_local(), region.remote(now, self.params.expire).is_some()) {
             (true, false) => "root",
             (true, true) => "inner",
@@ -570,6 +580,7 @@ impl CongestionPoint for Cp {
             signals.degree = signals.degree.max(degree.into());
             signals.local |= region.is_local();
             signals.remote |= remote.is_some();
+            // Section 3.1: when others should take another path.
             signals.severe |= degree >= self.params.severe
                 || remote.is_some_and(|remote| remote.again)
                 // The paper's reserved buffer that is almost full: 80 % of a queue of which Qeq is 20 %.
@@ -578,9 +589,9 @@ impl CongestionPoint for Cp {
         signals
     }
 
-    fn is_culprit(&self, now: Time, flow: FlowId) -> bool {
+    fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.regions
             .iter()
-            .any(|region| region.culprits.contains(now, flow) || region.cam.contains(now, flow))
+            .any(|region| region.harmful_flows.contains(now, flow) || region.cam.contains(now, flow))
     }
 }

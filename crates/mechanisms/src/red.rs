@@ -46,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
+    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, SignalKind,
 };
 
 /// Parameters of RED: a row of published values, and what differs from it.
@@ -138,6 +138,7 @@ impl Preset {
             Preset::Swing => row(200, 800, 0.2, None),
             Preset::DcqcnPaper => row(5, 200, 0.01, None),
             Preset::DcqcnTcd => row(40, 1_000, 1.0, None),
+            // DCTCP, Section 3.1: a step, all packets beyond one threshold are marked.
             Preset::Dctcp => row(30, 30, 1.0, Some(Rate::gbps(10))),
         }
     }
@@ -196,8 +197,8 @@ impl Detection for Params {
         Ok(Cp { kmin, kmax, pmax, offset: self.offset, at: self.at })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -219,6 +220,7 @@ pub struct Cp {
 impl Cp {
     /// P.
     fn probability(&self, queue: Bytes) -> f64 {
+        // DCQCN, Figure 5: P is 0 up to Kmin, 1 beyond Kmax, and rises in proportion between.
         if queue <= self.kmin {
             0.0
         } else if queue > self.kmax {
@@ -233,14 +235,14 @@ impl Cp {
             return Mark::None;
         }
         let probability = self.probability(q.len.saturating_sub(self.offset));
-        // Certainty takes nothing from the stream: what never marks moves nobody else's draws.
+        // Certainty takes nothing from the stream: a machine that never marks moves no other draws.
         let marked = probability >= 1.0 || probability > 0.0 && uniform(rng) < probability;
         if marked { Mark::Ce } else { Mark::None }
     }
 }
 
 impl CongestionPoint for Cp {
-    fn quiet_up_to(&self) -> Option<Bytes> {
+    fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(self.kmin.saturating_add(self.offset))
     }
 

@@ -1,31 +1,31 @@
-//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal way whose region is
+//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal path whose region is
 //! less congested ("Regional Congestion Mitigation in Lossless Datacenter Networks", section 3.4).
 //!
 //! # What it does
 //!
-//! A flow starts on the way that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
+//! A flow starts on the path that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
 //! packet takes the equal-cost port with the smallest degree of those that are not, and its flow follows it, unless
 //!
-//! - the flow is a culprit there, or in the memory of flows that pass: congestion must not spread;
+//! - the flow is a harmful flow there, or in the memory of flows that pass: congestion must not spread;
 //! - packets of the flow wait at the port: the packet would overtake them;
-//! - every other way is severely congested, too.
+//! - every other path is severely congested, too.
 //!
-//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the way of its
+//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the path of its
 //! hash. Acknowledgements and CNPs stay where they are.
 //!
 //! # Why
 //!
 //! Who comes to a severely congested port, or comes back after a while, is led around it within microseconds. Who is sending
 //! through it mostly stays: large flows that meet there are in the memory, and what waits keeps the others. It needs a
-//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All ways are shortest ways, so a packet cannot go
-//! in circles. Packets ahead on the old way may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
+//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All paths are shortest paths, so a packet cannot go
+//! in circles. Packets ahead on the old path may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
 //! one packet (`floodway reproduce rcm reordering` counts them; `moves` in the counters are the moves).
 //!
 //! # Known differences
 //!
 //! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` says the former (`severe`), and a flow moves
 //!   only while nothing of it waits at the port.
-//! - New flows are not treated otherwise than old ones: what nothing is known of is on the way of its hash.
+//! - New flows are not treated otherwise than old ones: what nothing is known of is on the path of its hash.
 //!
 //! # References
 //!
@@ -110,16 +110,19 @@ impl Router {
 
 /// Should a packet that may leave do so?
 fn is_left(view: &PortView) -> bool {
-    view.signals.severe && !view.culprit && !view.holds_flow
+    // Section 3.4: in a congested region flows that are not harmful take another path.
+    view.signals.severe && !view.harmful && !view.holds_flow
 }
 
-/// The least congested of the ways that are not severely congested; of equal ones the first from `home` on.
+/// The least congested of the ports that are not severely congested; of equal ones the first from `home` on.
 fn best(candidates: &[PortView], home: usize) -> Option<usize> {
-    let ways = candidates.len();
-    let from_home = (0..ways).map(|i| (home + i) % ways);
-    let open = from_home.filter(|&way| candidates[way].up && !candidates[way].signals.severe);
+    let ports = candidates.len();
+    let from_home = (0..ports).map(|i| (home + i) % ports);
+    let open = from_home.filter(|&port| candidates[port].up && !candidates[port].signals.severe);
+    // Section 3.4: the next port is that with the least regional degree.
     open.min_by(|&a, &b| {
-        let degree = |way: usize| candidates[way].signals.degree;
+        // Eq. 2: the degree of the region, from the port's own and its neighbour's.
+        let degree = |port: usize| candidates[port].signals.degree;
         degree(a).total_cmp(&degree(b)).then(candidates[a].queued.cmp(&candidates[b].queued))
     })
 }
@@ -129,10 +132,10 @@ impl slots::Router for Router {
         true
     }
 
-    fn usual_way(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
+    fn usual_port(&mut self, p: &PacketView, ports: &[PortId]) -> Option<usize> {
         let moved = if p.is_reply { None } else { self.moved.get(&p.flow_hash) };
         let at = moved.and_then(|moved| ports.iter().position(|port| port == moved));
-        Some(at.unwrap_or_else(|| self.home.way(p, ports.len())))
+        Some(at.unwrap_or_else(|| self.home.choose(p, ports.len())))
     }
 
     fn stays(&self, p: &PacketView, at: &PortView) -> bool {
@@ -141,9 +144,10 @@ impl slots::Router for Router {
 
     /// For a packet that does not stay.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
-        let home = self.home.way(p, candidates.len());
+        let home = self.home.choose(p, candidates.len());
         let at = self.moved.get(&p.flow_hash);
         let at = at.and_then(|port| candidates.iter().position(|view| view.port == *port)).unwrap_or(home);
+        // Section 3.4: without another path the flow stays.
         let Some(better) = best(candidates, home) else { return at };
         self.remember(p.flow_hash, candidates[better].port);
         better
@@ -173,15 +177,15 @@ mod tests {
     fn route(router: &mut Router, flow: u64, views: &[PortView]) -> usize {
         let p = PacketView { flow_hash: flow, ..packet(1_000) };
         let ports: Vec<_> = views.iter().map(|view| view.port).collect();
-        let usual = router.usual_way(&p, &ports).expect("there always is one");
+        let usual = router.usual_port(&p, &ports).expect("there always is one");
         if router.stays(&p, &views[usual]) {
             return usual;
         }
         router.route(Time::ZERO, &mut Bench::<()>::new().rng, &p, views)
     }
 
-    /// Three ways with these degrees, the first of them that of the flow's hash.
-    fn ways(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
+    /// Three ports with these degrees, the first of them that of the flow's hash.
+    fn three_ports(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
         let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();
         let home = route(router, flow, &calm);
         let mut views = calm;
@@ -195,7 +199,7 @@ mod tests {
     #[test]
     fn a_flow_leaves_a_severely_congested_port_for_the_least_congested_and_stays_there() {
         let mut router = router(8);
-        let (home, mut views) = ways(&mut router, 5, [40.0, 20.0, 10.0]);
+        let (home, mut views) = three_ports(&mut router, 5, [40.0, 20.0, 10.0]);
         let chosen = route(&mut router, 5, &views);
         assert_eq!(chosen, (home + 2) % 3);
         // It is over where it came from: that is no reason to go back.
@@ -206,23 +210,23 @@ mod tests {
     }
 
     #[test]
-    fn culprits_and_flows_of_which_something_waits_never_move() {
+    fn harmful_flows_and_flows_of_which_something_waits_never_move() {
         let mut router = router(8);
         for held in [true, false] {
-            let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 0.0]);
-            (views[home].culprit, views[home].holds_flow) = (held, !held);
+            let (home, mut views) = three_ports(&mut router, 5, [63.0, 0.0, 0.0]);
+            (views[home].harmful, views[home].holds_flow) = (held, !held);
             assert_eq!(route(&mut router, 5, &views), home);
         }
-        let (home, views) = ways(&mut router, 5, [63.0, 32.0, 40.0]);
-        assert_eq!(route(&mut router, 5, &views), home, "there is no other way");
-        let (home, views) = ways(&mut router, 5, [31.0, 0.0, 0.0]);
+        let (home, views) = three_ports(&mut router, 5, [63.0, 32.0, 40.0]);
+        assert_eq!(route(&mut router, 5, &views), home, "there is no other port");
+        let (home, views) = three_ports(&mut router, 5, [31.0, 0.0, 0.0]);
         assert_eq!(route(&mut router, 5, &views), home, "it is not severe");
     }
 
     #[test]
-    fn ways_that_are_down_are_not_chosen() {
+    fn ports_that_are_down_are_not_chosen() {
         let mut router = router(8);
-        let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 9.0]);
+        let (home, mut views) = three_ports(&mut router, 5, [63.0, 0.0, 9.0]);
         views[(home + 1) % 3].up = false;
         assert_eq!(route(&mut router, 5, &views), (home + 2) % 3);
     }
@@ -232,7 +236,7 @@ mod tests {
         let mut router = router(2);
         let mut moved = Vec::new();
         for flow in 1..=3 {
-            let (home, views) = ways(&mut router, flow, [63.0, 0.0, 0.0]);
+            let (home, views) = three_ports(&mut router, flow, [63.0, 0.0, 0.0]);
             moved.push((flow, home, route(&mut router, flow, &views)));
         }
         let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();

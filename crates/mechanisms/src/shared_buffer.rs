@@ -59,7 +59,8 @@ use crate::slots::{
     PoolView, QueueView,
 };
 
-/// The pool where none is given (SWING, section 6.1).
+/// The pool where none is given (SWING's).
+// SWING, Section 6.1: the buffer that the ports of a switch share.
 const POOL: Bytes = Bytes::mb(10);
 
 /// Parameters of a shared buffer.

@@ -1,9 +1,9 @@
-//! Packet spraying: every packet takes one of the equal-cost ways at random, so that a flow uses them all and
+//! Packet spraying: every packet takes one of the equal-cost paths at random, so that a flow uses them all and
 //! its packets may overtake one another (Dixit et al., INFOCOM 2013).
 //!
 //! # What it does
 //!
-//! For each packet a uniform draw picks one of the shortest ways, without a look at queues. The draws come
+//! For each packet a uniform draw picks one of the shortest paths, without a look at queues. The draws come
 //! from a stream of the switch, so that other traffic's switches do not move them.
 //!
 //! # Why
@@ -67,7 +67,7 @@ mod tests {
     const CHI_SQUARE_7: f64 = 40.521_8;
 
     #[test]
-    fn packets_of_one_flow_use_all_ways_alike() {
+    fn packets_of_one_flow_use_all_paths_alike() {
         let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..8).map(view).collect();
         let mut bench = Bench::<()>::new();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_does_not_depend_on_the_flow_alone() {
+    fn the_path_does_not_depend_on_the_flow_alone() {
         assert_eq!(Router.by_flow(&FlowTuple::default(), 8), None);
     }
 }

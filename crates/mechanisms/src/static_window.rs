@@ -56,6 +56,7 @@ impl Reaction for Params {
     type Rp = Rp;
 
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        // Section 5.1: a window of one bandwidth-delay product beside a rate control.
         let window = self.size.pick(qp.bdp().max(qp.mtu), qp.largest_bdp.max(qp.mtu));
         if window < qp.mtu {
             return Err(ParamError::new(

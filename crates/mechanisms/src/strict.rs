@@ -50,6 +50,7 @@ impl slots::Scheduler for Scheduler {
     #[inline]
     fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId> {
         let open = queues.iter().filter(|view| view.gate.is_open(now));
+        // Clause 8.6.8.1: the strict priority algorithm.
         open.map(|view| view.queue).max_by_key(|queue| (queue.class, Reverse(queue.sub)))
     }
 }

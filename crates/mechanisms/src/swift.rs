@@ -180,12 +180,14 @@ impl Params {
         Ok(())
     }
 
-    /// The target of the path as a queue pair uses it (section 3.5).
+    /// The target of the path as a queue pair uses it.
     fn target(&self, qp: &QpInfo) -> Target {
         let base = self.base_target.unwrap_or(qp.base_rtt).max(Span::ns(1));
         let range = self.fs_range.unwrap_or(base * 5).0 as f64;
         let root = |cwnd: f64| 1.0 / cwnd.sqrt();
+        // Section 3.5: α of flow scaling.
         let alpha = range / (root(self.fs_min_cwnd) - root(self.fs_max_cwnd));
+        // Section 3.5: topology scaling, base_target + hops · ħ.
         let fixed = base + self.per_hop * u64::from(qp.hops);
         Target { fixed: fixed.0 as f64, range, alpha, beta: -alpha * root(self.fs_max_cwnd) }
     }
@@ -248,6 +250,7 @@ struct Target {
 
 impl Target {
     fn at(&self, cwnd: f64) -> f64 {
+        // Section 3.5: target = base + hops · ħ + max(0, min(α / sqrt(W) + β, fs_range)).
         self.fixed + (self.alpha / cwnd.sqrt() + self.beta).min(self.range).max(0.0)
     }
 }
@@ -277,14 +280,17 @@ pub struct Rp {
 impl Rp {
     /// Has a round trip passed since the last cut?
     fn can_decrease(&self, now: Time) -> bool {
+        // Algorithm 1: can_decrease, once a round trip.
         self.last_decrease.is_none_or(|last| now.since(last) >= self.rtt)
     }
 
     /// Sets the window within its bounds.
     fn set(&mut self, now: Time, cwnd: f64) {
         let before = self.cwnd;
+        // Algorithm 1: cwnd within min_cwnd and max_cwnd.
         self.cwnd = cwnd.clamp(self.params.min_cwnd, self.max_cwnd);
         if self.cwnd < before {
+            // Algorithm 1: t_last_decrease.
             self.last_decrease = Some(now);
         }
         self.allow();
@@ -293,12 +299,14 @@ impl Rp {
     /// The largest cut.
     fn cut_most(&mut self, now: Time) {
         if self.can_decrease(now) {
+            // Algorithm 1: a loss cuts by max_mdf.
             self.set(now, (1.0 - self.params.max_mdf) * self.cwnd);
         }
     }
 
     /// A window of a packet or more is sent at line rate; below, packets are paced.
     fn allow(&mut self) {
+        // Section 3.4: below one packet, one in rtt / cwnd.
         let rate = if self.cwnd < 1.0 {
             let per_rtt = self.wire.0 as f64 * 8.0 * self.cwnd;
             Rate((per_rtt * 1e12 / self.rtt.0 as f64) as u64).max(Rate(1)).min(self.line)
@@ -311,7 +319,7 @@ impl Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 
@@ -321,11 +329,13 @@ impl ReactionPoint for Rp {
         let (delay, target) = (self.rtt.0 as f64, self.target.at(self.cwnd));
         if delay < target {
             let acked = ack.acked.0 as f64 / self.mtu;
+            // Algorithm 1: additive increase below the target, ai / cwnd for each packet.
             let step = self.params.ai * acked / self.cwnd.max(1.0);
             self.increases += 1;
             self.set(now, self.cwnd + step);
         } else if self.can_decrease(now) {
             let Params { beta, max_mdf, .. } = *self.params;
+            // Algorithm 1: multiplicative decrease, by the more the further above the target.
             let factor = (1.0 - beta * (delay - target) / delay).max(1.0 - max_mdf);
             self.set(now, factor * self.cwnd);
         } else {
@@ -339,6 +349,7 @@ impl ReactionPoint for Rp {
             return self.cut_most(now);
         }
         self.timeouts = self.timeouts.saturating_add(1);
+        // Section 3.6: several timeouts in a row set the window to its least.
         if self.timeouts >= self.params.retx_reset_threshold {
             self.set(now, self.params.min_cwnd);
         } else {

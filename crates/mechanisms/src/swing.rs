@@ -185,12 +185,14 @@ impl FlowControl for Params {
         let pauses = self.pauses();
         let (sender, _) = pauses.build(&LinkInfo { buffer: Bytes::MAX, ..*link })?;
         let receiver = match self.form {
+            // Eq. 6: the remote port never pauses by its own queue, so the link carries all that drains.
             Form::Relay => Receiver::Relayed,
             Form::Switch => {
                 let refresh_after = match self.pause_mode(link.pause) {
                     PauseMode::Timer => Some(pauses.refresh_after(link)?),
                     PauseMode::OnOff => None,
                 };
+                // Section 7: the switch itself makes the pauses of a relay.
                 let xon = self.xoff - self.resume_offset(link);
                 Receiver::Swinging(Swinging::new(self.xoff, xon, refresh_after, link))
             }
@@ -200,7 +202,9 @@ impl FlowControl for Params {
 
     /// One bandwidth-delay product, and the larger of the margin and the ripple.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        // Section 5.2: the remote port's buffer holds one bandwidth-delay product.
         let bdp = link.rate.bytes_covering(link.delay + link.reverse_delay);
+        // Section 6.1: a little more than that product, 41 MB for 40 MB.
         let margin = Bytes((bdp.0 as f64 * self.margin.max(0.0)) as u64);
         bdp.saturating_add(margin.max(self.ripple(link)))
     }
@@ -234,6 +238,8 @@ impl FlowControl for Params {
     }
 
     fn relay(&self) -> Option<Relay> {
+        // Section 5.2: both ports obey PFC, and port L also relays it to the remote side.
+        // Eq. 5: the far relay sends at the rate of the drain, so that Rin(t) = Rout(t - 2D).
         let relay = Relay {
             cable: self.cable,
             from_local: Disposition::ObeyAndForward,

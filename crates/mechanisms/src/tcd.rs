@@ -73,7 +73,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent, PortInfo,
-    QueueView, Tells,
+    QueueView, SignalKind,
 };
 
 /// A longer max(Ton) by the formula is a slip.
@@ -157,7 +157,7 @@ impl Detection for Params {
             red: self.red.build(port).map_err(below)?,
             max_ton,
             packet: port.mtu,
-            lanes: Box::new([Lane::default(); Class::COUNT]),
+            port_classes: Box::new([PortClass::default(); Class::COUNT]),
         })
     }
 
@@ -165,8 +165,8 @@ impl Detection for Params {
         &["non-congestion", "congestion", "undetermined", "checking"]
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Marks, Tells::Undetermined]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Marks, SignalKind::Undetermined]
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
@@ -183,12 +183,12 @@ pub struct Cp {
     /// The largest frame.
     packet: Bytes,
     /// By class.
-    lanes: Box<[Lane; Class::COUNT]>,
+    port_classes: Box<[PortClass; Class::COUNT]>,
 }
 
 /// What is known of a class.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct PortClass {
     /// As the last departure left it.
     stage: Stage,
     /// The last RESUME; forgotten once the port is determined and free of congestion.
@@ -212,9 +212,9 @@ enum Stage {
     Checking(Noted),
 }
 
-impl Lane {
-    /// No departure from a short queue changes anything here.
-    fn is_quiet(&self) -> bool {
+impl PortClass {
+    /// Does no departure from a short queue change anything here?
+    fn is_fast_path(&self) -> bool {
         self.stage == Stage::NonCongestion && self.resumed.is_none()
     }
 
@@ -251,46 +251,46 @@ impl Lane {
 }
 
 impl CongestionPoint for Cp {
-    fn quiet_up_to(&self) -> Option<Bytes> {
-        if self.lanes.iter().all(Lane::is_quiet) { self.red.quiet_up_to() } else { None }
+    fn fast_path_up_to(&self) -> Option<Bytes> {
+        if self.port_classes.iter().all(PortClass::is_fast_path) { self.red.fast_path_up_to() } else { None }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if !p.ecn_capable || p.class == Class::CONTROL {
             return Mark::None;
         }
-        let lane = &mut self.lanes[usize::from(p.class.0) % Class::COUNT];
-        if lane.is_young(cx.now, self.max_ton) {
-            lane.stage = Stage::Undetermined;
+        let port_class = &mut self.port_classes[usize::from(p.class.0) % Class::COUNT];
+        if port_class.is_young(cx.now, self.max_ton) {
+            port_class.stage = Stage::Undetermined;
             return if p.mark == Mark::Ce { Mark::None } else { Mark::Ue };
         }
         let left = Noted { at: cx.now, len: q.len };
-        let mark = if let Some(stage) = lane.looks(left, self.max_ton, self.packet) {
-            lane.stage = stage;
+        let mark = if let Some(stage) = port_class.looks(left, self.max_ton, self.packet) {
+            port_class.stage = stage;
             Mark::None
         } else {
             let mark = self.red.on_dequeue(cx, p, q);
-            lane.decides(mark);
+            port_class.decides(mark);
             mark
         };
-        if lane.stage == Stage::NonCongestion {
-            lane.resumed = None;
+        if port_class.stage == Stage::NonCongestion {
+            port_class.resumed = None;
         }
         mark
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         if let PortEvent::Resumed(q) = event {
-            let lane = &mut self.lanes[usize::from(q.class.0) % Class::COUNT];
-            lane.resumed = Some(Noted { at: cx.now, len: q.len });
+            let port_class = &mut self.port_classes[usize::from(q.class.0) % Class::COUNT];
+            port_class.resumed = Some(Noted { at: cx.now, len: q.len });
         }
     }
 
-    /// A RESUME tells at once, before the next departure does.
+    /// A RESUME decides at once, before the next departure.
     fn state(&self, now: Time, class: Class) -> &'static str {
-        let lane = &self.lanes[usize::from(class.0) % Class::COUNT];
-        match lane.stage {
-            _ if lane.is_young(now, self.max_ton) => "undetermined",
+        let port_class = &self.port_classes[usize::from(class.0) % Class::COUNT];
+        match port_class.stage {
+            _ if port_class.is_young(now, self.max_ton) => "undetermined",
             Stage::NonCongestion => "non-congestion",
             Stage::Congestion => "congestion",
             Stage::Undetermined => "undetermined",

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+    Cnp, Cx, Mark, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo,
 };
 
 /// Parameters of the notification point of ternary detection.
@@ -58,7 +58,7 @@ impl Notification for Params {
     type Np = Np;
 
     fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
-        Ok(Np { interval: self.cnp_interval, told: Mark::None, quiet_until: Time::ZERO })
+        Ok(Np { interval: self.cnp_interval, notified: Mark::None, blocked_until: Time::ZERO })
     }
 }
 
@@ -67,23 +67,23 @@ impl Notification for Params {
 pub struct Np {
     interval: Span,
     /// The mark that the last CNP reported.
-    told: Mark,
+    notified: Mark,
     /// Before this instant no graver mark than that sends a CNP.
-    quiet_until: Time,
+    blocked_until: Time,
 }
 
 impl NotificationPoint for Np {
-    fn hears(&self) -> Hears {
-        Hears::Marked
+    fn observes(&self) -> Observes {
+        Observes::Marked
     }
 
-    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
-        let is_known = cx.now < self.quiet_until && p.mark <= self.told;
+    fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
+        let is_known = cx.now < self.blocked_until && p.mark <= self.notified;
         if p.mark == Mark::None || is_known {
             return;
         }
-        (self.told, self.quiet_until) = (p.mark, cx.now + self.interval);
-        cx.push(Notice::of(p.flow, p.mark));
+        (self.notified, self.blocked_until) = (p.mark, cx.now + self.interval);
+        cx.push(Cnp::of(p.flow, p.mark));
     }
 }
 
@@ -96,45 +96,46 @@ mod tests {
 
     use Mark::{Ce, None, Ue};
 
-    /// What packets that arrive with a mark, in microseconds, make the receiver tell, and when.
-    fn told(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
+    /// The CNPs that the receiver sends for packets that arrive with a mark, in microseconds: when, and which mark.
+    fn notified(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
-        let (mut np, mut bench, mut told) = (params.build(&qp()).expect("valid"), Bench::new(), Vec::new());
+        let (mut np, mut bench, mut notified) =
+            (params.build(&qp()).expect("valid"), Bench::new(), Vec::new());
         for &(at, mark) in arrivals {
             let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
-            for notice in bench.sent(us(at), |cx| np.on_data(cx, &data)) {
-                assert_eq!(notice, Notice::of(FlowId(7), notice.mark));
-                told.push((at, notice.mark));
+            for cnp in bench.sent(us(at), |cx| np.on_data(cx, &data)) {
+                assert_eq!(cnp, Cnp::of(FlowId(7), cnp.mark));
+                notified.push((at, cnp.mark));
             }
         }
-        told
+        notified
     }
 
     #[test]
-    fn each_mark_is_told_once_in_an_interval() {
+    fn each_mark_gets_one_cnp_in_an_interval() {
         for mark in [Ce, Ue] {
             let marks = [0, 1, 49, 50, 99, 100, 400].map(|at| (at, mark));
-            assert_eq!(told("{}", &marks), [0, 50, 100, 400].map(|at| (at, mark)));
+            assert_eq!(notified("{}", &marks), [0, 50, 100, 400].map(|at| (at, mark)));
         }
     }
 
     #[test]
-    fn congestion_is_told_at_once_though_undetermined_was() {
+    fn congestion_is_reported_at_once_after_undetermined() {
         let arrivals = [(10, Ue), (20, Ue), (30, Ce), (40, Ce), (50, Ue), (70, Ue), (79, Ce), (80, Ue)];
-        assert_eq!(told("{}", &arrivals), [(10, Ue), (30, Ce), (80, Ue)]);
+        assert_eq!(notified("{}", &arrivals), [(10, Ue), (30, Ce), (80, Ue)]);
     }
 
     #[test]
     fn undetermined_after_congestion_waits_for_the_interval() {
         let arrivals = [(10, Ce), (11, Ue), (59, Ue), (60, Ue), (61, Ce), (62, Ue)];
-        assert_eq!(told("{}", &arrivals), [(10, Ce), (60, Ue), (61, Ce)]);
+        assert_eq!(notified("{}", &arrivals), [(10, Ce), (60, Ue), (61, Ce)]);
     }
 
     #[test]
     fn unmarked_packets_do_nothing_and_no_interval_answers_every_mark() {
         let arrivals = [(1, None), (2, Ue), (2, Ue), (3, None), (4, Ce), (4, Ue)];
         let expected = [(2, Ue), (2, Ue), (4, Ce), (4, Ue)];
-        assert_eq!(told(r#"{"cnp-interval": "0us"}"#, &arrivals), expected);
-        assert_eq!(told(r#"{"cnp-interval": "3us"}"#, &arrivals), [(2, Ue), (4, Ce)]);
+        assert_eq!(notified(r#"{"cnp-interval": "0us"}"#, &arrivals), expected);
+        assert_eq!(notified(r#"{"cnp-interval": "3us"}"#, &arrivals), [(2, Ue), (4, Ce)]);
     }
 }

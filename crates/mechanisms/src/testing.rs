@@ -35,7 +35,7 @@ impl<A> Bench<A> {
 
 impl Bench<CpAction> {
     /// What `cp` sends when this happens at its port.
-    pub fn told(&mut self, now: Time, cp: &mut impl CongestionPoint, event: PortEvent<'_>) -> Vec<CpAction> {
+    pub fn event(&mut self, now: Time, cp: &mut impl CongestionPoint, event: PortEvent<'_>) -> Vec<CpAction> {
         self.sent(now, |cx| cp.on_event(cx, event))
     }
 }

@@ -44,11 +44,11 @@ use floodway_units::{FlowId, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::CnpLimiter;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, PacketView, ParamError, PortInfo,
-    QueueView, Tells,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
+    QueueView, SignalKind,
 };
-use crate::told::Told;
 
 /// Parameters of THEMIS's proactive notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,15 +73,15 @@ impl Detection for Params {
     type Cp = Cp;
 
     fn build(&self, _port: &PortInfo) -> Result<Cp, ParamError> {
-        let told = Told::new(self.interval + self.delay);
-        Ok(Cp { delay: self.delay, told, due: VecDeque::new() })
+        let limiter = CnpLimiter::new(self.interval + self.delay);
+        Ok(Cp { delay: self.delay, limiter, due: VecDeque::new() })
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        &[Tells::Cnps]
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        &[SignalKind::Cnps]
     }
 
-    fn tells_of_marks(&self) -> bool {
+    fn reports_marks(&self) -> bool {
         true
     }
 }
@@ -90,8 +90,8 @@ impl Detection for Params {
 #[derive(Clone, Debug)]
 pub struct Cp {
     delay: Span,
-    /// By flow, as a switch tells flows apart.
-    told: Told,
+    /// By flow, as a switch identifies flows.
+    limiter: CnpLimiter,
     /// CNPs that are to leave, and when: in the order of time.
     due: VecDeque<(Time, FlowId)>,
 }
@@ -105,7 +105,7 @@ impl CongestionPoint for Cp {
         if p.mark != Mark::Ce {
             return false;
         }
-        if self.told.may_tell(p.flow_hash, cx.now) {
+        if self.limiter.may_notify(p.flow_hash, cx.now) {
             self.due.push_back((cx.now + self.delay, p.flow));
             self.send_due(cx);
         }
@@ -128,7 +128,7 @@ impl Cp {
             && at <= cx.now
         {
             self.due.pop_front();
-            cx.push(CpAction::ToSource(Notice::of(flow, Mark::Ce)));
+            cx.push(CpAction::ToSource(Cnp::of(flow, Mark::Ce)));
         }
     }
 }
@@ -149,16 +149,16 @@ mod tests {
 
     fn names(actions: &[CpAction]) -> Vec<u32> {
         let name = |action: &CpAction| match action {
-            CpAction::ToSource(notice) => {
-                assert_eq!(*notice, Notice::of(notice.flow, Mark::Ce));
-                notice.flow.0
+            CpAction::ToSource(cnp) => {
+                assert_eq!(*cnp, Cnp::of(cnp.flow, Mark::Ce));
+                cnp.flow.0
             }
-            other => panic!("nobody else is told: {other:?}"),
+            other => panic!("only sources get CNPs: {other:?}"),
         };
         actions.iter().map(name).collect()
     }
 
-    /// A packet of `flow` leaves with a mark: is it cleared, and who is told at once?
+    /// A packet of `flow` leaves with a mark: is it cleared, and which flow gets a CNP at once?
     fn leaves(cp: &mut Cp, now: Time, flow: u32, mark: Mark) -> (bool, Vec<u32>) {
         let flow_hash = u64::from(flow);
         let data = PacketView { flow: FlowId(flow), flow_hash, ecn_capable: true, mark, ..packet(1_048) };
@@ -167,7 +167,7 @@ mod tests {
         (cleared, names(&sent))
     }
 
-    /// Lets the next timer run out: when, and who is told.
+    /// Lets the next timer run out: when, and which flows get a CNP.
     fn timer(cp: &mut Cp) -> Option<(Time, Vec<u32>)> {
         let at = cp.next_timeout()?;
         let sent = Bench::new().sent(at, |cx| cp.on_timeout(cx));
@@ -183,24 +183,24 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_told_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
+    fn a_flow_gets_a_cnp_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
         // 5 us after the CNP, which leaves 2 us after its packet.
         let mut cp = cp("{}");
-        let mut told = Vec::new();
+        let mut notified = Vec::new();
         for n in 0..300u64 {
             // A packet of 1048 bytes each 100 ns.
             let now = ns(100 * n);
             while let Some(at) = cp.next_timeout().filter(|&at| at <= now) {
-                told.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
+                notified.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
             }
             assert!(leaves(&mut cp, now, 7, Mark::Ce).0);
         }
         let each_7_us = [2_000, 9_000, 16_000, 23_000].map(|at| (ns(at), vec![7]));
-        assert_eq!(told, each_7_us);
+        assert_eq!(notified, each_7_us);
     }
 
     #[test]
-    fn each_flow_is_told_for_itself() {
+    fn each_flow_gets_its_own_cnps() {
         let mut cp = cp("{}");
         for (at, flow) in [(0, 7), (500, 8), (900, 7), (1_000, 9)] {
             assert_eq!(leaves(&mut cp, ns(at), flow, Mark::Ce), (true, vec![]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn other_marks_stay_and_tell_nobody() {
+    fn other_marks_stay_and_send_no_cnp() {
         let mut cp = cp("{}");
         assert_eq!(leaves(&mut cp, ns(0), 7, Mark::Ue), (false, vec![]));
         assert_eq!(leaves(&mut cp, ns(0), 7, Mark::None), (false, vec![]));

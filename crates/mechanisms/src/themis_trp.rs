@@ -61,11 +61,11 @@ use floodway_units::{Bytes, QueueId, Rate, Span, Time, mix, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cnp_limiter::MOST_FLOWS;
 use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
     PortInfo, QueueView,
 };
-use crate::told::MOST_FLOWS;
 
 mod rounds;
 
@@ -239,7 +239,7 @@ struct Flow {
 #[derive(Clone, Debug)]
 pub struct Cp {
     params: Params,
-    /// By flow, as a switch tells flows apart.
+    /// By flow, as a switch identifies flows.
     flows: BTreeMap<u64, Flow>,
     /// When flows recover, at the earliest.
     deadlines: BTreeSet<(Time, u64)>,
@@ -346,9 +346,7 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::CnpPasses { notice, flow_hash, source, destination, .. }
-                if notice.mark == Mark::Ce =>
-            {
+            PortEvent::CnpPasses { cnp, flow_hash, source, destination, .. } if cnp.mark == Mark::Ce => {
                 self.count(cx.now, self.params.by.key(flow_hash, source, destination));
             }
             PortEvent::Removed(p) => {

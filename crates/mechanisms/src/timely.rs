@@ -198,6 +198,7 @@ impl Rp {
 
     /// The round-trip time as the form in use counts it.
     fn rtt(&self, ack: &AckView<'_>) -> f64 {
+        // Section 4: the round-trip time, without the time that the NIC takes to send.
         match self.settings.segment {
             None => (ack.rtt.0 / 1_000) as f64,
             Some(_) => ack.rtt.0.saturating_sub(self.settings.serialisation.0) as f64 / 1e3,
@@ -207,17 +208,24 @@ impl Rp {
     fn update(&mut self, rtt: f64) {
         let Some(last) = self.last else { return };
         let Settings { ewma, min_rtt, t_low, t_high, beta, .. } = *self.settings;
+        // Algorithm 1: rtt_diff, a moving average of new_rtt_diff.
         self.difference = (1.0 - ewma) * self.difference + ewma * (rtt - last);
+        // Algorithm 1: normalized_gradient.
         let gradient = self.difference / min_rtt;
         if rtt < t_low {
+            // Algorithm 1: below T_low, additive increase.
             self.raise(self.settings.hai_below);
         } else if rtt > t_high {
+            // Algorithm 1: above T_high, multiplicative decrease by the distance from it.
             self.cut(1.0 - beta * (1.0 - t_high / rtt));
         } else if self.settings.rtt_ref.is_some() {
+            // ECN or Delay, Section 4: patched TIMELY between the thresholds.
             self.approach(rtt, gradient);
         } else if gradient <= 0.0 {
+            // Algorithm 1: a gradient of 0 or less, additive increase by N steps.
             self.raise(true);
         } else {
+            // Algorithm 1: a gradient above 0, multiplicative decrease by it.
             self.cut((1.0 - beta * gradient).max(0.0));
         }
     }
@@ -225,6 +233,7 @@ impl Rp {
     /// An increase; `counts` towards a hyper increase, or breaks the row.
     fn raise(&mut self, counts: bool) {
         let Settings { rai, rhai, hai_after, line, .. } = *self.settings;
+        // Algorithm 1: N = 5 after five in a row (HAI mode), else 1.
         let hyper = counts && self.streak >= hai_after;
         self.rate = (self.rate + if hyper { rhai } else { rai }).min(line);
         self.streak = if counts { self.streak.saturating_add(1) } else { 0 };
@@ -240,9 +249,11 @@ impl Rp {
     fn approach(&mut self, rtt: f64, gradient: f64) {
         let Settings { beta, rai, rmin, line, rtt_ref, .. } = *self.settings;
         let Some(reference) = rtt_ref else { return };
+        // ECN or Delay, Section 4: w, the weight of a cut.
         let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
         let error = (rtt - reference) / reference;
         let before = self.rate.0 as f64;
+        // ECN or Delay, Section 4: the weighted sum of step and cut.
         let rate = rai.0 as f64 * (1.0 - weight) + before * (1.0 - beta * weight * error);
         self.rate = Rate(rate as u64).max(rmin).min(line);
         self.increases += u64::from(rate > before);
@@ -250,7 +261,7 @@ impl Rp {
 }
 
 impl ReactionPoint for Rp {
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 

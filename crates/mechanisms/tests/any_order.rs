@@ -1,4 +1,4 @@
-//! Whatever order the calls come in: no machine panics, asks for a timer in the past, or breaks the
+//! Calls in any order: no machine panics, asks for a timer in the past, or breaks the
 //! contract of its slot. Every mechanism of the registry is tried, with its defaults.
 
 use floodway_mechanisms::registry::{
@@ -6,10 +6,10 @@ use floodway_mechanisms::registry::{
     FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{
-    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, FlowFilter, Gate, IngressView, IntHop,
-    LinkInfo, LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PortEvent, PortInfo,
-    PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router,
-    Scheduler, Segment, SwitchInfo, TransportReceiver, TransportSender,
+    AckView, Cnp, CongestionNotification, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, FlowFilter,
+    Gate, IngressView, IntHop, LinkInfo, LossView, Mark, NotificationPoint, Outbox, PacketView, PortEvent,
+    PortInfo, PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, Reply, Router, Scheduler,
+    Segment, SwitchInfo, TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
@@ -308,7 +308,7 @@ fn ack() -> impl Strategy<Value = Ack> {
 enum Feedback {
     Sent(u64),
     Ack(Ack),
-    Notice { mark: Mark, window: Option<u64> },
+    Cnp { mark: Mark, window: Option<u64> },
     Loss(LossView),
     Increase,
     Timeout,
@@ -319,7 +319,7 @@ fn feedback() -> impl Strategy<Value = Feedback> {
         1 => (64u64..1500).prop_map(Feedback::Sent),
         3 => ack().prop_map(Feedback::Ack),
         1 => (prop::sample::select(vec![Mark::None, Mark::Ue, Mark::Ce]), proptest::option::of(1_000u64..99_000))
-            .prop_map(|(mark, window)| Feedback::Notice { mark, window }),
+            .prop_map(|(mark, window)| Feedback::Cnp { mark, window }),
         1 => (1u64..9_000, any::<bool>())
             .prop_map(|(lost, timeout)| Feedback::Loss(LossView { lost: Bytes(lost), timeout })),
         1 => Just(Feedback::Increase),
@@ -343,12 +343,9 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
                 acknowledged += ack.packets;
                 machine.on_ack(now, &ack_view(ack, acknowledged));
             }
-            Feedback::Notice { mark, window } => {
+            Feedback::Cnp { mark, window } => {
                 let window = window.map(Bytes);
-                machine.on_notice(
-                    now,
-                    &Notice { flow: FlowId(0), mark: *mark, window, rate: None, degree: 0.5 },
-                );
+                machine.on_cnp(now, &Cnp { flow: FlowId(0), mark: *mark, window, rate: None, degree: 0.5 });
             }
             Feedback::Loss(loss) => machine.on_loss(now, loss),
             Feedback::Increase => machine.on_increase(now),
@@ -433,7 +430,7 @@ enum Passing {
     Removed,
     Sent { paused: bool },
     Input { len: u64 },
-    Noticed { degree: u8, named: bool },
+    Cn { degree: u8, named: bool },
     Sorted { second: u64 },
     Cleared { len: u64, flow: u64 },
     Cnp { ce: bool, flow: u64 },
@@ -453,7 +450,7 @@ fn passing() -> impl Strategy<Value = Passing> {
         1 => Just(Passing::Removed),
         1 => any::<bool>().prop_map(|paused| Passing::Sent { paused }),
         2 => (0u64..200_000).prop_map(|len| Passing::Input { len }),
-        1 => (0u8..64, any::<bool>()).prop_map(|(degree, named)| Passing::Noticed { degree, named }),
+        1 => (0u8..64, any::<bool>()).prop_map(|(degree, named)| Passing::Cn { degree, named }),
         1 => (0u64..100_000).prop_map(|second| Passing::Sorted { second }),
         1 => (0u64..3_000_000, 0u64..3).prop_map(|(len, flow)| Passing::Cleared { len, flow }),
         1 => (any::<bool>(), 0u64..3).prop_map(|(ce, flow)| Passing::Cnp { ce, flow }),
@@ -505,10 +502,10 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
             Passing::Input { len } => {
                 machine.on_input(&mut world.cx(), &packet(Class::DATA, true, false), &queue(len));
             }
-            Passing::Noticed { degree, named } => {
+            Passing::Cn { degree, named } => {
                 let flows = [FlowId(u32::from(!named)), FlowId(7)];
-                let notice = RegionNotice::new(Class::DATA, degree, flows.into_iter());
-                machine.on_event(&mut world.cx(), PortEvent::Notice(&notice));
+                let cn = CongestionNotification::new(Class::DATA, degree, flows.into_iter());
+                machine.on_event(&mut world.cx(), PortEvent::CongestionNotification(&cn));
             }
             Passing::Sorted { second } => {
                 let queues = [Bytes(5_000), Bytes(second)];
@@ -520,9 +517,9 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 machine.clears(&mut world.cx(), &packet, &queue(len));
             }
             Passing::Cnp { ce, flow } => {
-                let notice = Notice::of(FlowId(7), if ce { Mark::Ce } else { Mark::Ue });
+                let cnp = Cnp::of(FlowId(7), if ce { Mark::Ce } else { Mark::Ue });
                 let event = PortEvent::CnpPasses {
-                    notice: &notice,
+                    cnp: &cnp,
                     flow_hash: flow,
                     source: 1,
                     destination: 2,
@@ -544,7 +541,7 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
         assert!(
-            machine.quiet_up_to().is_none()
+            machine.fast_path_up_to().is_none()
                 || machine.gate(now, QueueId { class: Class::DATA, sub: 0 }) == Gate::Open
         );
     }
@@ -594,7 +591,7 @@ fn ready_view() -> impl Strategy<Value = ReadyView> {
 
 proptest! {
     #[test]
-    fn flow_control_halves_bear_any_order_of_calls(inputs in inputs(input())) {
+    fn flow_control_halves_tolerate_any_order_of_calls(inputs in inputs(input())) {
         for choice in flow_controls() {
             for has_errors in [false, true] {
                 let link = LinkInfo { has_errors, ..link() };
@@ -606,7 +603,7 @@ proptest! {
     }
 
     #[test]
-    fn transports_bear_any_order_of_calls(
+    fn transports_tolerate_any_order_of_calls(
         sends in inputs(transport()), arrivals in inputs(0u64..40), lossless in any::<bool>(),
     ) {
         for choice in all::<ReliabilityParams>(ReliabilityParams::names()) {
@@ -616,7 +613,7 @@ proptest! {
     }
 
     #[test]
-    fn reaction_points_bear_any_order_of_calls(inputs in inputs(feedback())) {
+    fn reaction_points_tolerate_any_order_of_calls(inputs in inputs(feedback())) {
         for choice in reactions() {
             drive_reaction(&choice, &inputs);
         }
@@ -630,7 +627,7 @@ proptest! {
     }
 
     #[test]
-    fn congestion_points_bear_any_order_of_calls(inputs in inputs(passing())) {
+    fn congestion_points_tolerate_any_order_of_calls(inputs in inputs(passing())) {
         for choice in congestion_points() {
             drive_congestion_point(choice.build(&port()).expect("the parameters are valid"), &inputs);
         }
@@ -662,9 +659,9 @@ proptest! {
     }
 
     #[test]
-    fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ways in 1u32..20) {
+    fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ports in 1u32..20) {
         let view = |port| PortView { port: PortId(port), ..PortView::example() };
-        let candidates: Vec<_> = (0..ways).map(view).collect();
+        let candidates: Vec<_> = (0..ports).map(view).collect();
         let mut rng = stream(1, 1, "route");
         for choice in all::<RoutingParams>(RoutingParams::names()) {
             let mut router = choice.build(&SwitchInfo { key: 7, hash_seed: None }).expect("the defaults are valid");

@@ -34,13 +34,13 @@ fn params(json: &str) -> Params {
     serde_json::from_str(json).expect("the parameters are well formed")
 }
 
-/// Slots of `full` bytes at 100 Gbit/s, and a level of so many bytes.
+/// Time slots of `full` bytes at 100 Gbit/s, and a level of so many bytes.
 fn bifrost(mode: &str, full: u64, level: u64) -> Params {
-    let slot = Rate::gbps(100).time_to_send(Bytes(full));
-    params(&format!(r#"{{ "f-mode": "{mode}", "slot": "{}ps", "level": "{level}B" }}"#, slot.0))
+    let time_slot = Rate::gbps(100).time_to_send(Bytes(full));
+    params(&format!(r#"{{ "f-mode": "{mode}", "slot": "{}ps", "level": "{level}B" }}"#, time_slot.0))
 }
 
-/// What a slot was like.
+/// What a time slot was like.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// L and F at its end.
@@ -54,7 +54,7 @@ struct Seen {
 
 struct Pair {
     rtt: Span,
-    slot: Span,
+    time_slot: Span,
     rate: Rate,
     rng: Rng,
     out: Outbox<FcFrame>,
@@ -64,7 +64,7 @@ struct Pair {
     frames: VecDeque<(Time, FcFrame)>,
     sent: u64,
     idle: bool,
-    /// Bytes on top in each slot that is paused for a part of it.
+    /// Bytes on top in each time slot that is paused for a part of it.
     leak: u64,
     // downstream
     receiver: Receiver,
@@ -78,7 +78,7 @@ impl Pair {
         let (sender, receiver) = params.build(link).expect("the parameters are valid");
         Pair {
             rtt: link.rate.time_to_send(Bytes(rtt)),
-            slot: params.slot,
+            time_slot: params.slot,
             rate: link.rate,
             rng: stream(1, 1, "fluid"),
             out: Outbox::default(),
@@ -95,9 +95,9 @@ impl Pair {
         }
     }
 
-    /// One slot, in which the drain asks for `drain` bytes.
-    fn slot(&mut self, drain: u64) -> Seen {
-        self.now += self.slot;
+    /// One time slot, in which the drain asks for `drain` bytes.
+    fn time_slot(&mut self, drain: u64) -> Seen {
+        self.now += self.time_slot;
         self.advance_sender();
         let received = self.sent - self.received;
         self.received = self.sent;
@@ -115,9 +115,9 @@ impl Pair {
             assert_eq!(self.receiver.next_timeout(), Some(self.now));
             self.receiver.on_timeout(&mut cx, &view);
         }
-        assert!(self.receiver.next_timeout().is_none_or(|at| at == self.now + self.slot));
-        let heard = self.now + self.rtt;
-        self.frames.extend(self.out.0.drain(..).map(|frame| (heard, frame)));
+        assert!(self.receiver.next_timeout().is_none_or(|at| at == self.now + self.time_slot));
+        let arrives = self.now + self.rtt;
+        self.frames.extend(self.out.0.drain(..).map(|frame| (arrives, frame)));
         let (held, incoming) = (self.held, self.receiver.incoming().0);
         Seen { held, incoming, received, missing: drain.saturating_sub(there) }
     }
@@ -128,7 +128,7 @@ impl Pair {
             let (at, frame) = self.frames.pop_front().expect("it has a front");
             self.flow(at);
             let FcFrame::Pause { quanta, .. } = frame else { panic!("{frame:?} is not a pause") };
-            if quanta.0 > 0 && quanta.span(self.rate) < self.slot {
+            if quanta.0 > 0 && quanta.span(self.rate) < self.time_slot {
                 self.sent += self.leak;
             }
             self.sender.on_frame(&mut Cx { now: at, rng: &mut self.rng, out: &mut self.out }, frame);
@@ -153,8 +153,8 @@ impl Pair {
     }
 }
 
-/// A fluid's setting in quanta: (N, quanta of a slot, quanta of RTT beyond (N - 1) T, quanta of H beyond the
-/// least, drain of each slot in percent).
+/// A fluid's setting in quanta: (N, quanta of a time slot, quanta of RTT beyond (N - 1) T, quanta of H beyond the
+/// least, drain of each time slot in percent).
 type Fluid = (u64, u64, u64, u64, Vec<u64>);
 
 fn fluids() -> impl Strategy<Value = Fluid> {
@@ -163,23 +163,23 @@ fn fluids() -> impl Strategy<Value = Fluid> {
     let stretches = prop::collection::vec((percent, 1usize..300), 1..12);
     (count, 200u64..2_500).prop_flat_map(move |(count, full)| {
         let drains = stretches.clone().prop_map(|stretches| {
-            stretches.into_iter().flat_map(|(percent, slots)| vec![percent; slots]).collect()
+            stretches.into_iter().flat_map(|(percent, time_slots)| vec![percent; time_slots]).collect()
         });
         let part = prop_oneof![Just(full), 1..=full];
         (Just(count), Just(full), part, prop_oneof![Just(0), 0..2 * full], drains)
     })
 }
 
-/// Runs it with all sizes multiplied by `unit` and moved by `odd`; what each slot was like, the least of L + F
+/// Runs it with all sizes multiplied by `unit` and moved by `rest`; what each time slot was like, the least of L + F
 /// that the theorem has, and H.
-fn run(mode: &str, fluid: &Fluid, unit: u64, odd: u64) -> (Vec<Seen>, u64, u64) {
+fn run(mode: &str, fluid: &Fluid, unit: u64, rest: u64) -> (Vec<Seen>, u64, u64) {
     let (count, full, part, above, drains) = fluid;
-    let full = full * unit + odd;
+    let full = full * unit + rest;
     let delta = (count - 1) * full + part * unit;
     let level = delta + 2 * full + above * unit;
     let link = link(Rate::gbps(100), delta, unit);
     let mut pair = Pair::new(&bifrost(mode, full, level), &link, delta);
-    let seen = drains.iter().map(|percent| pair.slot(full * percent / 100 / unit * unit));
+    let seen = drains.iter().map(|percent| pair.time_slot(full * percent / 100 / unit * unit));
     (seen.collect(), delta + full, level)
 }
 
@@ -190,23 +190,23 @@ proptest! {
     fn theorem_1_holds_exactly_in_every_slot(fluid in fluids(), mode in prop::sample::select(vec!["ledger", "measured"])) {
         let (seen, least, level) = run(mode, &fluid, QUANTUM, 0);
         let mut before = (0, least);
-        for (slot, seen) in seen.iter().enumerate() {
+        for (time_slot, seen) in seen.iter().enumerate() {
             let sum = seen.held + seen.incoming;
-            prop_assert!(least <= sum && sum <= level, "slot {slot}: {least} <= {sum} <= {level}: {seen:?}");
-            // Nothing is lost inside the slot, were all of its drain to come at its end.
+            prop_assert!(least <= sum && sum <= level, "slot {time_slot}: {least} <= {sum} <= {level}: {seen:?}");
+            // Nothing is lost inside the time slot, were all of its drain to come at its end.
             prop_assert!(seen.received <= before.1 && before.0 + seen.received <= level);
-            prop_assert_eq!(seen.missing, 0, "the drain found less than it asked for in slot {}", slot);
+            prop_assert_eq!(seen.missing, 0, "the drain found less than it asked for in slot {}", time_slot);
             before = (seen.held, seen.incoming);
         }
     }
 
-    /// A grant is what whole quanta of pause leave of a slot, so that L + F falls short by less than one.
+    /// A grant is what whole quanta of pause leave of a time slot, so that L + F falls short by less than one.
     #[test]
     fn theorem_1_holds_but_for_a_quantum_where_sizes_are_no_whole_quanta(
-        fluid in fluids(), odd in 1..QUANTUM, unit in 65u64..200,
+        fluid in fluids(), rest in 1..QUANTUM, unit in 65u64..200,
         mode in prop::sample::select(vec!["ledger", "measured"]),
     ) {
-        let (seen, least, level) = run(mode, &fluid, unit, odd);
+        let (seen, least, level) = run(mode, &fluid, unit, rest);
         for seen in seen {
             let sum = seen.held + seen.incoming;
             prop_assert!(least < sum + QUANTUM && sum <= level, "{least} <= {sum} <= {level}: {seen:?}");
@@ -215,30 +215,30 @@ proptest! {
 
     #[test]
     fn a_pause_for_a_whole_slot_is_never_cut_off_by_its_field(
-        gbps in prop::sample::select(vec![1u64, 25, 100, 400, 1_600]), slot in 1_001u64..90_000, mtu in 64u64..16_000,
+        gbps in prop::sample::select(vec![1u64, 25, 100, 400, 1_600]), time_slot in 1_001u64..90_000, mtu in 64u64..16_000,
         react in 0u64..5_000,
     ) {
         let rate = Rate::gbps(gbps);
         let link = LinkInfo { delay: Span::us(100), reverse_delay: Span::us(100), ..link(rate, 1 << 30, mtu) };
-        let params = params(&format!(r#"{{ "slot": "{slot}ns", "react": "{react}ns", "half-mtu": true }}"#));
+        let params = params(&format!(r#"{{ "slot": "{time_slot}ns", "react": "{react}ns", "half-mtu": true }}"#));
         let Ok((_, mut receiver)) = params.build(&link) else { return Ok(()) };
         let full = IngressView { queued: receiver.level().expect("it has one"), ..IngressView::default() };
         let (mut rng, mut out) = (stream(1, 1, "field"), Outbox::default());
         let mut cx = Cx { now: Time::ZERO, rng: &mut rng, out: &mut out };
         receiver.on_enqueue(&mut cx, &full);
-        cx.now += Span::ns(slot);
+        cx.now += Span::ns(time_slot);
         receiver.on_timeout(&mut cx, &full);
         let [FcFrame::Pause { quanta, .. }] = out.0[..] else { panic!("{:?}", out.0) };
         // What is left of the pause when a successor comes that an MTU has held up.
         let lasts = quanta.span(rate);
-        prop_assert!(lasts >= Span::ns(slot + react) + rate.time_to_send(Bytes(mtu)), "{quanta:?}");
+        prop_assert!(lasts >= Span::ns(time_slot + react) + rate.time_to_send(Bytes(mtu)), "{quanta:?}");
     }
 }
 
-// ---- leaks and idle upstreams: what the two ways of counting come to
+// ---- leaks and idle upstreams: the results of the two ways of counting
 
-/// N = 40 slots of 128,000 bytes at 100 Gbit/s, at the least level: the ledger's or the measured F.
-fn forty_slots(mode: &str) -> (Pair, u64, u64) {
+/// N = 40 time slots of 128,000 bytes at 100 Gbit/s, at the least level: the ledger's or the measured F.
+fn forty_time_slots(mode: &str) -> (Pair, u64, u64) {
     let full = 2_000 * QUANTUM;
     let level = 42 * full;
     (
@@ -248,45 +248,46 @@ fn forty_slots(mode: &str) -> (Pair, u64, u64) {
     )
 }
 
-/// The most that is held above H, where each partly paused slot lets a frame of 1280 bytes more through than it
+/// The most that is held above H, where each partly paused time slot lets a frame of 1280 bytes more through than it
 /// was granted, while the drain changes its pace and then stops.
-fn overflow(mode: &str, slots: u64) -> u64 {
-    let (mut pair, full, level) = forty_slots(mode);
+fn overflow(mode: &str, time_slots: u64) -> u64 {
+    let (mut pair, full, level) = forty_time_slots(mode);
     pair.leak = 1_280;
-    let eighths = |slot: u64| [6, 3, 5, 1, 7, 5, 4, 2][(slot / 50 % 8) as usize];
-    let drains = (0..slots).map(|slot| full / 8 * eighths(slot)).chain([0; 100]);
-    drains.map(|drain| pair.slot(drain).held.saturating_sub(level)).max().unwrap_or_default()
+    let eighths = |time_slot: u64| [6, 3, 5, 1, 7, 5, 4, 2][(time_slot / 50 % 8) as usize];
+    let drains = (0..time_slots).map(|time_slot| full / 8 * eighths(time_slot)).chain([0; 100]);
+    drains.map(|drain| pair.time_slot(drain).held.saturating_sub(level)).max().unwrap_or_default()
 }
 
 #[test]
 fn leaks_are_paid_back_by_the_ledger_and_pile_up_where_bytes_are_measured() {
     // (N + 1) MTU.
     let bound = 41 * 1_280;
-    for slots in [400, 4_000, 60_000] {
-        let above = overflow("ledger", slots);
-        assert!(0 < above && above <= bound, "{above} above H after {slots} slots");
+    for time_slots in [400, 4_000, 60_000] {
+        let above = overflow("ledger", time_slots);
+        assert!(0 < above && above <= bound, "{above} above H after {time_slots} slots");
     }
-    let [early, later, late] = [400, 1_200, 60_000].map(|slots| overflow("measured", slots));
+    let [early, later, late] = [400, 1_200, 60_000].map(|time_slots| overflow("measured", time_slots));
     assert!(8 * bound < early && early < later && later < late, "{early}, {later}, {late} above H");
 }
 
-/// Bytes that a drain at line rate misses after this: the drain is slow, the upstream pauses for 10 slots of
+/// Bytes that a drain at line rate misses after this: the drain is slow, the upstream pauses for 10 time slots of
 /// its own accord, and is backlogged again for long enough.
 fn missing_after_an_idle_upstream(mode: &str) -> u64 {
-    let (mut pair, full, _) = forty_slots(mode);
-    let at_a_quarter = |pair: &mut Pair, slots| (0..slots).map(|_| pair.slot(full / 4).missing).sum::<u64>();
+    let (mut pair, full, _) = forty_time_slots(mode);
+    let at_a_quarter =
+        |pair: &mut Pair, time_slots| (0..time_slots).map(|_| pair.time_slot(full / 4).missing).sum::<u64>();
     assert_eq!(at_a_quarter(&mut pair, 200), 0);
     pair.idle = true;
     assert_eq!(at_a_quarter(&mut pair, 10), 0);
     pair.idle = false;
     assert_eq!(at_a_quarter(&mut pair, 200), 0);
-    (0..100).map(|_| pair.slot(full).missing).sum()
+    (0..100).map(|_| pair.time_slot(full).missing).sum()
 }
 
 #[test]
 fn unused_grants_starve_the_drain_where_bytes_are_measured_and_not_with_the_ledger() {
     assert_eq!(missing_after_an_idle_upstream("ledger"), 0);
-    // The grants of 10 slots at a quarter of the rate stay in F for good, and the queue is short of them.
+    // The grants of 10 time slots at a quarter of the rate stay in F for good, and the queue is short of them.
     let full = 2_000 * QUANTUM;
     let missing = missing_after_an_idle_upstream("measured");
     assert!(missing > full / 2 && missing <= 10 * full / 4, "{missing} bytes");
@@ -294,13 +295,13 @@ fn unused_grants_starve_the_drain_where_bytes_are_measured_and_not_with_the_ledg
 
 // ---- sleeping
 
-/// Algorithm 1 word by word, every slot.
+/// Algorithm 1 word by word, every time slot.
 struct Ticking {
     full: u64,
     part: u64,
     level: u64,
     guard: u64,
-    /// Of the last N + 1 slots, the newest last.
+    /// Of the last N + 1 time slots, the newest last.
     grants: VecDeque<u64>,
     last: u64,
 }
@@ -342,9 +343,9 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 10G, RTT = 55 us, slots of 10 us: N = 6, Rs T = 12,500 bytes.
+    /// 10G, RTT = 55 us, time slots of 10 us: N = 6, Rs T = 12,500 bytes.
     #[test]
-    fn a_receiver_that_sleeps_says_what_one_that_ticks_says(changes in changes(), above in 0u64..40_000) {
+    fn a_receiver_that_sleeps_sends_the_frames_of_one_that_ticks(changes in changes(), above in 0u64..40_000) {
         let (full, delta) = (12_500, 68_750);
         let level = delta + 2 * full + above;
         let link = link(Rate::gbps(10), delta, 1_000);
@@ -355,8 +356,8 @@ proptest! {
         let (mut rng, mut out) = (stream(1, 1, "sleep"), Outbox::default());
         let (mut held, mut calls) = (0, 0);
         let mut changes = changes.into_iter().peekable();
-        for slot in 1u64..3_000 {
-            let end = slot * 10_000;
+        for time_slot in 1u64..3_000 {
+            let end = time_slot * 10_000;
             let view = |held| IngressView { queued: Bytes(held), ..IngressView::default() };
             // Releases and arrivals come before timers.
             let mut turns = Turns::at_most(100_000);
@@ -379,7 +380,7 @@ proptest! {
                 FcFrame::Pause { quanta: Quanta(quanta), .. } => u64::from(quanta),
                 other => panic!("{other:?}"),
             });
-            prop_assert_eq!(said.collect::<Vec<_>>(), Vec::from_iter(ticking.tick(held)), "slot {}", slot);
+            prop_assert_eq!(said.collect::<Vec<_>>(), Vec::from_iter(ticking.tick(held)), "slot {}", time_slot);
             prop_assert_eq!(receiver.incoming().0, ticking.incoming());
         }
         // The queue rests for long after the last change; if there is nothing in it, the receiver sleeps.

@@ -73,12 +73,12 @@ struct Outcome {
 struct Oracle {
     from: Time,
     until: Time,
-    /// A frame of another language has been heard, which this does not understand.
+    /// A frame of another flow control has arrived.
     lost: bool,
 }
 
 impl Oracle {
-    fn hears(&mut self, now: Time, frame: FcFrame, link: &LinkInfo, react: Span, on_off: bool) {
+    fn receives(&mut self, now: Time, frame: FcFrame, link: &LinkInfo, react: Span, on_off: bool) {
         match frame {
             FcFrame::Pause { quanta: Quanta(0), .. } => self.until = now,
             FcFrame::Pause { quanta, .. } => {
@@ -204,7 +204,7 @@ impl<'a> Pair<'a> {
                 continue;
             }
             let (now, link, react) = (self.now, &self.setting.link, self.setting.react);
-            self.oracle.hears(now, frame, link, react, self.on_off);
+            self.oracle.receives(now, frame, link, react, self.on_off);
             self.sender.on_frame(&mut cx(now, &mut self.rng, &mut self.out), frame);
             self.flush_sender();
         }
@@ -272,7 +272,7 @@ impl<'a> Pair<'a> {
         self.sender.gate(self.now, Bytes(frame + self.setting.overhead))
     }
 
-    /// The upstream starts a frame if it may, and only if the pauses that it has heard let it.
+    /// The upstream starts a frame if it may, and only if the pauses that it has received let it.
     fn start(&mut self) {
         let is_open = self.gate().is_open(self.now);
         assert!(

@@ -233,7 +233,7 @@ proptest! {
 
 #[test]
 fn a_lost_last_packet_is_found_by_the_timer_alone() {
-    // Of a single packet nothing else can tell.
+    // Of a single packet nothing else can show it.
     let path = Path { loss: 50, delay: Span::us(5), spread: Span::ZERO, window: 5_000, seed: 3 };
     for choice in choices() {
         let outcome = Pair::new(&choice, &[700], path).run();

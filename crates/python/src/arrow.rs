@@ -52,7 +52,7 @@ struct Held {
 unsafe impl Send for Schema {}
 
 #[expect(unsafe_code, reason = "its pointers are to what it holds itself")]
-// SAFETY: nobody but whoever has the array releases what it points to, and the values never change.
+// SAFETY: only the holder of the array releases what it points to, and the values never change.
 unsafe impl Send for Array {}
 
 /// The capsules `arrow_schema` and `arrow_array` of a column of these values.
@@ -113,12 +113,12 @@ impl Array {
     }
 }
 
-/// A capsule that nobody took anything from releases what is in it; whoever takes it leaves no `release`.
+/// A capsule whose content was not taken releases it; a consumer that takes it clears `release`.
 impl Drop for Schema {
     fn drop(&mut self) {
         if let Some(release) = self.release {
             #[expect(unsafe_code, reason = "as the interface has it")]
-            // SAFETY: it is released once, since `release` is none afterwards.
+            // SAFETY: it is released once, since `release` is cleared afterwards.
             unsafe {
                 release(self);
             }
@@ -130,7 +130,7 @@ impl Drop for Array {
     fn drop(&mut self) {
         if let Some(release) = self.release {
             #[expect(unsafe_code, reason = "as the interface has it")]
-            // SAFETY: it is released once, since `release` is none afterwards.
+            // SAFETY: it is released once, since `release` is cleared afterwards.
             unsafe {
                 release(self);
             }
@@ -138,7 +138,7 @@ impl Drop for Array {
     }
 }
 
-#[expect(unsafe_code, reason = "whoever has the schema calls it by a pointer")]
+#[expect(unsafe_code, reason = "the holder of the schema calls it by a pointer")]
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
     // SAFETY: the interface has it that the pointer is to a schema of ours that is not released.
     unsafe {
@@ -146,7 +146,7 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
     }
 }
 
-#[expect(unsafe_code, reason = "whoever has the array calls it by a pointer")]
+#[expect(unsafe_code, reason = "the holder of the array calls it by a pointer")]
 unsafe extern "C" fn release_array(array: *mut Array) {
     // SAFETY: the interface has it that the pointer is to an array of ours that is not released, and what it holds was made
     // by a box.

@@ -1,4 +1,4 @@
-//! Tables whose columns Python reads in place, by Arrow's C data interface.
+//! Tables whose columns Python reads without a copy, by Arrow's C data interface.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ pub fn unfit(py: Python<'_>, file: &str, error: &BuildError) -> PyErr {
     raised(fault().and_then(|fault| exception(py, vec![fault])))
 }
 
-/// Work that did not come to its end: there was no memory, or the simulator or a mechanism of an extension has a bug.
+/// Work that did not complete: there was no memory, or the simulator or a mechanism of an extension has a bug.
 pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
     match why {
         &Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),

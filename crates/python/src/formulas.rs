@@ -1,4 +1,4 @@
-//! Closed forms that stand beside the mechanisms.
+//! Closed forms beside the mechanisms.
 
 use floodway_mechanisms::pfc;
 use pyo3::prelude::*;

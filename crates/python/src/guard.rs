@@ -1,5 +1,5 @@
-//! Turns what unwinds into a value, so that Python sees one error and no trace of Rust's: a panic, a mechanism's answer that means
-//! nothing, and memory that was not to be had.
+//! Conversion of unwinding into a value, so that Python sees one error and no Rust backtrace: a panic, an answer of a mechanism without
+//! meaning, and exhausted memory.
 
 use floodway_fabric::memory::Exhausted;
 use floodway_fabric::panics::{self, Misused, Panicked};
@@ -15,7 +15,7 @@ pub enum Stopped {
     Exhausted(Exhausted),
 }
 
-/// Calls `work`; where it does not come to its end, says why.
+/// Calls `work`; returns the reason if it does not complete.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
     panics::guarded(work).map_err(|payload| {
         if let Some(&exhausted) = payload.downcast_ref::<Exhausted>() {

@@ -1,4 +1,4 @@
-//! All that a scenario may say, for those who write one: the grammar as JSON Schema, and what can be named.
+//! Catalogue of everything in a scenario: the grammar as JSON Schema, and what can be named.
 
 use std::collections::BTreeMap;
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_of_slots_are_those_that_are_told() {
+    fn the_defaults_of_slots_are_those_documented() {
         let mut network = Network::default();
         let ends = [network.host("h1", &[]), network.host("h2", &[])].map(|node| node.expect("it is new"));
         network.link(ends, &[], (Rate::gbps(1), Span::us(1)));
@@ -209,8 +209,8 @@ mod tests {
             ("rate-control", flows.rate_control.value[0].name()),
             ("reliability", flows.reliability.value.name()),
         ] {
-            let told = keys[key]["description"].as_str().expect("it is described");
-            assert!(told.ends_with(&format!("Default: `{name}`.")), "{key}: {told}");
+            let description = keys[key]["description"].as_str().expect("it is described");
+            assert!(description.ends_with(&format!("Default: `{name}`.")), "{key}: {description}");
         }
     }
 }

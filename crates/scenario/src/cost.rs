@@ -1,6 +1,6 @@
-//! What a run comes to before it runs: packet-hops, time and memory, from flows, sizes and ways.
+//! Estimate of a run's cost: packet-hops, time and memory, from flows, sizes and paths.
 //!
-//! Every workload becomes a few thousand streams of bytes, each on one way through the network that is drawn as a
+//! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn as a
 //! switch would. What all of them bring to each port says how long the run takes, and what its limit cuts off. Flows of a
 //! process are not drawn: their number and mean size are known.
 
@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 pub(crate) use streams::Demand;
 use streams::streams;
 
-/// What a run comes to, about; docs/reliability.md says how near that is.
+/// Estimated cost of a run; docs/reliability.md gives its accuracy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Flows that start.
@@ -44,7 +44,7 @@ const FLOW_NS: f64 = 4_000.0;
 const EPOCH_NS: f64 = 3_000.0;
 /// Reading, building and writing small things, in seconds.
 const START_S: f64 = 0.05;
-/// So much of the buffers on the ways is full at a time, at most: a few ports of each switch are congested.
+/// So much of the buffers on the paths is full at a time, at most: a few ports of each switch are congested.
 const FULL: f64 = 0.1;
 /// So many marks and pauses come with each packet-hop.
 const SIGNALS: f64 = 0.05;
@@ -58,7 +58,7 @@ pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
     Demand::of(blueprint, streams(blueprint, routes))
 }
 
-/// What a run of a scenario on so many threads comes to.
+/// The estimated cost of a run of a scenario on so many threads.
 pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let blueprint = scenario.blueprint();
     let demand = scenario.demand();

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: one line each, with the place, what was given and what is allowed.
+//! Errors of a scenario: one line each, with the place, what was given and what is allowed.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -71,8 +71,8 @@ impl ScenarioError {
         }
     }
 
-    /// The same with the right name that was meant, if one is known.
-    pub(crate) fn meant(self, nearest: Option<String>) -> Self {
+    /// The same error with the nearest right name, if one is known.
+    pub(crate) fn with_suggestion(self, nearest: Option<String>) -> Self {
         ScenarioError { nearest, ..self }
     }
 
@@ -124,7 +124,7 @@ impl From<ScenarioError> for ScenarioErrors {
     }
 }
 
-/// The allowed word nearest to `given`, if it is near enough to be meant: a slip or two away, else the shortest
+/// The allowed word nearest to `given`, if it is near enough: a slip or two away, else the shortest
 /// that it is a part of.
 pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
     let lower = given.to_lowercase();
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_one_line_with_place_key_given_allowed_and_nearest() {
+    fn an_error_is_one_line_with_line_key_given_allowed_and_nearest() {
         let place = Place { file: "demo.toml".into(), line: Some(12) };
         let allowed = vec!["lossy".to_owned(), "pfc".to_owned()];
         let error = ScenarioError::unknown(place, "defaults.flow-control", "pcf", "a choice", allowed);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_near_words_are_suggested() {
+    fn only_near_names_are_suggested() {
         let allowed = vec!["flow-control".to_owned(), "buffer".to_owned()];
         assert_eq!(nearest("flow-contorl", &allowed), Some("flow-control".to_owned()));
         assert_eq!(nearest("xyz", &allowed), None);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_word_names_it() {
+    fn a_part_of_a_name_suggests_it() {
         let allowed = ["fb-hadoop-fine", "fb-hadoop", "swing-ns3"].map(str::to_owned);
         assert_eq!(nearest("hadoop", &allowed), Some("fb-hadoop".to_owned()));
         assert_eq!(nearest("Swing", &allowed), Some("swing-ns3".to_owned()));

@@ -1,4 +1,4 @@
-//! What texts for ns-3's models hold: words apart by blanks, numbers, and rates and times as ns-3 reads them.
+//! Syntax of texts for ns-3's models: words separated by blanks, numbers, and rates and times as ns-3 reads them.
 
 use std::iter::Peekable;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ impl<'a> Words<'a> {
     /// Takes the next word.
     ///
     /// # Errors
-    /// There is none.
+    /// It is missing.
     pub fn next(&mut self, what: &str) -> Result<(u32, &'a str), LineError> {
         match self.words.next() {
             Some((line, word)) => {
@@ -50,7 +50,7 @@ impl<'a> Words<'a> {
     /// Takes a number.
     ///
     /// # Errors
-    /// There is none.
+    /// It is missing.
     pub fn number<T: FromStr>(&mut self, what: &str) -> Result<T, LineError> {
         let (line, word) = self.next(what)?;
         number(word, what).map_err(|why| (line, why))
@@ -59,7 +59,7 @@ impl<'a> Words<'a> {
     /// Takes a line of `N` words, which are called `due`; gives its number and its words.
     ///
     /// # Errors
-    /// There is none, or it has more or fewer.
+    /// It is missing, or has more or fewer.
     pub fn row<const N: usize>(&mut self, due: &str) -> Result<(u32, [&'a str; N]), LineError> {
         let (line, first) = self.next(due)?;
         let mut words = vec![first];
@@ -82,7 +82,7 @@ impl<'a> Words<'a> {
 /// A number, or that `word` is not `what`.
 ///
 /// # Errors
-/// It is none, or not in range.
+/// It is not a number, or not in range.
 pub fn number<T: FromStr>(word: &str, what: &str) -> Result<T, String> {
     word.parse().map_err(|_| format!("{} is not {what}", glimpse(word)))
 }
@@ -102,7 +102,7 @@ const PREFIXES: [(&str, u64); 8] = [
 /// A rate as ns-3 reads it: `100Gbps`, `40Mb/s`, a bare number in bit/s; what is less than 1 bit/s is cut off.
 ///
 /// # Errors
-/// It is none.
+/// It is not one.
 pub fn rate(word: &str) -> Result<Rate, String> {
     match rate_from_0(word)? {
         Rate(0) => Err(format!("{} is not a rate above 0", glimpse(word))),
@@ -113,7 +113,7 @@ pub fn rate(word: &str) -> Result<Rate, String> {
 /// A rate that may be 0.
 ///
 /// # Errors
-/// It is none.
+/// It is not one.
 pub fn rate_from_0(word: &str) -> Result<Rate, String> {
     let refuse = || format!("{} is not a rate like \"100Gbps\" or \"40Mb/s\"", glimpse(word));
     let (value, unit) = split(word).ok_or_else(refuse)?;
@@ -134,7 +134,7 @@ pub fn rate_from_0(word: &str) -> Result<Rate, String> {
 /// A time as ns-3 reads it: `1000ns`, `0.001ms`, a bare number in seconds; cut to nanoseconds.
 ///
 /// # Errors
-/// It is none.
+/// It is not one.
 pub fn span(word: &str) -> Result<Span, String> {
     let refuse = || format!("{} is not a time like \"1000ns\" or \"0.001ms\"", glimpse(word));
     let (value, unit) = split(word).ok_or_else(refuse)?;
@@ -151,7 +151,7 @@ pub fn span(word: &str) -> Result<Span, String> {
 /// An instant in seconds.
 ///
 /// # Errors
-/// It is none.
+/// It is not one.
 pub fn seconds(word: &str) -> Result<Time, String> {
     let instant = word.parse().ok().and_then(|value| whole_ns(value, 1_000_000_000));
     instant.map(|span| Time(span.0)).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Round trips between hosts, as far as limits and summaries need them.
+//! Round trips between hosts, for limits and summaries.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ pub fn path_rate(blueprint: &Blueprint, path: &[PortId]) -> Rate {
     path.iter().map(|&port| direction(blueprint, port).0).min().unwrap_or(Rate::MAX)
 }
 
-/// Pairs of hosts whose paths stand for those of all pairs: from at most 64 hosts, spread evenly, to every
-/// one that stands for others.
+/// Pairs of hosts whose paths represent those of all pairs: from at most 64 hosts, spread evenly, to every
+/// representative.
 pub fn pairs(blueprint: &Blueprint) -> Vec<(NodeId, NodeId)> {
     let nodes = (0u32..).zip(&blueprint.nodes);
     let hosts = nodes.filter(|(_, node)| matches!(node.role, Role::Host { .. })).map(|(i, _)| NodeId(i));
@@ -59,7 +59,7 @@ fn across(sources: &[NodeId], destinations: &[NodeId]) -> Vec<(NodeId, NodeId)> 
 /// A NIC: the node at the far end, rate and delay of both directions.
 type Nic = (NodeId, [(Rate, Span); 2]);
 
-/// Of some hosts those that stand for all: of those at the same switch by links of the same rates and delays, two.
+/// Representatives of hosts: of those at the same switch by links of the same rates and delays, two.
 fn representatives(blueprint: &Blueprint, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut alike: BTreeMap<Vec<Nic>, usize> = BTreeMap::new();
     let mut chosen = Vec::new();

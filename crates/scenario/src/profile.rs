@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn its_parameters_stand_behind_those_of_the_scenario() {
+    fn its_parameters_are_overridden_by_those_of_the_scenario() {
         let text = r#"
             defaults = { rate-control = ["dcqcn", { static-window = {} }], congestion-point = "red" }
             override = [{ rate-control = { dcqcn = { preset = "paper" } } }]

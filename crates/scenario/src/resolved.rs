@@ -1,11 +1,11 @@
-//! What every object ended up with and which line said so, alike objects together.
+//! Resolved settings of every object with the line that made each, equal objects together.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec, WorkloadSpec};
-use floodway_fabric::spread::Spread;
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_units::Span;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -117,7 +117,8 @@ fn hot_setting(built: &Built, workload: &str) -> Option<Setting> {
 
 /// Names of the hosts that a workload's hot spot is at.
 pub fn hot_hosts(blueprint: &Blueprint, workload: &WorkloadSpec) -> Vec<String> {
-    let Arrivals::Poisson(PoissonSpec { spread: Spread::HotSpot { hosts, .. }, .. }) = &workload.arrivals
+    let Arrivals::Poisson(PoissonSpec { pattern: DestinationPattern::HotSpot { hosts, .. }, .. }) =
+        &workload.arrivals
     else {
         return Vec::new();
     };

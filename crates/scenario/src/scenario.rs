@@ -53,7 +53,7 @@ pub struct Scenario {
     tree: Node,
     document: Document,
     built: Built,
-    /// What its workloads bring, once somebody has asked.
+    /// The flows of its workloads, once requested.
     demand: OnceLock<Demand>,
 }
 
@@ -98,7 +98,7 @@ impl Scenario {
         let warnings = imported.short_warnings();
         let Imported { text, folder, .. } = imported;
         let file = path.display().to_string();
-        // Lines of messages are those of the text that stands for the file.
+        // Lines of messages are those of the text given in place of the file.
         let name = format!("{file} as a scenario");
         let source = Source { name: &name, text: &text, folder: &folder, sets, tables };
         let mut scenario = Self::from_source(source)?;
@@ -107,7 +107,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads a text; `name` stands for its file in messages, and relative paths begin at the folder of
+    /// Reads a text; `name` is its file in messages, and relative paths begin at the folder of
     /// the process.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl Scenario {
         self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
-    /// On how many threads of so many cores a run is: as somebody asks, else what the scenario says, else what pays.
+    /// On how many threads of so many cores a run is: as requested, else what the scenario says, else by the policy.
     pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {
         let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };
@@ -241,7 +241,7 @@ impl Scenario {
         self.document.origin.unwrap_or_default()
     }
 
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub fn warnings(&self) -> &[String] {
         &self.built.warnings
     }

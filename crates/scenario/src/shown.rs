@@ -1,4 +1,4 @@
-//! What of other people's texts is shown: nothing that breaks a line or turns a terminal round, and no more than a line.
+//! Safe display of other people's texts: nothing that breaks a line or turns a terminal round, and at most one line.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_values_are_cut_with_how_long_they_were_and_other_words_stand() {
+    fn long_values_are_cut_with_their_length_and_other_words_stay() {
         let long = "x".repeat(1000);
         let text = cut_values(&format!("the key {long:?} is not one of \"a b\", c {long}"));
         let cut = format!("{}...{}", "x".repeat(119), "x".repeat(39));

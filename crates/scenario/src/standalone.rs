@@ -1,4 +1,4 @@
-//! What the HPCC simulator computes the time of a flow by that has the network to itself.
+//! The completion time that the HPCC simulator computes for a flow alone in the network.
 //!
 //! Its *standalone* time of a flow of S bytes is, in whole nanoseconds and rounded down at each step,
 //!
@@ -46,7 +46,7 @@ impl<'a> Pairs<'a> {
         Pairs { blueprint, routes: scenario.routes(), nodes }
     }
 
-    /// Along the first of the shortest paths; none where there is no way, or either is no host's name.
+    /// Along the first of the shortest paths; none where there is no path, or either is no host's name.
     pub fn times(&self, source: &str, destination: &str) -> Option<PairTimes> {
         let (mut node, destination) = (*self.nodes.get(source)?, *self.nodes.get(destination)?);
         let mut times = PairTimes { propagation_ns: 0, payload_ns: 0, bottleneck_bps: u64::MAX };

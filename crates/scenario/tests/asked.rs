@@ -3,7 +3,7 @@
 
 use floodway_mechanisms::registry::{NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, Cx, Need, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo, Reaction,
+    Allowance, Cnp, Cx, Need, Notification, NotificationPoint, PacketView, ParamError, QpInfo, Reaction,
     ReactionPoint,
 };
 use floodway_scenario::Scenario;
@@ -57,7 +57,7 @@ impl Notification for Np {
 }
 
 impl NotificationPoint for Np {
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+    fn on_data(&mut self, _cx: &mut Cx<'_, Cnp>, _p: &PacketView) {}
 }
 
 fn scenario(notification: &str) -> Result<Scenario, String> {

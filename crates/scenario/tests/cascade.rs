@@ -1,4 +1,4 @@
-//! What defaults, overrides, profiles and workloads come to in a blueprint.
+//! Defaults, overrides, profiles and workloads in a blueprint.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, LinkSpec, Role, Rounding, UNBOUNDED};
@@ -34,7 +34,7 @@ fn control(link: &LinkSpec, from: usize, class: u8) -> Option<&'static str> {
 }
 
 #[test]
-fn where_nothing_is_said_links_are_lossless_and_flows_go_back_n() {
+fn by_default_links_are_lossless_and_flows_go_back_n() {
     let blueprint = built("");
     let trunk = link(&blueprint, "s1-s2");
     assert_eq!([0, 1].map(|from| control(trunk, from, 3)), [Some("pfc"); 2]);
@@ -61,7 +61,7 @@ fn notified(tables: &str) -> (&'static str, Vec<String>) {
 }
 
 #[test]
-fn receivers_do_what_the_rate_control_asks_unless_told_otherwise() {
+fn receivers_do_what_the_rate_control_asks_by_default() {
     let dcqcn = "[defaults]\ncongestion-point = \"red\"\nrate-control = \"dcqcn\"\n";
     assert_eq!(notified(dcqcn), ("dcqcn", vec![]));
     let flag = "[defaults]\ncongestion-point = \"red\"\nrate-control.dcqcn = { cnp = \"ack-flag\" }\n";
@@ -78,7 +78,7 @@ fn receivers_do_what_the_rate_control_asks_unless_told_otherwise() {
 }
 
 #[test]
-fn a_rate_control_that_no_mark_can_reach_is_odd() {
+fn a_rate_control_that_no_mark_can_reach_gets_a_warning() {
     let (_, warnings) = notified("[defaults]\nrate-control = \"dcqcn\"\n");
     assert_eq!(
         warnings,
@@ -104,66 +104,66 @@ fn cnps_of_switches_need_no_receivers_that_send_them() {
 }
 
 /// The warnings with one congestion point and one stack, in TOML.
-fn told(points: &str, stack: &str) -> Vec<String> {
+fn warned(points: &str, stack: &str) -> Vec<String> {
     notified(&format!("[defaults]\ncongestion-point = {points}\nrate-control = {stack}\n")).1
 }
 
-fn odd_points(message: &str) -> Vec<String> {
+fn warnings_of_points(message: &str) -> Vec<String> {
     vec![format!("a.toml:3: defaults.congestion-point: {message}")]
 }
 
 #[test]
-fn a_congestion_point_that_nobody_heeds_is_odd() {
-    let nobody = |point: &str, what: &str| {
-        odd_points(&format!(
-            "{point} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds {what}"
+fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
+    let no_effect = |point: &str, what: &str| {
+        warnings_of_points(&format!(
+            "{point} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to {what}"
         ))
     };
     for layer in ["\"line-rate\"", "\"timely\"", "\"hpcc\""] {
         for point in ["\"mercury\"", "\"pacc\"", "\"proxy-cnp\""] {
-            assert_eq!(told(point, layer), nobody(point, "CNPs"), "{layer}");
+            assert_eq!(warned(point, layer), no_effect(point, "CNPs"), "{layer}");
         }
-        assert_eq!(told("\"tcd\"", layer), nobody("\"tcd\"", "marks"), "{layer}");
-        assert_eq!(told("\"red\"", layer), [""; 0], "{layer}");
+        assert_eq!(warned("\"tcd\"", layer), no_effect("\"tcd\"", "marks"), "{layer}");
+        assert_eq!(warned("\"red\"", layer), [""; 0], "{layer}");
     }
-    // It hears of marks by ACKs, and of CNPs not at all.
-    assert_eq!(told("\"pacc\"", "\"dctcp\""), nobody("\"pacc\"", "CNPs"));
-    assert_eq!(told("\"tcd\"", "\"dctcp\""), [""; 0]);
-    assert_eq!(told("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
+    // It reads marks from ACKs, and no CNPs.
+    assert_eq!(warned("\"pacc\"", "\"dctcp\""), no_effect("\"pacc\"", "CNPs"));
+    assert_eq!(warned("\"tcd\"", "\"dctcp\""), [""; 0]);
+    assert_eq!(warned("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
     assert_eq!(
-        told("\"mercury\"", "\"dcqcn\""),
-        odd_points(
-            "the windows in CNPs of \"mercury\" reach nobody: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
+        warned("\"mercury\"", "\"dcqcn\""),
+        warnings_of_points(
+            "the windows in CNPs of \"mercury\" have no effect: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
         )
     );
 }
 
 #[test]
-fn congestion_points_that_tell_of_one_queue_are_odd() {
+fn congestion_points_that_signal_one_queue_get_a_warning() {
     let both =
-        |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
-    assert_eq!(told("[\"red\"]", "\"dcqcn\""), [""; 0]);
-    assert_eq!(told("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
-    // It tells of what the other has marked.
-    assert_eq!(told("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
+        |names: &str| warnings_of_points(&format!("{names} signal the same queues: one alone is usual"));
+    assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
+    assert_eq!(warned("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
+    // It reports what the other has marked.
+    assert_eq!(warned("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(
-        told("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
+        warned("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
         both("\"pacc\", \"red\" and \"proxy-cnp\"")
     );
 }
 
 #[test]
-fn a_congestion_point_stands_once_at_a_port() {
+fn a_congestion_point_is_listed_once_at_a_port() {
     let tables = "[defaults]\ncongestion-point = [\"rcm\", \"red\", \"rcm\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
     };
-    let expected = "a.toml:3: defaults.congestion-point: \"rcm\" stands twice in the list; once is enough";
+    let expected = "a.toml:3: defaults.congestion-point: \"rcm\" is listed twice; once is enough";
     assert_eq!(errors.to_string(), expected);
 }
 
 #[test]
-fn who_may_lose_packets_stands_where_that_can_be() {
+fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
     let refused = |tables: &str, expected: &str| {
         let text = format!("{NETWORK}[defaults]\n{tables}\n{FLOW}");
         let errors = Scenario::from_text("a.toml", &text, &[]).map(|_| ()).expect_err("it is refused");
@@ -181,30 +181,34 @@ fn who_may_lose_packets_stands_where_that_can_be() {
 }
 
 #[test]
-fn a_transport_that_never_sends_again_beside_casl_is_odd() {
+fn a_transport_without_retransmission_beside_casl_gets_a_warning() {
     let warnings = |reliability: &str| {
         let tables = format!("[defaults]\ncongestion-point = \"casl\"\nreliability = {reliability}\n");
         scenario(&format!("{NETWORK}{tables}{FLOW}")).warnings().to_vec()
     };
-    let odd = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
-    assert!(warnings("\"none\"").iter().any(|warning| warning.contains(odd)), "{:?}", warnings("\"none\""));
+    let expected = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
+    assert!(
+        warnings("\"none\"").iter().any(|warning| warning.contains(expected)),
+        "{:?}",
+        warnings("\"none\"")
+    );
     for sound in ["\"irn\"", "\"go-back-n\""] {
         assert!(!warnings(sound).iter().any(|warning| warning.contains("never sends again")));
     }
 }
 
 #[test]
-fn a_layer_stands_once_in_a_stack() {
+fn a_layer_is_listed_once_in_a_stack() {
     let tables = "[defaults]\nrate-control = [\"dcqcn\", \"static-window\", \"dcqcn\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
         panic!("it is refused")
     };
-    let expected = "a.toml:3: defaults.rate-control: \"dcqcn\" stands twice in the stack; once is enough";
+    let expected = "a.toml:3: defaults.rate-control: \"dcqcn\" is listed twice in the stack; once is enough";
     assert_eq!(errors.to_string(), expected);
 }
 
 #[test]
-fn what_is_wrong_with_the_defaults_is_told_once_for_all_workloads() {
+fn a_fault_of_the_defaults_is_reported_once_for_all_workloads() {
     let other = FLOW.replace("\"one\"", "\"other\"");
     let tables = "[defaults]\nreliability = \"none\"\nrate-control = \"timely\"\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}{other}"), &[]) else {
@@ -312,7 +316,7 @@ fn a_link_that_fails_has_delays_of_its_own_and_a_direction_its_switchovers() {
 }
 
 #[test]
-fn a_switch_said_anew_takes_its_ports_back() {
+fn a_switch_set_again_overrides_its_ports() {
     let tables = |last: &str| {
         format!(
             "[[override]]\nname = \"a\"\nlinks = \"s1-s2\"\nbuffer.static = {{ size = \"9MB\" }}\n\
@@ -456,7 +460,7 @@ fn windows_and_limits_follow_from_the_traffic() {
     assert_eq!(end(&given), ((ms(1), ms(2)), ms(9), false));
     let endless = format!("limit = \"3ms\"\n{}", workload("long-lived = { from = \"h1\", to = \"h3\" }"));
     assert_eq!(end(&endless), ((Time::ZERO, Time::NEVER), ms(3), true));
-    // 100 MB are 108.2 MB on the wire, which take 8.66 ms at 100G. A link is charged where ways part and where
+    // 100 MB are 108.2 MB on the wire, which take 8.66 ms at 100G. A link is charged where paths part and where
     // they come together, both on this one, and four times that is the limit.
     let (measure, limit, _) = end(&workload("flows = [{ from = \"h1\", to = \"h3\", size = \"100MB\" }]"));
     assert_eq!(measure, (Time::ZERO, Time::NEVER));

@@ -1,4 +1,4 @@
-//! Credits in scenarios: what is accepted, what the summary says of them, what is warned of and refused.
+//! Credits in scenarios: what is accepted, the summary, warnings and errors.
 
 mod long_haul;
 
@@ -28,7 +28,7 @@ fn an_automatic_buffer_is_that_of_the_full_rate() {
 }
 
 #[test]
-fn a_smaller_buffer_is_told_of_and_works() {
+fn a_smaller_buffer_gets_a_warning_and_works() {
     let short = text(80, "flow-control = \"cbfc\"\nbuffer.static = { size = \"4MB\" }");
     let scenario = scenario(&short);
     let [warning] = scenario.warnings() else { panic!("{:?}", scenario.warnings()) };
@@ -57,7 +57,7 @@ fn a_link_that_is_too_long_for_infiniband_is_warned_of() {
 }
 
 #[test]
-fn a_pool_a_tiny_buffer_and_times_that_are_none_are_refused_at_their_lines() {
+fn a_pool_a_tiny_buffer_and_malformed_times_are_refused_at_their_lines() {
     let error = refused("flow-control = \"cbfc\"");
     assert_eq!(
         error,

@@ -14,7 +14,7 @@ fn ready_with(name: &str, sets: &[(String, String)]) -> Scenario {
 }
 
 #[test]
-fn ready_scenarios_are_right_and_not_odd() {
+fn ready_scenarios_are_right_and_have_no_warning() {
     let names = ["control-loss", "hot-spot", "micro-burst", "perftest", "ring-allreduce", "ring-deadlock"];
     for name in names {
         let scenario = ready(name);
@@ -24,9 +24,9 @@ fn ready_scenarios_are_right_and_not_odd() {
 }
 
 #[test]
-fn ready_scenarios_that_show_what_is_odd_are_warned_of_that_alone() {
-    let odd = [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "starts to mark")];
-    for (name, of) in odd {
+fn ready_scenarios_that_show_a_mistake_get_its_warning_alone() {
+    let warned = [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "starts to mark")];
+    for (name, of) in warned {
         let warnings = ready(name).warnings().to_vec();
         assert!(matches!(&warnings[..], [one] if one.contains(of)), "{name}: {warnings:#?}");
     }
@@ -69,7 +69,7 @@ fn the_summary_of_the_demo_has_its_network_and_its_buffers() {
 }
 
 #[test]
-fn the_summary_has_the_thresholds_that_ports_of_each_rate_come_to() {
+fn the_summary_has_the_thresholds_of_ports_of_each_rate() {
     let with = |point: &str| {
         check(&ready_with("demo", &[("defaults.congestion-point".into(), point.into())]), false)
     };

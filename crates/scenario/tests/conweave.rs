@@ -43,7 +43,7 @@ fn keys(imported: &Imported) -> toml::Table {
 }
 
 #[test]
-fn a_configuration_becomes_a_scenario_that_says_all_of_it() {
+fn a_configuration_becomes_a_scenario_with_all_of_its_settings() {
     let imported = import("whole", "RANDOM_SEED 7").unwrap_or_else(|errors| panic!("{errors}"));
     let text = r#"# From config.txt, a configuration of ConWeave's simulator.
 
@@ -135,7 +135,7 @@ fn memory_that_is_not_given_is_so_much_a_port() {
 }
 
 #[test]
-fn keys_that_it_does_not_know_are_told_and_have_no_effect() {
+fn unknown_keys_are_reported_and_have_no_effect() {
     let imported = import("unknown", "PFC_RESERVE 0\nPAUSE_TIME 7\nACK_HIGH_PRIO 1\nQLEN_MON_START 2")
         .unwrap_or_else(|errors| panic!("{errors}"));
     let said: Vec<_> =
@@ -148,7 +148,7 @@ fn keys_that_it_does_not_know_are_told_and_have_no_effect() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused_in_words() {
+fn unsupported_settings_are_refused_with_a_reason() {
     let is = |more: &str, message: &str| assert_eq!(import("refused", more).unwrap_err(), message);
     is("LB_MODE 9", "config.txt:16: LB_MODE: ConWeave (9) is not supported; allowed: 0 (flow ECMP)");
     is("LB_MODE 4", "config.txt:16: LB_MODE: mode 4 is not supported; allowed: 0 (flow ECMP)");

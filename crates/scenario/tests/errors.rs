@@ -166,7 +166,7 @@ fn links_need_a_rate_and_a_delay() {
 }
 
 #[test]
-fn topologies_hang_together_and_flows_find_a_way() {
+fn topologies_are_connected_and_flows_find_a_path() {
     let explicit = |links: &str| {
         errors_of(&format!(
             "[topology.explicit]\nhosts = [\"h1..h3\"]\nswitches = [\"s1\", \"s2\"]\nrate = \"1G\"\n\
@@ -235,7 +235,7 @@ fn workloads_have_flows() {
     );
     assert_eq!(
         changed("until", "burst = { to = \"h1\", size = \"1KB\" }\nuntil"),
-        "a.toml:8: workload.web: \"poisson\" and \"burst\" stand side by side: only one may"
+        "a.toml:8: workload.web: \"poisson\" and \"burst\" are given together: give one"
     );
     assert_eq!(
         changed("load = 0.5", "load = 0.0"),
@@ -318,7 +318,7 @@ fn selectors_match_something() {
     );
     assert_eq!(
         changed("load = 0.5", "load = 0.5, of = \"x*\""),
-        r#"a.toml:10: workload.web.poisson.of: "x*" matches no link; "hosts" stands for the senders' NICs"#
+        r#"a.toml:10: workload.web.poisson.of: "x*" matches no link; "hosts" means the senders' NICs"#
     );
     assert_eq!(
         changed(r#"to = { tag = "right" }"#, r#"to = "s1""#),
@@ -335,7 +335,7 @@ fn selectors_match_something() {
 }
 
 #[test]
-fn selectors_that_match_nothing_name_what_was_meant() {
+fn selectors_that_match_nothing_get_a_suggestion() {
     let links = |selector: &str| changed(r#"{ tag = "bottleneck" }"#, selector);
     assert_eq!(
         links(r#"{ tag = "botleneck" }"#),
@@ -497,7 +497,7 @@ fn starving_a_buffer_is_a_warning() {
 }
 
 #[test]
-fn classes_that_lose_on_a_part_of_the_way_are_a_warning() {
+fn classes_that_lose_on_a_part_of_the_path_get_a_warning() {
     let text = RIGHT.replacen("buffer.static", "flow-control = \"lossy\"\nbuffer.static", 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
@@ -507,7 +507,7 @@ fn classes_that_lose_on_a_part_of_the_way_are_a_warning() {
     let text = RIGHT.replacen("flow-control.pfc = { xoff = \"320KB\" }", "flow-control.class-4.pfc = {}", 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
-    assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) holds whatever comes of class 3: "));
+    assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) has no limit for class 3: "));
 }
 
 fn warnings_of(text: &str) -> Vec<String> {
@@ -678,7 +678,7 @@ fn sets_are_named_in_errors() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let text = RIGHT.replacen("bottleneck", "nothing", 1).replacen("name = \"web\"", "name = \"8\"", 1);
     assert_eq!(errors_of(&text).lines().count(), 2);
 }

@@ -67,7 +67,7 @@ fn faults_name_the_file_and_the_line() {
     };
     assert_eq!(
         fault(&TOPOLOGY.replace("3 2 40", "3 7 40"), FLOWS, SCENARIO),
-        "topology.txt:4: topology.hpcc: node 7 is none of 0 to 3"
+        "topology.txt:4: topology.hpcc: node 7 is not one of 0 to 3"
     );
     assert_eq!(
         fault(TOPOLOGY, &FLOWS.replace("1 3 4", "1 2 4"), SCENARIO),

@@ -55,7 +55,7 @@ fn keys(imported: &Imported) -> toml::Value {
 }
 
 #[test]
-fn a_configuration_becomes_a_scenario_that_says_all_of_it() {
+fn a_configuration_becomes_a_scenario_with_all_of_its_settings() {
     let imported = imported("whole", CONFIG);
     let text = r#"# From config.txt, a configuration of the HPCC simulator.
 
@@ -149,7 +149,7 @@ fn each_mode_has_its_reaction() {
 }
 
 #[test]
-fn what_has_no_effect_or_is_not_known_is_told() {
+fn settings_without_effect_and_unknown_ones_are_reported() {
     let more = "USE_DYNAMIC_PFC_THRESHOLD 1\nPAUSE_TIME 5\nRATE_AJ 3 4\nRATE_DECREASE_INTERVAL 4.5\nL2_ACK_INTERVAL 4000\n";
     let less = CONFIG.replace("EWMA_GAIN 0.00390625\n", "").replace("RP_TIMER 300\n", "");
     let said = warnings(&imported("idle", &format!("{less}{more}")));
@@ -188,7 +188,7 @@ fn a_comment_is_skipped_up_to_a_key() {
     let read = imported("comments", &text);
     assert_eq!(keys(&read)["defaults"]["buffer"]["shared"]["reserve"].as_str(), Some("0B"));
     let said: Vec<_> = warnings(&read);
-    assert_eq!(said[0], "config.txt:17: PFC_RESERVE: stands in a comment, and counts, as in that simulator");
+    assert_eq!(said[0], "config.txt:17: PFC_RESERVE: is in a comment, and counts, as in that simulator");
     assert_eq!(said[1], "config.txt:17: of: is not a key of the HPCC simulator");
     let marked = imported("marked", &format!("\u{feff}{CONFIG}"));
     assert_eq!(marked.text, imported("unmarked", CONFIG).text);
@@ -244,7 +244,7 @@ fn headroom_and_reserve_of_a_port_are_taken_once_from_the_memory_whatever_its_cl
 }
 
 #[test]
-fn where_frames_are_lost_flows_that_never_end_are_told_of() {
+fn where_frames_are_lost_flows_that_never_end_get_a_warning() {
     let of_key =
         "ERROR_RATE_PER_LINK: frames are lost: a flow that loses its last packet or the ACK of it never ends";
     let said = warnings(&imported("lossy", &format!("{CONFIG}ERROR_RATE_PER_LINK 0.001\n"))).join("\n");
@@ -294,7 +294,7 @@ fn other_keys_of_a_run_are_honoured() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused_in_words() {
+fn unsupported_settings_are_refused_with_a_reason() {
     let refused = |more: &str| import(&with("refused", &format!("{CONFIG}{more}\n"))).unwrap_err();
     let is = |more: &str, message: &str| assert_eq!(refused(more), message);
     is(
@@ -338,7 +338,7 @@ fn what_cannot_be_simulated_is_refused_in_words() {
         CONFIG.replace("KMAX_MAP 2 100000000000 1600 400000000000 6400", "KMAX_MAP 1 100000000000 1600");
     assert_eq!(
         import(&with("few", &few)).unwrap_err(),
-        "config.txt:11: KMAX_MAP: says nothing of 400G (400000000000 bit/s), the rate of the link in line 4 of the \
+        "config.txt:11: KMAX_MAP: has no entry for 400G (400000000000 bit/s), the rate of the link in line 4 of the \
          topology file; it has 100G"
     );
     let missing = CONFIG.replace("RATE_AI 20Mb/s\n", "");
@@ -394,7 +394,7 @@ fn files_are_found_above_and_named_from_where_the_scenario_lies() {
 }
 
 #[test]
-fn a_configuration_is_told_from_a_scenario_by_its_first_word() {
+fn a_configuration_is_recognised_by_its_first_word() {
     assert!(is_config(CONFIG) && is_config("\n  ENABLE_IRN 1"));
     assert!(!is_config("seed = 1") && !is_config("") && !is_config("# CC_MODE 1") && !is_config("[CC_MODE]"));
 }

@@ -1,4 +1,4 @@
-//! Input-output queued switches in scenarios: what is said of them, what is refused, and that they work beside others.
+//! Input-output queued switches in scenarios: the summary, errors, and that they work beside others.
 
 use std::path::Path;
 
@@ -94,9 +94,9 @@ fn what_does_not_fit_is_refused_or_warned_of() {
 }
 
 #[test]
-fn adaptive_routing_that_nobody_tells_of_congestion_is_odd() {
+fn adaptive_routing_without_reports_of_congestion_gets_a_warning() {
     let sar = ("defaults.routing", "\"sar\"");
-    let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
+    let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is";
     let scenario = ready("demo", &[sar]).expect("it is odd");
     assert!(scenario.warnings()[0].contains(never), "{:?}", scenario.warnings());
     let scenario = ready("demo", &[sar, ("defaults.congestion-point", "\"rcm\"")]).expect("it is sound");

@@ -1,4 +1,4 @@
-//! The default limit cuts off no run that gets on.
+//! The default limit does not cut off a run that makes progress.
 
 use floodway_fabric::outcome::WorkloadTotals;
 use floodway_fabric::{Control, Fabric};

@@ -104,7 +104,7 @@ fn pauses_reach_the_first_switch_and_dcqcn_slows_the_victim() {
 }
 
 #[test]
-fn mercury_leaves_the_victim_alone_and_tells_the_culprits() {
+fn mercury_leaves_the_victim_alone_and_sends_cnps_to_the_culprits() {
     let records = motivation(MERCURY);
     let (victim, culprit) = cnps(&records);
     assert_eq!(victim, 0);
@@ -132,7 +132,7 @@ fn windows_in_cnps_are_shares_of_what_the_port_and_its_flows_can_hold() {
 }
 
 #[test]
-fn the_window_that_a_sender_keeps_is_the_least_that_it_was_told() {
+fn the_window_that_a_sender_keeps_is_the_least_of_its_cnps() {
     let records = motivation(MERCURY);
     let least = |table: &Table, flow: &str| {
         let rows = texts(table, "flow_id").into_iter().zip(reals(table, "window_bytes"));
@@ -140,10 +140,10 @@ fn the_window_that_a_sender_keeps_is_the_least_that_it_was_told() {
             .map(|(_, window)| *window)
             .fold(f64::MAX, f64::min)
     };
-    let told = records.signals.as_ref().expect("they are kept");
+    let signals = records.signals.as_ref().expect("they are kept");
     let kept = records.allowances.as_ref().expect("they are kept");
     let f2 = "long:h2:0";
-    assert_eq!(least(kept, f2), least(told, f2).max(1_000.0));
+    assert_eq!(least(kept, f2), least(signals, f2).max(1_000.0));
     // 20 Gbit/s over the base round trip of F1's way, which nothing has shrunk.
     assert!((50_000.0..60_000.0).contains(&least(kept, "long:h1:0")), "{}", least(kept, "long:h1:0"));
 }
@@ -211,7 +211,7 @@ fn errors(rate_control: &str, point: &str) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn a_stack_in_the_wrong_order_is_refused_and_windows_that_nobody_sends_are_warned_of() {
+fn a_stack_in_the_wrong_order_is_refused_and_missing_windows_get_a_warning() {
     let (_, refused) = errors(r#"["mercury", "dcqcn"]"#, "defaults.congestion-point = \"mercury\"");
     let refused = refused.expect("it is wrong");
     assert!(refused.contains(r#"write it after "dcqcn", not before"#), "{refused}");

@@ -1,4 +1,4 @@
-//! The reconstruction of PACC in scenarios: who is told by which switch, how often, and what senders make of it.
+//! The reconstruction of PACC in scenarios: which switch sends CNPs to which flow, how often, and how senders react.
 
 mod columns;
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -102,7 +102,7 @@ fn frames(file: &[u8]) -> Vec<Frame<'_>> {
 }
 
 #[test]
-fn the_switch_tells_each_sender_once_in_a_period_in_the_receivers_name() {
+fn the_switch_sends_each_sender_one_cnp_in_a_period_in_the_receivers_name() {
     let records =
         run(&incast(PACC, "records.capture = { links = \"*\", packets = 1000000, bytes = \"64B\" }"));
     let file = records.capture.as_deref().expect("it was asked for");
@@ -145,11 +145,11 @@ fn senders_slow_down_as_dcqcn_does_until_the_queue_is_back_at_qref() {
         let text = incast_text(defaults, "records = { busiest = 1, buckets = 100 }");
         run(&scenario(&text.replace("\"2ms\"", "\"680us\"")))
     };
-    let (told, untold) = (short(PACC), short("congestion-point = []"));
+    let (with, without) = (short(PACC), short("congestion-point = []"));
     let cnps = |records: &Records| wholes(&records.flows, "cnps").to_vec();
     // One in each of five periods; then the queue falls by 400 KB in a period, and the controller asks for none.
-    assert_eq!((cnps(&told), cnps(&untold)), (vec![5; 4], vec![0; 4]));
-    let (low, high) = (last_queue(&told), last_queue(&untold));
+    assert_eq!((cnps(&with), cnps(&without)), (vec![5; 4], vec![0; 4]));
+    let (low, high) = (last_queue(&with), last_queue(&without));
     assert!(low < 100_000.0 && high > 1_500_000.0, "{low} and {high}");
 }
 
@@ -164,9 +164,9 @@ fn signals_show_each_cnp_and_when_the_queue_is_beyond_qref() {
     let of = |event| (0..events.len()).filter(move |row| events[*row] == event);
     assert!(of("cnp").all(|row| toward(&row)), "no other queue is beyond Qref");
     // The last ones may be on their way.
-    let heard: u64 = wholes(&records.flows, "cnps").iter().sum();
+    let received: u64 = wholes(&records.flows, "cnps").iter().sum();
     let cnps = of("cnp").count() as u64;
-    assert!(cnps > 40 && cnps - heard <= 4, "{cnps} and {heard}");
+    assert!(cnps > 40 && cnps - received <= 4, "{cnps} and {received}");
     let Some(Values::Text { codes, dictionary }) = signals.column("state") else { panic!("it is text") };
     let states = of("state").filter(toward).map(|row| dictionary[codes[row] as usize].as_str());
     let states: Vec<&str> = states.collect();
@@ -182,11 +182,11 @@ fn several_cnps_of_a_period_reach_the_sender_where_that_is_asked_for() {
 }
 
 #[test]
-fn dcqcn_is_not_said_to_be_idle_where_the_switch_tells_it() {
+fn dcqcn_gets_no_warning_where_the_switch_sends_cnps() {
     assert_eq!(incast(PACC, "").warnings(), [""; 0]);
 }
 
-/// Over a long link under Bifrost: hosts of both datacenters send to one, at whose switch they are told.
+/// Over a long link under Bifrost: hosts of both datacenters send to one, whose switch sends them CNPs.
 fn long_incast() -> Scenario {
     let hosts = ["h1", "h3", "h5", "h19", "h21", "h23"];
     let flows = hosts.map(|host| format!("{{ from = \"{host}\", to = \"h17\", size = \"4MB\" }}"));
@@ -204,8 +204,8 @@ fn it_composes_with_bifrost_on_a_long_link_whatever_the_threads() {
     let one = run(&scenario);
     let workloads = texts(&one.flows, "workload");
     let incast = (0..workloads.len()).filter(|&row| workloads[row] == "incast");
-    let told: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
-    assert!(told.len() == 6 && told.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{told:?}");
+    let cnps: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
+    assert!(cnps.len() == 6 && cnps.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{cnps:?}");
     for threads in [2, 4] {
         let thread_plan = scenario.thread_plan(Threads::Forced(threads), 8);
         assert!(thread_plan.threads() > 1, "{thread_plan:?}");

@@ -1,10 +1,10 @@
-//! Patterns of traffic: what they generate, what the seed draws, and what is refused.
+//! Patterns of traffic: generated flows, draws by the seed, and errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, PoissonSpec, UNBOUNDED};
-use floodway_fabric::spread::Spread;
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_scenario::{Scenario, check};
 use floodway_units::{Bytes, NodeId, Span, Time};
@@ -92,7 +92,7 @@ proptest! {
 }
 
 #[test]
-fn a_seed_draws_every_pattern_anew() {
+fn a_seed_draws_every_pattern_again() {
     let is_drawn = |pattern: &&&str| !pattern.starts_with("all-to-all") && !pattern.starts_with("burst");
     for pattern in PATTERNS.iter().filter(is_drawn).filter(|pattern| !pattern.contains("h9")) {
         let arrivals = |seed| {
@@ -140,7 +140,7 @@ fn incasts_may_be_a_share_of_the_capacity() {
 }
 
 #[test]
-fn permutations_are_drawn_anew_each_time_and_the_first_is_what_it_was() {
+fn permutations_are_drawn_again_each_time_and_the_first_is_unchanged() {
     let once = flows("permutation = { size = \"1KB\" }", 5);
     let again = flows("permutation = { size = \"1KB\", every = \"100us\" }", 5);
     let ends =
@@ -207,9 +207,9 @@ fn exponential_bursts_in_step_are_at_the_same_times() {
 
 #[test]
 fn hot_hosts_are_fixed_by_the_seed_and_named() {
-    let hot = |keys: &str, seed| match poisson(TREE, keys, seed).spread {
-        Spread::HotSpot { share, hosts } => (share, hosts),
-        spread => panic!("{spread:?}"),
+    let hot = |keys: &str, seed| match poisson(TREE, keys, seed).pattern {
+        DestinationPattern::HotSpot { share, hosts } => (share, hosts),
+        pattern => panic!("{pattern:?}"),
     };
     let (share, hosts) = hot("hot-spot = {}", 1);
     assert_eq!((share, hosts.len()), (0.15, 2));
@@ -223,7 +223,7 @@ fn hot_hosts_are_fixed_by_the_seed_and_named() {
         let Arrivals::Poisson(poisson) = &scenario.blueprint().workloads[0].arrivals else {
             panic!("Poisson")
         };
-        let Spread::HotSpot { hosts, .. } = &poisson.spread else { panic!("it has a hot spot") };
+        let DestinationPattern::HotSpot { hosts, .. } = &poisson.pattern else { panic!("it has a hot spot") };
         for host in hosts {
             counts[host.index()] += 1.0;
         }
@@ -247,27 +247,31 @@ fn hot_hosts_are_fixed_by_the_seed_and_named() {
 #[test]
 fn a_share_goes_to_other_datacenters() {
     let spec = poisson(TWO, "inter-dc = 0.3", 1);
-    let Spread::Groups { share, groups, home } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { share, groups, home } = &spec.pattern else {
+        panic!("{:?}", spec.pattern)
+    };
     assert_eq!(*share, 0.3);
     let hosts = |range: std::ops::Range<u32>| range.map(NodeId).collect::<Vec<_>>();
     assert_eq!(groups[..], [hosts(0..16), hosts(16..32)]);
     assert_eq!((home[0], home[15], home[16], home[31], home[32]), (0, 0, 1, 1, 2));
-    assert_eq!(poisson(TWO, "to = \"*\"", 1).spread, Spread::Uniform);
-    // Where all flows leave, nobody needs a neighbour.
+    assert_eq!(poisson(TWO, "to = \"*\"", 1).pattern, DestinationPattern::Uniform);
+    // Where all flows leave, no host needs a neighbour.
     let all = poisson(TWO, "inter-dc = 1.0, from = { tag = \"dc-a\" }, to = { tag = \"dc-b\" }", 1);
-    assert!(matches!(all.spread, Spread::Groups { .. }));
+    assert!(matches!(all.pattern, DestinationPattern::Groups { .. }));
 }
 
 #[test]
 fn groups_are_hosts_that_follow_one_another() {
     let spec = poisson(TREE, "groups = 4", 1);
-    let Spread::Groups { share, groups, home } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { share, groups, home } = &spec.pattern else {
+        panic!("{:?}", spec.pattern)
+    };
     let hosts = |range: std::ops::Range<u32>| range.map(NodeId).collect::<Vec<_>>();
     assert_eq!((*share, &groups[..]), (0.0, &[hosts(0..4), hosts(4..8), hosts(8..12), hosts(12..16)][..]));
     assert_eq!((home[0], home[3], home[4], home[15], home[16]), (0, 0, 1, 3, 4));
     // Who only receives is in a group, too.
     let spec = poisson(TREE, "groups = 2, from = [\"h1\", \"h3\"], to = [\"h2\", \"h4\"]", 1);
-    let Spread::Groups { groups, .. } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let DestinationPattern::Groups { groups, .. } = &spec.pattern else { panic!("{:?}", spec.pattern) };
     assert_eq!(groups[..], [hosts(1..2), hosts(3..4)]);
 }
 
@@ -293,16 +297,16 @@ fn patterns_that_cannot_be_are_refused() {
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", every = \"1us\", load = 0.1 }",
-            "incast: \"load\" and \"every\" stand side by side: only one may",
+            "incast: \"load\" and \"every\" are given together: give one",
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", of = \"h1-t1\" }",
-            "incast.of: it says what \"load\" is of, and there is none",
+            "incast.of: it needs \"load\", which is not given",
         ),
         ("incast = { to = \"h1\", size = \"1KB\", load = -1.0 }", "incast.load: -1 is not a load above 0"),
         (
             "incast = { to = \"h1\", size = \"1KB\", load = 0.1, of = \"h1-t2\" }",
-            "incast.of: \"h1-t2\" matches no link; \"hosts\" stands for the senders' NICs; did you mean \"h1-t1\"?",
+            "incast.of: \"h1-t2\" matches no link; \"hosts\" means the senders' NICs; did you mean \"h1-t1\"?",
         ),
         (
             "incast = { to = \"h1\", size = \"1KB\", every = \"1ns\" }",
@@ -362,7 +366,7 @@ fn patterns_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn spreads_that_cannot_be_are_refused() {
+fn impossible_destination_patterns_are_refused() {
     let refused = |network: &str, keys: &str| {
         let error = error_of(network, &format!("poisson = {{ sizes = \"websearch\", load = 0.1, {keys} }}"));
         error.strip_prefix("a.toml:5: workload.w.poisson").unwrap_or(&error).to_owned()
@@ -377,8 +381,8 @@ fn spreads_that_cannot_be_are_refused() {
             ".hot-spot.hosts: true where a fraction like 0.125, a name, a list of names, or { tag = \"...\" } is due",
         ),
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
-        ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" stand side by side: only one may"),
-        ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" stand side by side: only one may"),
+        ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" are given together: give one"),
+        ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" are given together: give one"),
         ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 16", ".groups: h1 has no other host of its group to send to"),

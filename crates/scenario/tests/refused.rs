@@ -1,4 +1,4 @@
-//! Short texts that would ask for more than a machine has, or of which a part would go unheard: refused.
+//! Short texts that would need more than a machine has, or of which a part would have no effect: errors.
 
 use floodway_scenario::Scenario;
 
@@ -14,7 +14,7 @@ fn refused(key: &str) -> String {
 }
 
 #[test]
-fn patterns_in_which_nobody_sends_are_refused_before_their_starts_are_counted() {
+fn patterns_without_senders_are_refused_before_their_starts_are_counted() {
     for (pattern, key) in [
         (r#"micro-bursts = { from = "h1", to = "h1", length = "1us", every = "2us" }"#, "micro-bursts.to"),
         (r#"all-to-all = { of = "h1", size = "1KB", every = "1ps" }"#, "all-to-all.of"),
@@ -89,8 +89,8 @@ fn sizes_of_two_keys_are_refused_by_the_second() {
     let sizes = |sizes: &str| refused(&format!("poisson = {{ load = 0.1, sizes = {sizes} }}"));
     let begin = "a.toml:4: workload.w.poisson.sizes: ";
     for (table, why) in [
-        (r#"{ fixed = "1KB", mean = 3 }"#, r#""mean" stands beside "fixed", which takes no other key"#),
-        (r#"{ file = "a", fixed = "1KB" }"#, r#""fixed" stands beside "file", which takes no other key"#),
+        (r#"{ fixed = "1KB", mean = 3 }"#, r#""mean" is given with "fixed", which takes no other key"#),
+        (r#"{ file = "a", fixed = "1KB" }"#, r#""fixed" is given with "file", which takes no other key"#),
         ("{}", "nothing is chosen: name one of file, fixed"),
     ] {
         assert_eq!(sizes(table), format!("{begin}{why}"));
@@ -124,7 +124,7 @@ fn files_that_may_never_end_are_refused() {
 }
 
 #[test]
-fn names_that_cannot_be_shown_are_refused_wherever_they_stand() {
+fn names_that_cannot_be_shown_are_refused_everywhere() {
     for (text, what) in [
         (r#"name = "a\u001b]0;b\u0007""#, r#"name: "a\u{1b}]0;b\u{7}": it has the character U+001B"#),
         (r#"name = "a\nb""#, r#"name: "a\nb": it has the character U+000A"#),
@@ -166,7 +166,7 @@ fn long_values_are_cut_with_how_long_they_were() {
 }
 
 #[test]
-fn parameters_of_every_layer_of_flows_are_refused_where_they_stand() {
+fn wrong_parameters_of_every_layer_of_flows_are_refused_at_their_line() {
     for (layers, key, due) in [
         (r"rate-control.swift = { max-mdf = 3.5 }", "rate-control.swift.max-mdf", "3.5 is"),
         (r"reliability.go-back-n = { ack-interval = 0 }", "reliability.go-back-n.ack-interval", "0 packets"),

@@ -1,4 +1,4 @@
-//! Several sites in scenarios: what the summary says of them, and traffic that passes a site.
+//! Several sites in scenarios: the summary, and traffic that passes a site.
 #![allow(missing_docs, reason = "tests")]
 
 use floodway_fabric::outcome::{Stopped, Verdict};
@@ -44,7 +44,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 #[test]
-fn the_summary_tells_ways_inside_sites_from_those_between() {
+fn the_summary_separates_paths_inside_sites_from_those_between() {
     let report = check(&scenario(ROW), false);
     let paths: Vec<_> = report.paths.iter().map(|path| (path.kind, path.hops_min, path.hops_max)).collect();
     assert_eq!(paths, [("intra-dc", 2, 6), ("inter-dc", 6, 9)]);
@@ -78,7 +78,7 @@ fn traffic_passes_the_dci_switch_of_a_site_between() {
 }
 
 #[test]
-fn a_matrix_of_long_links_makes_the_links_that_it_says() {
+fn a_matrix_of_long_links_makes_its_links() {
     let text = include_str!("texts/sites.toml");
     let report = check(&scenario(text), false);
     let long: Vec<_> =
@@ -87,8 +87,8 @@ fn a_matrix_of_long_links_makes_the_links_that_it_says() {
     let apart = text.replace("\"80km\"", "\"\"").replace("rates =", "#").replace("[0, 2, 1]", "[0, 2, 0]");
     let error = Scenario::from_text("a.toml", &apart, &[]).unwrap_err().to_string();
     assert_eq!(error, "a.toml:2: topology.multi-dc: it falls apart: no links lead from h1 to h9");
-    let odd = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
-    let error = Scenario::from_text("a.toml", &odd, &[]).unwrap_err().to_string();
+    let asymmetric = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
+    let error = Scenario::from_text("a.toml", &asymmetric, &[]).unwrap_err().to_string();
     let due = "a.toml:13: topology.multi-dc.long-links.lengths.3.1: row \"far\", column \"paris\" is 81km, but row \
                \"paris\", column \"far\" is 80km: a long link is the same both ways";
     assert_eq!(error, due);

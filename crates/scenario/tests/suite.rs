@@ -24,7 +24,7 @@ fn number(value: &Value, key: &str) -> f64 {
 }
 
 #[test]
-fn a_run_tells_what_it_simulated_and_what_it_took() {
+fn a_run_reports_what_it_simulated_and_its_cost() {
     let value = measured(&order(1, false)).expect("the case runs");
     assert_eq!((&value["case"], &value["stopped"]), (&"fat-tree-128".into(), &"finished".into()));
     assert_eq!((number(&value, "hosts"), number(&value, "flows_finished")), (2.0, 2.0));
@@ -50,7 +50,7 @@ fn what_is_only_built_has_no_outcome() {
 }
 
 #[test]
-fn what_cannot_be_run_is_said() {
+fn what_cannot_be_run_is_reported() {
     let error =
         measured(&Order { scenario: "none.toml".into(), ..order(1, false) }).expect_err("there is none");
     assert!(error.contains("none.toml"), "{error}");

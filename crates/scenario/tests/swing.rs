@@ -1,4 +1,4 @@
-//! SWING in scenarios: where relays are put, what they do on a long link, and what is refused.
+//! SWING in scenarios: positions of relays, their effect on a long link, and errors.
 
 mod columns;
 
@@ -133,24 +133,24 @@ fn relays_serve_classes_in_the_order_of_the_network() {
 }
 
 #[test]
-fn check_says_which_defaults_relays_do_not_take() {
+fn check_lists_the_defaults_that_relays_do_not_take() {
     let defaults =
         "[defaults]\npipeline = \"300ns\"\ncongestion-point = \"red\"\nscheduler = \"round-robin\"";
     let report = |more: &str| check(&Line { more, ..Line::default() }.scenario(), false);
-    let told = report(defaults);
-    let relays = told.relays.as_ref().expect("there are two");
+    let checked = report(defaults);
+    let relays = checked.relays.as_ref().expect("there are two");
     assert_eq!(
         (relays.count, relays.defaults_not_taken.as_slice()),
         (2, &["congestion-point", "pipeline"][..])
     );
-    let text = told.text();
+    let text = checked.text();
     assert!(text.contains("but not: congestion-point, pipeline; an override by the tags"), "{text}");
     let own = "[[override]]\nname = \"relays\"\nswitches = { tag = \"relay\" }\npipeline = \"0ns\"";
-    let told = report(&format!("{own}\n{defaults}"));
-    assert_eq!(told.relays.expect("there are two").defaults_not_taken, ["congestion-point"]);
-    let told = report("[defaults]\nscheduler = \"round-robin\"");
-    assert_eq!(told.relays.as_ref().map(|relays| relays.defaults_not_taken.len()), Some(0));
-    assert!(!told.text().contains("but not"));
+    let checked = report(&format!("{own}\n{defaults}"));
+    assert_eq!(checked.relays.expect("there are two").defaults_not_taken, ["congestion-point"]);
+    let checked = report("[defaults]\nscheduler = \"round-robin\"");
+    assert_eq!(checked.relays.as_ref().map(|relays| relays.defaults_not_taken.len()), Some(0));
+    assert!(!checked.text().contains("but not"));
 }
 
 // ---- where relays are
@@ -217,7 +217,7 @@ fn an_override_for_a_direction_of_the_link_still_finds_it_between_its_switches()
 }
 
 #[test]
-fn relays_may_stand_on_any_link_and_change_no_way() {
+fn relays_may_be_on_any_link_and_change_no_path() {
     // Half of the links of a leaf-spine, those to one spine and those of one leaf's hosts.
     let base = "seed = 3\ntopology.leaf-spine = { leaves = 2, spines = 2, hosts = 4, rate = \"100G\", delay = \"1us\" }\n\
                 limit = \"1ms\"\n[[workload]]\nname = \"all\"\nuntil = \"100us\"\n\
@@ -288,12 +288,12 @@ fn a_pause_of_the_switch_stops_its_relay_and_its_copy_stops_the_far_one() {
     let said = counter(&records, "s2", "s2-r2", "pfc_tx");
     assert!(said > 100, "{said}");
     // Heard on the cable and sent on over the link, but for the last ones, which are still on their way.
-    let heard = counter(&records, "r2", "s2-r2", "pfc_rx");
-    assert!(said - heard <= 1);
-    assert!(heard - counter(&records, "r2", "s1-s2", "pfc_tx") <= 1);
+    let received = counter(&records, "r2", "s2-r2", "pfc_rx");
+    assert!(said - received <= 1);
+    assert!(received - counter(&records, "r2", "s1-s2", "pfc_tx") <= 1);
     // 100 us of copies are on the link.
     let obeyed = counter(&records, "r1", "s1-s2", "pfc_rx");
-    assert!(obeyed < heard && obeyed > heard * 9 / 10, "{obeyed} of {heard}");
+    assert!(obeyed < received && obeyed > received * 9 / 10, "{obeyed} of {received}");
     // The far relay pauses its own switch, which is no copy.
     assert!(counter(&records, "r1", "s1-r1", "pfc_tx") > 0);
     assert_eq!(counter(&records, "r2", "s2-r2", "pfc_tx"), 0);
@@ -369,7 +369,7 @@ fn a_path_names_parallel_links_in_their_order_whichever_has_relays() {
 }
 
 #[test]
-fn a_pause_that_outlasts_a_failure_of_the_link_is_told_again() {
+fn a_pause_that_outlasts_a_failure_of_the_link_is_sent_again() {
     // h2 takes nothing from 1 ms on; the link is down for 100 us, and its far end would start afresh.
     let long =
         "flow-control.swing = { pause = \"on-off\" }\nfaults.down = { from = \"3ms\", to = \"3.1ms\" }";
@@ -416,7 +416,7 @@ fn relays_of_two_lengths_of_cable_on_one_link_are_refused() {
 }
 
 #[test]
-fn a_proxy_at_the_relay_tells_the_sender_long_before_the_receiver_could() {
+fn a_proxy_at_the_relay_sends_cnps_long_before_the_receiver_could() {
     let long = "flow-control = \"swing\"\ncongestion-point = [{ proxy-cnp = {} }]";
     let more = "[defaults]\nrate-control = \"dcqcn\"";
     let cnps = |long| {

@@ -1,4 +1,4 @@
-//! Ternary congestion detection in scenarios: what a victim of pauses is spared, who is told, and that it composes.
+//! Ternary congestion detection in scenarios: the benefit for a victim of pauses, which flows get CNPs, and composition.
 
 mod columns;
 
@@ -91,7 +91,7 @@ fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn a_scenario_with_tcd_has_receivers_that_pass_ue_on_unless_told_otherwise() {
+fn a_scenario_with_tcd_has_receivers_that_pass_ue_on_by_default() {
     let named = |sets: &[(&str, &str)]| {
         let scenario = victim(sets);
         assert_eq!(scenario.warnings(), [""; 0]);
@@ -135,16 +135,16 @@ fn upstream_of_the_root_ports_are_undetermined_while_pauses_come() {
 }
 
 #[test]
-fn what_passes_a_quiet_port_unheard_would_have_changed_nothing() {
+fn the_fast_path_of_a_port_changes_nothing() {
     let scenario = victim(&[]);
-    // A spy hears of every packet, and so does the machine beside it.
+    // A spy is called for every packet, and so is the machine beside it.
     let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
-    let (heard, seen) = spied(&scenario, &ports);
+    let (watched, seen) = spied(&scenario, &ports);
     assert!(seen.iter().all(|[_, ue, _]| *ue > 100), "{seen:?}");
-    let quiet = run(&scenario);
+    let plain = run(&scenario);
     // As text, since "none" is no number and so unlike itself.
     let text = |records: Records| format!("{:?}", (records.flows, records.counters, records.series));
-    assert!(text(heard) == text(quiet));
+    assert!(text(watched) == text(plain));
 }
 
 #[test]
@@ -159,21 +159,21 @@ fn ports_that_mark_ue_alone_are_those_that_were_paused() {
 }
 
 #[test]
-fn the_victim_is_told_of_ue_alone_and_keeps_its_rate() {
-    // Receivers of `dcqcn` tell of CE alone.
+fn the_victim_gets_ue_alone_and_keeps_its_rate() {
+    // Receivers of `dcqcn` report CE alone.
     let deaf = run(&victim(&[("defaults.notification.dcqcn.cnp-interval", "50us")]));
     assert_eq!(flow(&deaf, "victim").0, 0);
     assert!(flow(&deaf, "culprit").0 > 5);
-    let told = run(&victim(&[]));
-    assert!(flow(&told, "victim").0 > 1, "what it is told of is UE");
+    let notified = run(&victim(&[]));
+    assert!(flow(&notified, "victim").0 > 1, "what it is told of is UE");
     // 15 MB in packets of 1082 B on the wire, at 40 Gbit/s, and less than 100 us for delays and pauses: as fast as can be.
-    assert!(flow(&told, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&told, "victim"));
+    assert!(flow(&notified, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&notified, "victim"));
     // The culprit holds its rate, too, instead of climbing between bursts.
     let ignored = run(&victim(&[(
         "defaults.rate-control",
         r#"[{ dcqcn = { preset = "paper", initial-alpha = 0.5, ue = "ignore" } }]"#,
     )]));
-    assert_ne!(flow(&told, "culprit").1, flow(&ignored, "culprit").1);
+    assert_ne!(flow(&notified, "culprit").1, flow(&ignored, "culprit").1);
     assert_eq!(flow(&deaf, "culprit").1, flow(&ignored, "culprit").1);
 }
 

@@ -43,7 +43,7 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
 }
 
 #[test]
-fn what_copies_another_simulator_says_why_it_has_one_thread() {
+fn copies_of_another_simulator_give_the_reason_for_one_thread() {
     let scenario = read("threads = 4\n[semantics]\nties = \"scheduling-order\"").expect("it is one");
     let thread_plan = scenario.thread_plan(Threads::Paying, 4);
     let why = "ties go by the order in which events are scheduled, which is one for the whole network";

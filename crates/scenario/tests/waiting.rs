@@ -35,7 +35,7 @@ fn flows(scenario: &Scenario) -> &[FlowSpec] {
 }
 
 #[test]
-fn flows_wait_for_those_that_they_name_wherever_these_stand() {
+fn flows_wait_for_those_that_they_name_at_any_position() {
     let text = list(
         r#"{ from = "h2", to = "h3", size = "1KB", after = ["b", "a"], wait = "5us" },
         { id = "a", from = "h1", to = "h2", size = "1KB", start = "20us" },
@@ -176,14 +176,14 @@ fn bursts_back_to_back_are_loops_of_as_many_flows_as_their_time_allows() {
     let Arrivals::ClosedLoop(loops) = &scenario.blueprint().workloads[0].arrivals else {
         panic!("they are loops");
     };
-    let found: Vec<_> = loops.iter().map(|of| (of.source.0, of.destination.0, of.ahead, of.next)).collect();
+    let found: Vec<_> = loops.iter().map(|of| (of.source.0, of.destination.0, of.depth, of.next)).collect();
     assert_eq!(found, [(0, 2, 1, Next::Left), (1, 2, 1, Next::Left)]);
     // 100 us at 100G are 1.25 MB, 25 flows of 50 KB, and one more for what rounding may add.
     assert!(loops.iter().all(|of| (of.messages, of.start) == (26, Time(1_000_000_000))));
     let said = |keys: &str, times: &str| refused(&burst(keys, times));
     assert_eq!(
         said(", every = \"1us\"", "until = \"1ms\""),
-        r#"a.toml:4: workload.w.burst: "every" and "back-to-back" stand side by side: only one may"#
+        r#"a.toml:4: workload.w.burst: "every" and "back-to-back" are given together: give one"#
     );
     assert_eq!(
         said("", ""),
@@ -207,9 +207,9 @@ fn perftest_has_its_own_defaults() {
         other => panic!("it is a closed loop: {other:?}"),
     };
     let bw = loops(r#"perftest = { test = "write-bw", from = "h1", to = "h3" }"#);
-    assert_eq!((bw.len(), bw[0].size, bw[0].messages, bw[0].ahead), (1, Bytes(65_536), 5000, 128));
+    assert_eq!((bw.len(), bw[0].size, bw[0].messages, bw[0].depth), (1, Bytes(65_536), 5000, 128));
     let lat = loops("start = \"3us\"\nperftest = { test = \"write-lat\", from = \"h1\", to = \"h3\" }");
-    let found: Vec<_> = lat.iter().map(|of| (of.size, of.messages, of.ahead, of.start, of.next)).collect();
+    let found: Vec<_> = lat.iter().map(|of| (of.size, of.messages, of.depth, of.start, of.next)).collect();
     let start = Time(3_000_000);
     assert_eq!(
         found,
@@ -241,7 +241,7 @@ fn perftest_refuses_what_it_cannot_do() {
     );
     assert_eq!(
         refused(r#"test = "write-bw", queue-depth = 0"#),
-        "a.toml:4: workload.w.perftest.queue-depth: 0 messages outstanding are none: the least is 1"
+        "a.toml:4: workload.w.perftest.queue-depth: 0 messages outstanding send nothing: the least is 1"
     );
     assert_eq!(
         refused(r#"test = "write-bw", qps = 0"#),
@@ -283,7 +283,7 @@ fn the_record_of_a_run_names_pairs_of_client_and_server() {
 }
 
 #[test]
-fn the_ready_scenarios_are_what_they_say() {
+fn the_ready_scenarios_match_their_description() {
     let ready = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));
         Scenario::from_path(&path, &[]).unwrap_or_else(|errors| panic!("{errors}"))

@@ -1,4 +1,4 @@
-//! What `check` warns of: each warning where it is due, and not where it is not.
+//! Warnings of `check`: each where it is due, and not elsewhere.
 #![allow(missing_docs, reason = "tests")]
 
 use floodway_mechanisms::pfc;
@@ -53,14 +53,14 @@ impl Line<'_> {
         assert!(missing.is_empty(), "{one}\nhas not {missing:?}");
     }
 
-    fn is_quiet(&self) {
+    fn has_no_warning(&self) {
         assert_eq!(self.warnings(), [""; 0]);
     }
 }
 
 #[test]
-fn nothing_is_said_of_a_plain_line() {
-    PLAIN.is_quiet();
+fn a_plain_line_has_no_warning() {
+    PLAIN.has_no_warning();
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn a_threshold_that_leaves_a_long_link_idle_comes_with_equation_4() {
         "a threshold of 10MB, in a buffer of 20.004MB, keeps it busy",
     ]);
     Line { trunk: "flow-control.pfc = { xoff = \"10MB\" }\nbuffer.static.size = \"auto\"", ..idle }
-        .is_quiet();
+        .has_no_warning();
     Line { trunk: "flow-control.pfc = { xoff = \"auto\" }\nbuffer.static.size = \"20003297B\"", ..idle }
-        .is_quiet();
+        .has_no_warning();
 }
 
 #[test]
@@ -89,26 +89,26 @@ fn an_automatic_buffer_leaves_a_long_link_idle_too() {
     Line { length: "1000km", trunk: auto, ..PLAIN }
         .warns_of(&["if it drains at 90 % of line rate, the link carries 47.4 % of it, at 50 % 33.3 %"]);
     // Within a datacenter it is no matter.
-    Line { length: "2km", trunk: auto, ..PLAIN }.is_quiet();
+    Line { length: "2km", trunk: auto, ..PLAIN }.has_no_warning();
     Line { length: "80km", trunk: "flow-control = \"bifrost\"\nbuffer.static.size = \"auto\"", ..PLAIN }
-        .is_quiet();
+        .has_no_warning();
 }
 
 #[test]
-fn marks_that_come_after_pauses_are_odd() {
+fn marks_that_come_after_pauses_get_a_warning() {
     let with = |kmin: &str| format!("congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"2MB\" }}");
     Line { defaults: &with("321KB"), ..PLAIN }.warns_of(&[
         "defaults.congestion-point.red: ",
         "traffic that comes in by one port alone is paused at 320KB, before \"red\" starts to mark at 321KB",
     ]);
-    Line { defaults: &with("320KB"), ..PLAIN }.is_quiet();
+    Line { defaults: &with("320KB"), ..PLAIN }.has_no_warning();
     // A quarter of what is free: alone a port has a fifth of the pool.
     let pooled = format!(
         "flow-control.pfc = {{ xoff = {{ alpha = 0.25 }} }}\nbuffer.shared = {{ pool = \"2MB\" }}\n{}",
         with("500KB")
     );
     Line { defaults: &pooled, ..PLAIN }.warns_of(&["alone is paused at 400KB, before"]);
-    Line { defaults: &pooled.replace("2MB\" }", "2.5MB\" }"), ..PLAIN }.is_quiet();
+    Line { defaults: &pooled.replace("2MB\" }", "2.5MB\" }"), ..PLAIN }.has_no_warning();
     Line { defaults: &format!("flow-control = \"lossy\"\n{}", with("1MB")), ..PLAIN }
         .warnings()
         .iter()
@@ -116,7 +116,7 @@ fn marks_that_come_after_pauses_are_odd() {
 }
 
 #[test]
-fn a_threshold_beyond_the_pool_is_odd() {
+fn a_threshold_beyond_the_pool_gets_a_warning() {
     let with = |alpha: &str| {
         format!("flow-control.pfc = {{ xoff = {{ alpha = {alpha} }} }}\nbuffer.shared = {{ pool = \"9MB\" }}")
     };
@@ -124,7 +124,7 @@ fn a_threshold_beyond_the_pool_is_odd() {
         "defaults.flow-control.pfc: ",
         "its threshold is 72MB while the pool is free, beyond the 9MB of the pool itself: a port alone is paused when it has 8MB",
     ]);
-    Line { defaults: &with("1"), ..PLAIN }.is_quiet();
+    Line { defaults: &with("1"), ..PLAIN }.has_no_warning();
 }
 
 #[test]
@@ -141,11 +141,11 @@ fn a_link_that_comes_up_again_needs_room_for_it() {
         " and 1 more: the link comes up again once, and each time up to ",
         " may arrive before its sender is paused: a full buffer of 117KB may overflow; ",
     ]);
-    Line { trunk: &flap("pfc = { xoff = \"100KB\" }", "135KB"), ..PLAIN }.is_quiet();
-    Line { trunk: &short.replace("\"2ms\"", "\"20ms\""), ..PLAIN }.is_quiet();
+    Line { trunk: &flap("pfc = { xoff = \"100KB\" }", "135KB"), ..PLAIN }.has_no_warning();
+    Line { trunk: &short.replace("\"2ms\"", "\"20ms\""), ..PLAIN }.has_no_warning();
     Line { length: "80km", trunk: &flap("bifrost = {}", "12MB"), ..PLAIN }
         .warns_of(&["faults.down", " may arrive before its sender is paused"]);
-    Line { length: "80km", trunk: &flap("cbfc = {}", "11MB"), ..PLAIN }.is_quiet();
+    Line { length: "80km", trunk: &flap("cbfc = {}", "11MB"), ..PLAIN }.has_no_warning();
 }
 
 #[test]
@@ -163,25 +163,28 @@ fn the_size_that_a_warning_of_a_restart_names_is_enough() {
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .expect("it names a size");
-    Line { length: "80km", trunk: &with(size), ..PLAIN }.is_quiet();
+    Line { length: "80km", trunk: &with(size), ..PLAIN }.has_no_warning();
 }
 
 #[test]
-fn casl_beside_go_back_n_is_odd() {
+fn casl_beside_go_back_n_gets_a_warning() {
     let with = |reliability: &str| {
         format!("reliability = \"{reliability}\"\nrate-control = \"dcqcn\"\ncongestion-point = \"casl\"")
     };
-    let told = Line { defaults: &with("go-back-n"), ..PLAIN }.warnings();
+    let warned = Line { defaults: &with("go-back-n"), ..PLAIN }.warnings();
     let of_losses: Vec<_> =
-        told.iter().filter(|warning| warning.contains("drops packets of congested flows")).collect();
-    assert_eq!(of_losses.len(), 1, "{told:#?}");
+        warned.iter().filter(|warning| warning.contains("drops packets of congested flows")).collect();
+    assert_eq!(of_losses.len(), 1, "{warned:#?}");
     assert!(of_losses[0].contains("\"go-back-n\" sends all that follow a dropped one again: choose \"irn\""));
-    let told = Line { defaults: &with("irn"), ..PLAIN }.warnings();
-    assert!(!told.iter().any(|warning| warning.contains("drops packets of congested flows")), "{told:#?}");
+    let warned = Line { defaults: &with("irn"), ..PLAIN }.warnings();
+    assert!(
+        !warned.iter().any(|warning| warning.contains("drops packets of congested flows")),
+        "{warned:#?}"
+    );
 }
 
 #[test]
-fn rcm_on_a_lossy_link_is_odd() {
+fn rcm_on_a_lossy_link_gets_a_warning() {
     let with = |more: &str| format!("congestion-point = \"rcm\"\nbuffer = \"ioq\"\n{more}");
     let lossy = |warning: &&String| warning.contains("\"rcm\" holds flows back where they come from");
     let count = |line: &Line<'_>| line.warnings().iter().filter(lossy).count();
@@ -198,37 +201,37 @@ fn headroom_is_short_only_where_the_buffer_does_not_make_up_for_it() {
         )
     };
     let warnings = Line { defaults: &headroom("102078B"), ..PLAIN }.warnings();
-    let told =
+    let expected =
         |warning: &String| warning.contains("headroom of 1KB is ") && warning.contains(" of its formula");
-    assert!(warnings.len() == 2 && warnings.iter().all(told), "{warnings:#?}");
-    Line { defaults: &headroom("1MB"), ..PLAIN }.is_quiet();
+    assert!(warnings.len() == 2 && warnings.iter().all(expected), "{warnings:#?}");
+    Line { defaults: &headroom("1MB"), ..PLAIN }.has_no_warning();
 }
 
 #[test]
-fn the_summary_says_where_upstreams_are_taken_to_obey_at_once() {
+fn the_summary_lists_upstreams_that_are_assumed_to_obey_at_once() {
     let note = |defaults: &str| {
         let report = check(&Line { defaults, ..PLAIN }.scenario(), false);
         assert_eq!(report.text().contains("\nnote: "), !report.notes.is_empty());
         report.notes.join("\n")
     };
-    let told = note("");
+    let text = note("");
     assert!(
-        told.contains("6 of 6 ingress ports are sized for an upstream that obeys a pause at once"),
-        "{told}"
+        text.contains("6 of 6 ingress ports are sized for an upstream that obeys a pause at once"),
+        "{text}"
     );
-    assert!(told.contains("react = \"ieee-802.3\""), "{told}");
+    assert!(text.contains("react = \"ieee-802.3\""), "{text}");
     assert_eq!(note("flow-control.pfc = { react = \"ieee-802.3\" }"), "");
     assert_eq!(note("flow-control = \"cbfc\""), "");
 }
 
 #[test]
-fn messages_that_no_port_limits_are_odd_and_telemetry_beside_them_is_refused() {
+fn messages_that_no_port_limits_get_a_warning_and_telemetry_beside_them_is_refused() {
     let warnings = |defaults| Line { defaults, ..PLAIN }.warnings();
     let limited = warnings("rate-control = \"expresspass\"\ncongestion-point = \"expresspass\"");
     assert!(!limited.iter().any(|line| line.contains("asks for more")), "{limited:?}");
     let free = warnings("rate-control = \"expresspass\"");
-    let odd = "\"expresspass\" asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits";
-    assert!(free.iter().any(|line| line.contains(odd)), "{free:?}");
+    let expected = "\"expresspass\" asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits";
+    assert!(free.iter().any(|line| line.contains(expected)), "{free:?}");
     let text = LINE
         .replace("LENGTH", "100m")
         .replace("DEFAULTS", "rate-control = [\"hpcc\", \"expresspass\"]")
@@ -272,7 +275,7 @@ impl FlowControl for OwnPauses {
 }
 
 #[test]
-fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
+fn the_warning_for_a_flow_control_without_a_key_headroom_does_not_name_it() {
     FlowControlParams::register::<OwnPauses>("own-pauses", "").expect("the name is free");
     let own = |sets_aside| Line { defaults: sets_aside, ..PLAIN }.warnings();
     let warnings = own("flow-control = \"own-pauses\"\nbuffer.shared.pool = \"4MB\"");
@@ -280,8 +283,8 @@ fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
         warnings.iter().filter(|warning| warning.contains("flow-control.own-pauses: ")).collect::<Vec<_>>();
     let [one] = found[..] else { panic!("{warnings:#?}") };
     assert!(one.starts_with("line.toml:5: defaults.flow-control.own-pauses: "), "{one}");
-    let told = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
-    assert!(one.ends_with(told), "{one}");
+    let expected = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
+    assert!(one.ends_with(expected), "{one}");
     assert!(!warnings.iter().any(|warning| warning.contains("own-pauses.headroom")), "{warnings:#?}");
     let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.pool = \"4MB\"");
     assert!(!enough.iter().any(|warning| warning.contains("aside")), "{enough:#?}");

@@ -1,7 +1,7 @@
 //! Units of the simulation: time, rates, sizes, identifiers and random streams.
 //!
 //! Every quantity is an exact integer in one fixed unit (picoseconds, bit/s, bytes), so that a
-//! result never depends on rounding that nobody chose. Text has one grammar everywhere
+//! result never depends on rounding that was not chosen. Text has one grammar everywhere
 //! (`"10us"`, `"400G"`, `"288KB"`, `"80km"`); see [`text`].
 
 mod bytes;

@@ -1,4 +1,4 @@
-//! Random streams: one per (seed, node, purpose), so that a new consumer moves nobody else's draws.
+//! Random streams: one per (seed, node, purpose), so that a new consumer moves no other draws.
 
 use rand_core::{Rng as _, SeedableRng};
 

@@ -24,7 +24,7 @@ pub struct UnitError {
     pub what: &'static str,
     /// What is wrong with it.
     pub why: String,
-    /// A right spelling: of what was meant, if that is known.
+    /// A right spelling: of the given quantity, if its unit is recognised.
     pub example: String,
 }
 
@@ -83,8 +83,8 @@ pub(crate) const LENGTH: Units =
     Units { what: "length", example: "80km", table: &[("m", 1), ("km", 1_000)], printed: 2 };
 
 impl Units {
-    /// The unit that a wrong one means: the same in other letters, or with the words that others add.
-    fn meant(self, suffix: &str) -> Option<&'static str> {
+    /// The unit for a wrong one: the same in other letters, or with the words that others add.
+    fn unit_for(self, suffix: &str) -> Option<&'static str> {
         let bare = suffix.replace(['\u{b5}', '\u{3bc}'], "u").to_lowercase();
         let stem = ["it/s", "its/s", "/s", "it", "ytes", "yte", "econds", "ec"]
             .iter()
@@ -118,13 +118,13 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
         return Err(error("its unit is missing".into()));
     }
     if number.is_empty() {
-        return Err(error("it begins with what is not a number".into()));
+        return Err(error("it does not begin with a number".into()));
     }
     let Some(&(_, unit)) = units.table.iter().find(|(name, _)| *name == suffix) else {
         let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
         let fault = error(format!("the unit {suffix:?} is not one of {}", allowed.join(", ")));
-        let meant = units.meant(suffix).map(|unit| format!("{number}{unit}"));
-        return Err(UnitError { example: meant.unwrap_or(fault.example), ..fault });
+        let unit = units.unit_for(suffix).map(|unit| format!("{number}{unit}"));
+        return Err(UnitError { example: unit.unwrap_or(fault.example), ..fault });
     };
     let not_a_number = || error(format!("{number:?} is not a number"));
     let (digits, power) = decimal(number).ok_or_else(not_a_number)?;
@@ -346,12 +346,12 @@ mod tests {
         assert!(why("0.5ps").contains("not a whole number of ps"));
         assert!(why("99999999999999s").contains("too large"));
         assert!(why("1.2.3us").contains("not a number"));
-        assert!(why("us").contains("not a number"));
+        assert!(why("us").contains("begin with a number"));
     }
 
     #[test]
-    fn a_wrong_unit_is_answered_with_the_one_that_was_meant() {
-        let meant = |error: UnitError| error.example;
+    fn a_wrong_unit_gets_a_suggestion() {
+        let example = |error: UnitError| error.example;
         for (given, right) in [
             ("100Gb", "100G"),
             ("100g", "100G"),
@@ -360,17 +360,17 @@ mod tests {
             ("1Gb/s", "1G"),
             ("5x", "400G"),
         ] {
-            assert_eq!(given.parse::<Rate>().map_err(meant), Err(right.into()), "{given}");
+            assert_eq!(given.parse::<Rate>().map_err(example), Err(right.into()), "{given}");
         }
         for (given, right) in
             [("1\u{b5}s", "1us"), ("10US", "10us"), ("3sec", "3s"), ("2usec", "2us"), ("3km", "10us")]
         {
-            assert_eq!(given.parse::<Span>().map_err(meant), Err(right.into()), "{given}");
+            assert_eq!(given.parse::<Span>().map_err(example), Err(right.into()), "{given}");
         }
         for (given, right) in
             [("320kb", "320KB"), ("1M", "1MB"), ("5bytes", "5B"), ("9kib", "9KiB"), ("1Ki", "1KiB")]
         {
-            assert_eq!(given.parse::<Bytes>().map_err(meant), Err(right.into()), "{given}");
+            assert_eq!(given.parse::<Bytes>().map_err(example), Err(right.into()), "{given}");
         }
     }
 

@@ -18,7 +18,7 @@ impl Turns {
     /// There were as many as the loop can need.
     #[track_caller]
     pub fn go(&mut self) -> bool {
-        assert!(self.left > 0, "the loop has had all the turns that it can need, and its end has not come");
+        assert!(self.left > 0, "the loop has not ended within its bound of turns");
         self.left -= 1;
         true
     }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "its end has not come")]
+    #[should_panic(expected = "has not ended within its bound")]
     fn a_loop_without_an_end_fails() {
         let mut turns = Turns::at_most(10);
         while turns.go() {}

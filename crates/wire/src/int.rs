@@ -5,7 +5,7 @@
 //! count 2 | five times: rate 4 bits, time 24 bits, sent 20 bits, queue 16 bits
 //! ```
 //! The fields of a record and their widths are those of HPCC's paper (Li et al. 2019, Fig. 7); the codes of
-//! rates and what is counted in are ours. Records that nobody wrote are zeros.
+//! rates and what is counted in are ours. Records that were not written are zeros.
 
 use floodway_units::{Bytes, Rate, Time};
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_way_five_records_are_kept_and_all_are_counted() {
+    fn of_a_long_path_five_records_are_kept_and_all_are_counted() {
         let mut stack = Stack::default();
         for _ in 0..7 {
             stack.push(Rate::gbps(1600), Time::ZERO, 0, Bytes::ZERO);

@@ -47,7 +47,7 @@ mod tests {
         Message { kind: 3, metered: true, number: 0x0102_0304, time: 0x0A_0B0C_0D0E, padding: 0 };
 
     #[test]
-    fn a_message_stands_behind_its_udp_header() {
+    fn a_message_follows_its_udp_header() {
         let bytes = frame(&DATAGRAM, &CREDIT, usize::MAX).bytes;
         assert_eq!(bytes[14..18], [0x45, 48 << 2, 0, 46]);
         assert_eq!(bytes[34..40], [0xC1, 0x23, 0xFD, 0x17, 0, 26]);

@@ -20,7 +20,7 @@ use pcap_file::{DataLink, Endianness};
 const RESOLUTION: u8 = 9;
 const PICOSECONDS: u64 = 1000;
 
-/// Options and records tell their lengths in 16 bits; of a longer text so many bytes are kept.
+/// Options and records have lengths of 16 bits; of a longer text so many bytes are kept.
 const LONGEST: usize = 60_000;
 
 /// Why writing cannot fail.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_each_other_and_say_their_lengths_twice() {
+    fn blocks_follow_each_other_and_have_their_lengths_twice() {
         let file = small("a");
         let kinds: Vec<u32> = blocks(&file).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [SECTION, INTERFACE, NAMES, PACKET, PACKET, STATISTICS]);

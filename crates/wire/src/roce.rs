@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn opcodes_say_where_in_its_message_a_packet_is() {
+    fn opcodes_give_the_position_of_a_packet_in_its_message() {
         let of = |first, last| whole(write(1000, first, last))[42];
         assert_eq!([of(true, false), of(false, false), of(false, true), of(true, true)], [6, 7, 8, 10]);
         assert_eq!(whole(write(1000, false, true))[50], 0x80, "the last packet asks for an ACK");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn telemetry_stands_before_the_payload_and_at_the_end_of_a_reply() {
+    fn telemetry_is_before_the_payload_and_at_the_end_of_a_reply() {
         let mut stack = Stack::default();
         stack.push(Rate::gbps(100), Time(1_000_000), 1280, Bytes(800));
         let headers = Headers { telemetry: Some(stack), ..HEADERS };

@@ -12,7 +12,7 @@ pub struct Datagram {
     pub macs: [Mac; 2],
     /// Sending and receiving host.
     pub addresses: [u32; 2],
-    /// Tells flows apart for routing by hash.
+    /// Distinguishes flows for routing by hash.
     pub source_port: u16,
     /// Chooses the class, 6 bits.
     pub dscp: u8,

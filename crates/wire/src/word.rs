@@ -1,4 +1,4 @@
-//! Link control frames for which no standard has bytes: credits and notices between neighbours.
+//! Link control frames for which no standard has bytes: credits and congestion notifications between neighbours.
 //!
 //! ```text
 //! destination 6 | source 6 | 88-B5 | kind 1 | class 1 | value 8 | zeros | FCS 4

@@ -83,7 +83,7 @@ impl ReactionPoint for Rp {
         }
     }
 
-    fn hears_sent(&self) -> bool {
+    fn observes_sent(&self) -> bool {
         false
     }
 

@@ -77,7 +77,7 @@ impl FlowControl for Params {
         "high + 2 MTU + rate x (delay + reverse delay + a packet and the frame)"
     }
 
-    fn bears_unpaused(&self) -> bool {
+    fn tolerates_unpaused(&self) -> bool {
         true
     }
 }

@@ -47,7 +47,6 @@ ROOT = Path.cwd()
 FOLDER = ROOT / "benchmarks"
 HISTORY = FOLDER / "history.json"
 PAGE = ROOT / "docs" / "performance.md"
-README = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results where nobody looks on.
@@ -153,7 +152,6 @@ def peers(
         add(HISTORY, new)
         if not pair:
             _write_page(PAGE, "pairs", pairs_block(new))
-            _write_page(README, "pairs", pairs_block(new, notes=False))
     raise typer.Exit(1 if failed or not done else 0)
 
 

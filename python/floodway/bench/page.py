@@ -48,13 +48,14 @@ def benchmarks_block(entry: Mapping[str, Any], listing: Listing) -> str:
     return _joined(parts)
 
 
-def pairs_block(entry: Mapping[str, Any], *, notes: bool = True) -> str:
+def pairs_block(entry: Mapping[str, Any]) -> str:
     """Return the table of an entry's pairs with other simulators, with notes on builds and work."""
     parts = [
         _measured_when(entry),
         _table(PAIRS, pair_rows(entry)),
         entry.get("note", ""),
-        *((pair_notes(entry), _not_measured(entry)) if notes else ()),
+        pair_notes(entry),
+        _not_measured(entry),
     ]
     return _joined(parts)
 

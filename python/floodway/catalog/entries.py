@@ -11,11 +11,14 @@ from floodway import _floodway
 from floodway.catalog.model import Entry, Section
 from floodway.catalog.parameters import parameters_of
 from floodway.errors import UnknownNameError
+from floodway.glossary import terms
 from floodway.grammar import Grammar, is_table, reference, tagged
 from floodway.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from floodway.glossary import Term
 
 __all__ = ["entries", "find", "left_out"]
 
@@ -41,6 +44,8 @@ def left_out() -> tuple[tuple[str, str], ...]:
 def find(name: str) -> tuple[Entry, ...]:
     """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
 
+    A term of the glossary is returned where nothing that a scenario can name has that name.
+
     Raises
     ------
     UnknownNameError
@@ -48,12 +53,13 @@ def find(name: str) -> tuple[Entry, ...]:
     """
     folded = name.casefold()
     found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
+    found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
     if found:
         return found
     known = [name for entry in entries() for name in (entry.name, entry.full_name)]
-    near = nearest(name, known)
+    near = nearest(name, [*known, *(spelling for term in terms() for spelling in term.names)])
     hint = f"; did you mean {near!r}?" if near else ""
-    text = f"{name!r} is not a mechanism, topology or workload{hint}"
+    text = f"{name!r} is not a mechanism, topology, workload or term{hint}"
     raise UnknownNameError(text, given=name, nearest=near)
 
 
@@ -131,6 +137,19 @@ def _sizes(sizes: Mapping[str, Any]) -> Entry:
         slot="sizes",
         summary=f"{sizes['what']}; {sizes['mean_bytes']:,.0f} bytes on average.",
         sections=(Section(title="Source", text=sizes["source"]),),
+    )
+
+
+def _term(term: Term) -> Entry:
+    sections = [Section(title="Source", text=term.source)] if term.source else []
+    if term.see:
+        sections.append(Section(title="See also", text=", ".join(term.see)))
+    return Entry(
+        kind="term",
+        name=term.name,
+        slot="glossary",
+        summary=term.meaning_in_full,
+        sections=tuple(sections),
     )
 
 

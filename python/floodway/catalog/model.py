@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Kind", "Parameter", "Section", "TableOf"]
 
-Kind = Literal["mechanism", "topology", "preset", "workload", "sizes"]
+Kind = Literal["mechanism", "topology", "preset", "workload", "sizes", "term"]
 
 
 @dataclass(frozen=True, kw_only=True)

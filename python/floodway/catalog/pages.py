@@ -49,6 +49,8 @@ def _slot_text(entry: Entry) -> str:
             return f"A way in which a workload's flows arrive: key `{entry.name}` of `[[workload]]`."
         case "sizes":
             return f'A published distribution of flow sizes: `sizes = "{entry.name}"`.'
+        case "term":
+            return "A term of the glossary."
 
 
 def body_of(entry: Entry, level: str) -> list[str]:

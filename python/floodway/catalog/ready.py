@@ -8,6 +8,7 @@ from pathlib import Path
 
 from floodway.errors import UnknownNameError
 from floodway.files import read_text
+from floodway.ready import FOLDER
 
 __all__ = ["ReadyScenario", "ready_scenarios"]
 
@@ -31,15 +32,14 @@ class ReadyScenario:
 def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
     """Return the scenarios of a folder and of those below it.
 
-    The default is `scenarios/` here, else that of the clone which the package belongs to.
+    The default is `scenarios/` here, else the package's own.
 
     Raises
     ------
     UnknownNameError
         If there is no such folder.
     """
-    in_repository = Path(__file__).parents[3] / "scenarios"
-    candidates = [folder] if folder is not None else [Path("scenarios"), in_repository]
+    candidates = [folder] if folder is not None else [Path("scenarios"), FOLDER / "scenarios"]
     for candidate in candidates:
         if candidate.is_dir():
             return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))

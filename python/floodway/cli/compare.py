@@ -18,6 +18,7 @@ from floodway.cli.show_comparison import show
 from floodway.cli.watch import WatchAll
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
 from floodway.errors import ComparisonError
+from floodway.ready import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +94,7 @@ def _print_message(text: str, *, quiet: bool) -> None:
 def _variants(request: Request) -> tuple[Variant, ...]:
     """Read every variant; all faults are raised before the first run."""
     sets = [pair(given) for given in request.sets]
-    paths = request.scenarios
+    paths = [resolved(path) for path in request.scenarios]
     if not request.vary:
         if len(paths) == 1:
             raise ComparisonError(

@@ -12,6 +12,7 @@ from floodway import _floodway
 from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
 from floodway.cli.output import echo
 from floodway.cli.terminal import Terminal
+from floodway.ready import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,7 @@ def _list_scenarios(folder: Path | None, *, json_: bool) -> int:
     found = ready_scenarios(folder)
     if json_:
         return _print_json([{"file": str(of.file), "description": of.description} for of in found])
-    _print_rows([(str(scenario.file), scenario.description) for scenario in found])
+    _print_rows([(str(shown(scenario.file)), scenario.description) for scenario in found])
     return 0
 
 
@@ -82,7 +83,7 @@ def _list_studies(folder: Path | None, *, json_: bool) -> int:
         return _print_json(
             [{"file": str(file), "title": title, "shows": shows} for file, title, shows in found]
         )
-    _print_rows([(str(file), title, shows) for file, title, shows in found])
+    _print_rows([(str(shown(file)), title, shows) for file, title, shows in found])
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import floodway
+from floodway.ready import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
         ]
         ones = f"; it has {', '.join(found)}" if found else ""
         raise typer.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
-    return floodway.load(path, sets=[pair(given) for given in sets])
+    return floodway.load(resolved(path), sets=[pair(given) for given in sets])
 
 
 def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:

@@ -20,6 +20,7 @@ from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
 from floodway.files import read_json
+from floodway.ready import resolved
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.report.claim_rows import COLUMNS, expected, shown
 from floodway.study.report.table import numbers_table
@@ -62,7 +63,7 @@ def study(files: Sequence[Path], request: Request) -> int:
     """Run studies, each in a folder of its own; returns the exit code."""
     if request.out is not None and len(files) > 1:
         raise typer.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
-    studies = [load_study(file) for file in files]
+    studies = [load_study(resolved(file)) for file in files]
     names = folder_names([each.name for each in studies])
     return _all(
         (

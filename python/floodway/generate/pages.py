@@ -13,13 +13,14 @@ from floodway.grammar import Grammar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["mechanism_table", "pages"]
+__all__ = ["WRITTEN", "mechanism_table", "pages"]
 
 WRITTEN = "<!-- Written by `make generate` from the definitions in the code. -->"
 
 ABOUT_MECHANISMS = """\
 What can be chosen in `[defaults]` and in overrides, by the key of its slot. `floodway explain NAME`
-shows the same on the terminal."""
+shows the same on the terminal. [Numbering](numbering.md) says which function does which equation, line of an
+algorithm, section or clause."""
 ABOUT_TOPOLOGIES = """\
 A scenario has one, under `topology`. Rates, delays (or lengths of fibre, at 5 µs/km) hold for all links
 unless a tier says otherwise. A link is named after its ends as the topology lists them (`h3-t2`,

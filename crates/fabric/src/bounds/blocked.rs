@@ -1,11 +1,11 @@
-//! Ports that flow control still blocks at the end of a run, although nothing is left for them to wait for.
+//! Ports that flow control still blocks at the end of a run, although nothing is left to wait for.
 
 use floodway_units::{PortId, Span};
 
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::network::routing::peer;
 use crate::records::outcome::Blocked;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// How long a port must have been blocked, beside a round trip of its link.
@@ -14,19 +14,20 @@ const LEAST: Span = Span::ms(1);
 impl World<'_> {
     /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have something to
     /// send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for its buffer. The
-    /// longest first. Of settled accounts, before the books are closed.
+    /// longest first. Called after due releases are applied, before the books are closed.
     pub fn blocked(&self) -> Vec<Blocked> {
-        let mut found: Vec<Blocked> = (0..self.lanes()).filter_map(|lane| self.blocked_lane(lane)).collect();
+        let mut found: Vec<Blocked> =
+            (0..self.port_classes()).filter_map(|port_class| self.blocked_port_class(port_class)).collect();
         found.sort_by(|a, b| b.blocked_us.total_cmp(&a.blocked_us));
         found
     }
 
-    fn blocked_lane(&self, lane: usize) -> Option<Blocked> {
-        let egress = self.egress(lane);
-        let (port, class) = self.facts.layout.lane_of(lane);
-        let far = self.ingress(self.facts.layout.lane_id(peer(port), class));
+    fn blocked_port_class(&self, port_class: usize) -> Option<Blocked> {
+        let egress = self.egress(port_class);
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
         let link = &self.facts.blueprint.links[port.index() / 2];
-        let round_trip: Span = link.directions.iter().map(|way| way.delay).sum();
+        let round_trip: Span = link.directions.iter().map(|direction| direction.delay).sum();
         let blocked = self.now.checked_sub(egress.paused_since)?;
         let long = egress.paused_since != NEVER && blocked >= (LEAST + round_trip).0;
         if !long || far.held + far.headroom > 0 || !self.has_to_send(port, class) {
@@ -47,8 +48,9 @@ impl World<'_> {
         let (node, port) = (self.node_at(port), self.facts.local(port));
         if node.is_host() {
             let nic = &node.nics[port.index()];
-            let of_class =
-                |rings: &[Ring]| rings.get(usize::from(class)).is_some_and(|ring| !ring.is_empty());
+            let of_class = |bitmaps: &[RoundRobinBitmap]| {
+                bitmaps.get(usize::from(class)).is_some_and(|bitmap| !bitmap.is_empty())
+            };
             return of_class(&nic.ready) || of_class(&nic.repeats);
         }
         if let Some(inputs) = &node.switch.inputs {

@@ -1,6 +1,6 @@
-//! What must be true between events: what is kept beside something equals what it is kept of.
+//! Invariants between events: each cached value equals what it is computed from.
 //!
-//! Ports, accounts and switches keep what fast ways ask: flags, sums, and up to where nobody has anything to say. Each has a
+//! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path. Each has a
 //! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,
 //! as in every test, and some of the windows only.
 
@@ -10,13 +10,13 @@ use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{NodeId, PortId, Time};
 
 use crate::host::nic::Nic;
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::{Blueprint, LinkControl, Turns};
 use crate::network::layout::Local;
 use crate::records::outcome::Verdict;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::forward::Switch;
@@ -38,7 +38,7 @@ impl World<'_> {
     /// # Panics
     /// They are not.
     pub fn check_in_network(&self) {
-        let mut packets = vec![0; self.run.pairs.ways.len()];
+        let mut packets = vec![0; self.run.pairs.paths.len()];
         for packet in self.packets_in_network() {
             packets[packet.flow.index()] += 1;
         }
@@ -112,16 +112,16 @@ impl AtNode<'_, '_> {
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
-    /// The flags of a port, and up to where its congestion points hear of nothing.
+    /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
         let (state, here) = (&self.node.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
         let busy = state.up && state.free_at > self.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
-        assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {here}");
+        assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
         for class in 0..self.facts.layout.classes.len() as u8 {
-            let egress = &self.node.egress[self.facts.layout.lane(port, class)];
+            let egress = &self.node.egress[self.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
@@ -136,15 +136,18 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// What a receiver half awaits, and below which account nobody hears of a packet.
+    /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
         for class in 1..self.facts.layout.classes.len() as u8 {
-            let lane = self.facts.layout.lane(port, class);
-            let account = &self.node.ingress[lane];
+            let port_class = self.facts.layout.port_class(port, class);
+            let account = &self.node.ingress[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(quiet) = self.quiet_of_account(lane) {
-                assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {here}");
+            if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
+                assert_eq!(
+                    account.fast_path_below, fast_path_below,
+                    "the fast path of class {class} of {here}"
+                );
             }
         }
     }
@@ -156,7 +159,7 @@ impl AtNode<'_, '_> {
         assert_eq!(switch.next_release, first, "the next release");
         assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
         let classes = self.facts.layout.classes.len();
-        let data = self.node.ingress.iter().enumerate().filter(|(lane, _)| lane % classes != 0);
+        let data = self.node.ingress.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
         assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
@@ -180,7 +183,7 @@ impl AtNode<'_, '_> {
         });
         let queued =
             queues.map(|(port, q)| self.node.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
-        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let lost =
             piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| u64::from(packet.frame)).sum::<u64>()
@@ -188,7 +191,7 @@ impl AtNode<'_, '_> {
 
     /// Queue pairs that are ready may send.
     fn check_turns(&self, nic: &Nic) {
-        let ready: usize = nic.ready.iter().map(Ring::len).sum();
+        let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
             let half = &self.run.pairs.senders[slot as usize];
@@ -198,7 +201,7 @@ impl AtNode<'_, '_> {
             assert!(half.turn.is_ready || !may || half.pacing.next_send >= self.now, "{slot} is not ready");
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
-        let repeats: usize = nic.repeats.iter().map(Ring::len).sum();
+        let repeats: usize = nic.repeats.iter().map(RoundRobinBitmap::len).sum();
         assert_eq!(nic.repeating, repeats, "queue pairs with something to send again");
     }
 }
@@ -221,15 +224,15 @@ mod tests {
     struct At {
         node: usize,
         port: Local,
-        lane: usize,
+        port_class: usize,
     }
 
-    /// What a check says when something has been broken on purpose in a network at work, if it says anything.
+    /// The panic of a check when something has been broken on purpose in a running network, if there is one.
     fn said(breaks: impl FnOnce(&mut World<'_>, At)) -> Option<String> {
         said_when(breaks, |world, _| world.debug_check())
     }
 
-    /// Likewise what the network says when it then goes on, from the time that it has reached.
+    /// Likewise the panic of the network when it then goes on, from the time that it has reached.
     fn said_when(
         breaks: impl FnOnce(&mut World<'_>, At),
         goes_on: impl FnOnce(&mut World<'_>, Time),
@@ -258,8 +261,8 @@ mod tests {
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
         let waiting = node.queues[layout.queue(port) + 1].fifo;
         let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
-        let lane = layout.lane(first.ingress, first.class);
-        At { node: node.id.index(), port, lane }
+        let port_class = layout.port_class(first.ingress, first.class);
+        At { node: node.id.index(), port, port_class }
     }
 
     #[test]
@@ -276,18 +279,22 @@ mod tests {
             }),
             ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
             ("has no event when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
-            ("what is unheard at", |world, at| world.nodes[at.node].ports[at.port.index()].quiet += 1),
+            ("the fast path at", |world, at| {
+                world.nodes[at.node].ports[at.port.index()].fast_path_up_to += 1
+            }),
             ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
             ("was paused", |world, at| {
-                let lane = world.facts.layout.lane(at.port, 1);
+                let port_class = world.facts.layout.port_class(at.port, 1);
                 (
-                    world.nodes[at.node].egress[lane].paused_since,
+                    world.nodes[at.node].egress[port_class].paused_since,
                     world.nodes[at.node].ports[at.port.index()].gates.paused,
                 ) = (0, 0);
             }),
-            ("awaits", |world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true),
-            ("what is unheard by", |world, at| world.nodes[at.node].ingress[at.lane].quiet += 1),
+            ("awaits", |world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true),
+            ("the fast path of", |world, at| {
+                world.nodes[at.node].ingress[at.port_class].fast_path_below += 1
+            }),
             ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
             ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),
             ("what a switch holds", |world, at| world.nodes[at.node].switch.occupied += 1),
@@ -307,13 +314,14 @@ mod tests {
             |world, now| assert!(!world.at_epoch(now + Span::us(20))),
         ];
         for goes_on in goes {
-            let said = said_when(|world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true, goes_on);
+            let said =
+                said_when(|world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true, goes_on);
             assert!(said.as_deref().is_some_and(|said| said.contains("awaits")), "{said:?}");
         }
     }
 
     #[test]
-    fn a_queue_pair_in_the_wrong_place_is_found() {
+    fn a_misplaced_queue_pair_is_found() {
         let turned = said(|world, _| {
             let slot =
                 (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].state.alive);

@@ -5,7 +5,7 @@ use floodway_units::{PortId, Time};
 
 use crate::network::routing::peer;
 use crate::records::outcome::Deadlock;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// How long a queue must have been paused to be suspected, in picoseconds.
@@ -15,11 +15,11 @@ impl World<'_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let (lanes, classes) = (self.lanes(), self.facts.layout.classes.len());
-        let port_of = |lane: usize| PortId((lane / classes) as u32);
-        let mut suspects: Vec<usize> = (0..lanes)
-            .filter(|&lane| {
-                let since = self.egress(lane).paused_since;
+        let (port_classes, classes) = (self.port_classes(), self.facts.layout.classes.len());
+        let port_of = |port_class: usize| PortId((port_class / classes) as u32);
+        let mut suspects: Vec<usize> = (0..port_classes)
+            .filter(|&port_class| {
+                let since = self.egress(port_class).paused_since;
                 since != NEVER && since + SUSPECT <= self.now
             })
             .collect();
@@ -27,13 +27,15 @@ impl World<'_> {
         let mut before = usize::MAX;
         while suspects.len() >= 2 && suspects.len() < before {
             before = suspects.len();
-            let closed = suspects.iter().copied().filter(|&lane| self.waits_for_none_but(lane, &suspects));
+            let closed =
+                suspects.iter().copied().filter(|&port_class| self.waits_for_none_but(port_class, &suspects));
             suspects = closed.collect();
         }
         if suspects.len() < 2 {
             return;
         }
-        let waits: Vec<Vec<usize>> = suspects.iter().map(|&lane| self.waits_for(lane, &suspects)).collect();
+        let waits: Vec<Vec<usize>> =
+            suspects.iter().map(|&port_class| self.waits_for(port_class, &suspects)).collect();
         let Some(cycle) = cycle(&waits) else { return };
         let mut ports: Vec<PortId> = cycle.into_iter().map(|at| port_of(suspects[at])).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
@@ -48,8 +50,8 @@ impl World<'_> {
     }
 
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
-    fn waits_for(&self, lane: usize, suspects: &[usize]) -> Vec<usize> {
-        let (class, downstream) = self.paused_by(lane);
+    fn waits_for(&self, port_class: usize, suspects: &[usize]) -> Vec<usize> {
+        let (class, downstream) = self.paused_by(port_class);
         let node = self.facts.node_of(downstream);
         (0..suspects.len())
             .filter(|&at| {
@@ -60,22 +62,22 @@ impl World<'_> {
     }
 
     /// Is all that came by the port that paused this queue held in suspects?
-    fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
-        let (class, downstream) = self.paused_by(lane);
+    fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
+        let (class, downstream) = self.paused_by(port_class);
         let node = self.node_at(downstream);
         // A host pauses for reasons of its own.
         let ports = if node.is_host() { 0 } else { node.ports.len() };
         let mut others = node
             .ids()
             .take(ports)
-            .filter(|&other| !suspects.contains(&self.facts.layout.lane_id(other, class)));
+            .filter(|&other| !suspects.contains(&self.facts.layout.port_class_id(other, class)));
         !others.any(|other| self.holds(other, downstream, class))
     }
 
-    /// The class of a lane, and the port that pauses it.
-    fn paused_by(&self, lane: usize) -> (u8, PortId) {
+    /// The class of a port class, and the port that pauses it.
+    fn paused_by(&self, port_class: usize) -> (u8, PortId) {
         let classes = self.facts.layout.classes.len();
-        ((lane % classes) as u8, peer(PortId((lane / classes) as u32)))
+        ((port_class % classes) as u8, peer(PortId((port_class / classes) as u32)))
     }
 }
 
@@ -88,7 +90,7 @@ impl World<'_> {
             return inputs.bytes(ingress, port, class) > 0;
         }
         let first = self.facts.layout.queue(port);
-        // What may be lost is charged to nobody, and so holds nobody up.
+        // What may be lost is charged to no account, and so blocks no queue.
         let charged = |q: &usize| !node.ports[port.index()].may_lose(&self.facts.layout, *q);
         (1..self.facts.layout.queues_per_port).filter(charged).any(|q| {
             let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);

@@ -15,10 +15,10 @@ use smallvec::{SmallVec, smallvec};
 use self::changed::Changed;
 use crate::link::serial::Serial;
 use crate::network::facts::Facts;
+use crate::network::path::Ports;
 use crate::network::port_facts::PortFacts;
 use crate::network::port_facts::across;
 use crate::network::routing::peer;
-use crate::network::ways::Path as Ports;
 
 /// What the ideal needs to know of the ports: as the network is built, or with what has changed since.
 #[derive(Clone, Copy)]
@@ -134,64 +134,64 @@ pub(crate) struct Hop<'a> {
     crossbar: Option<Crossbar<'a>>,
 }
 
-/// The hops of a way.
+/// The hops of a path.
 type Hops<'a> = SmallVec<[Hop<'a>; 6]>;
 
-/// The equal-cost ways of a flow, those alike together.
+/// The equal-cost paths of a flow, those alike together.
 #[derive(Debug, Default)]
-pub(crate) struct Ways<'a> {
+pub(crate) struct Paths<'a> {
     pub paths: SmallVec<[Hops<'a>; 1]>,
     /// By hop: over how many ports at most packets are spread; empty where no node spreads those of a flow.
     spread: Vec<u64>,
 }
 
-impl<'a> Ways<'a> {
-    /// One way alone.
+impl<'a> Paths<'a> {
+    /// One path alone.
     pub fn one(path: Hops<'a>) -> Self {
-        Ways { paths: smallvec![path], spread: Vec::new() }
+        Paths { paths: smallvec![path], spread: Vec::new() }
     }
 
-    /// May packets of a flow take ways that are not alike?
+    /// May packets of a flow take paths that are not alike?
     pub fn are_mixed(&self) -> bool {
         self.paths.len() > 1 && self.spread.iter().any(|ports| *ports > 1)
     }
 
-    /// The least time of `packets`; none where no way leads there.
+    /// The least time of `packets`; none where no path leads there.
     pub fn time(&self, packets: &Packets) -> Option<Span> {
         self.paths.iter().map(|path| packets.time(path, &self.spread)).min()
     }
 }
 
-/// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays, pipelines and crossbars are.
+/// A path, by hops of which each represents all of its kind: two hops are alike if their rates, delays, pipelines and crossbars are.
 type Path = Box<[PortId]>;
 
 /// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
-/// do nodes whose ways are alike: a large network has a million pairs of switches, and a few kinds of ways.
+/// do nodes whose paths are alike: a large network has a million pairs of switches, and a few kinds of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
-    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which tell two rates apart,
+    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two rates,
     /// delay, pipeline, crossbar.
     kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,
-    places: FxHashMap<Arc<[Path]>, u32>,
+    numbers: FxHashMap<Arc<[Path]>, u32>,
     /// By node and last switch: the set of its paths.
     paths: FxHashMap<(NodeId, NodeId), u32>,
     /// Does any node spread the packets of a flow?
     spreads: Option<bool>,
-    ways: FxHashMap<(NodeId, NodeId), Box<[u64]>>,
+    spread: FxHashMap<(NodeId, NodeId), Box<[u64]>>,
 }
 
 impl Ideals {
-    /// The equal-cost ways between these ends.
-    pub fn ways<'a>(&mut self, facts: &PathFacts<'_, 'a>, (from, to): (NodeId, NodeId)) -> Ways<'a> {
+    /// The equal-cost paths between these ends.
+    pub fn paths<'a>(&mut self, facts: &PathFacts<'_, 'a>, (from, to): (NodeId, NodeId)) -> Paths<'a> {
         let last = facts.facts.routes.last_before(to);
         let set = self.find(facts, from, (last, to));
-        let Some(rest) = rest(facts, last, to) else { return Ways::default() };
+        let Some(rest) = rest(facts, last, to) else { return Paths::default() };
         let spread = self.spread(facts, (from, to)).map_or(Vec::new(), <[u64]>::to_vec);
         let paths = self.sets[set as usize].iter();
         let hops = |path: &Path| facts.hops(path.iter().chain(&rest).copied());
-        Ways { paths: paths.map(hops).collect(), spread }
+        Paths { paths: paths.map(hops).collect(), spread }
     }
 
     /// The set of paths from a node to the last switch before `to`.
@@ -200,7 +200,7 @@ impl Ideals {
             return set;
         }
         let mut found: Vec<Path> = if from == last { vec![Path::default()] } else { Vec::new() };
-        // Ports of one kind whose ways go on alike are looked at once.
+        // Ports of one kind whose paths go on alike are looked at once.
         let mut seen: Vec<(PortId, u32)> = Vec::new();
         for port in facts.ports(from, to).take_while(|_| from != last) {
             let rest = self.find(facts, facts.node_behind(port), (last, to));
@@ -230,7 +230,7 @@ impl Ideals {
 
     fn intern(&mut self, paths: Vec<Path>) -> u32 {
         let paths: Arc<[Path]> = paths.into();
-        *self.places.entry(paths).or_insert_with_key(|paths| {
+        *self.numbers.entry(paths).or_insert_with_key(|paths| {
             self.sets.push(Arc::clone(paths));
             self.sets.len() as u32 - 1
         })
@@ -239,11 +239,11 @@ impl Ideals {
     /// By hop: over how many ports at most packets are spread; none where no node of the network does so.
     fn spread(&mut self, facts: &PathFacts<'_, '_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
         let spreads = self.spreads.get_or_insert_with(|| facts.sprays());
-        spreads.then(|| &**self.ways.entry(ends).or_insert_with(|| ways(facts, ends)))
+        spreads.then(|| &**self.spread.entry(ends).or_insert_with(|| spread_by_hop(facts, ends)))
     }
 }
 
-/// From the last switch on there is one way, over relays if there are any.
+/// From the last switch on there is one path, over relays if there are any.
 fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Ports> {
     let (mut at, mut rest) = (last, Ports::new());
     while at != to {
@@ -255,23 +255,23 @@ fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Ports> {
 }
 
 /// By hop: over how many ports at most the packets of a flow are spread.
-fn ways(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
-    let mut ways = Vec::new();
+fn spread_by_hop(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
+    let mut by_hop = Vec::new();
     let (mut nodes, mut spread) = (vec![from], false);
     while nodes.iter().any(|&node| node != to) {
         spread |= nodes.iter().any(|&node| facts.spreads(node));
-        // Ways over relays have more links than others of equal cost: some are at their end before.
+        // Paths over relays have more links than others of equal cost: some are at their end before.
         let next = nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.ports(node, to));
         let ports: Vec<PortId> = next.collect();
         if ports.is_empty() {
             break;
         }
-        ways.push(if spread { ports.len() as u64 } else { 1 });
+        by_hop.push(if spread { ports.len() as u64 } else { 1 });
         nodes = ports.iter().map(|&port| facts.node_behind(port)).collect();
         nodes.sort_unstable();
         nodes.dedup();
     }
-    ways.into()
+    by_hop.into()
 }
 
 /// A flow's packets, as they are sent without a loss.

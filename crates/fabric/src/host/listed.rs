@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
 use crate::traffic::flows::PairKey;
 
-/// Where the flows of lists stand in the rings of their senders; empty where turns go by something else.
+/// Positions of the flows of lists in the turns of their senders; empty where turns do not go by the list.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     /// By workload and flow of its list.
     ranks: Vec<Vec<u32>>,
-    /// By node: how many queue pairs its ring has for listed flows.
+    /// By node: the number of queue pairs for listed flows.
     counts: Vec<u32>,
 }
 

@@ -1,13 +1,13 @@
-//! Messages of queue pairs: what is left of each at either end.
+//! Messages of queue pairs: what remains of each at either end.
 //!
 //! A queue pair of one flow has one message and never looks at `rest`; on a shared one messages queue there
 //! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each end
 //! writes its part of a message's row when the message is complete there; the parts are put together at the end
 //! of the run.
 
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 mod complete;
 mod halves;
@@ -58,12 +58,12 @@ pub(crate) struct Incoming {
 }
 
 impl Outgoing {
-    fn row(&self, way: &Way) -> SentRow {
+    fn row(&self, path: &Path) -> SentRow {
         SentRow {
-            key: key(way, self.start, self.number),
-            destination: way.destination.0,
-            ports: (way.tuple.source_port, way.tuple.destination_port),
-            class: way.class,
+            key: key(path, self.start, self.number),
+            destination: path.destination.0,
+            ports: (path.tuple.source_port, path.tuple.destination_port),
+            class: path.class,
             size: self.size,
             finish: self.finish,
             ideal: self.ideal,
@@ -109,7 +109,7 @@ impl Incoming {
         measured: false,
     };
 
-    /// What the receiver is told of a message whose first packet is `first`.
+    /// The receiver's view of a message whose first packet is `first`.
     pub fn of(message: &Outgoing, first: u64) -> Self {
         let &Outgoing { number, start, size, end, hook, measured, .. } = message;
         Incoming { size, first, end, number, start, hook, measured, ..Self::NONE }
@@ -120,9 +120,9 @@ impl Incoming {
         self.finish != NEVER
     }
 
-    fn row(&self, way: &Way) -> ReceivedRow {
+    fn row(&self, path: &Path) -> ReceivedRow {
         ReceivedRow {
-            key: key(way, self.start, self.number),
+            key: key(path, self.start, self.number),
             finish: self.finish,
             delivered: self.delivered,
             packets: self.packets,
@@ -131,6 +131,6 @@ impl Incoming {
     }
 }
 
-fn key(way: &Way, start: u64, number: u64) -> FlowKey {
-    FlowKey { start, workload: way.workload, source: way.source.0, number }
+fn key(path: &Path, start: u64, number: u64) -> FlowKey {
+    FlowKey { start, workload: path.workload, source: path.source.0, number }
 }

@@ -1,4 +1,4 @@
-//! Hosts: queue pairs, their two halves, and how they take turns at a NIC.
+//! Hosts: queue pairs, their two halves, and their turns at a NIC.
 
 pub(crate) mod listed;
 pub(crate) mod messages;
@@ -7,5 +7,5 @@ pub(crate) mod nic_list;
 pub(crate) mod queue_pairs;
 pub(crate) mod ranks;
 pub(crate) mod receive;
-pub(crate) mod ring;
+pub(crate) mod round_robin_bitmap;
 pub(crate) mod send;

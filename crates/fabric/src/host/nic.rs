@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
-use crate::host::ring::Ring;
-use crate::run::agenda::Armed;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::run::events::Armed;
 
 /// A host's port: queue pairs take turns.
 #[derive(Debug, Default)]
@@ -16,9 +16,9 @@ pub(crate) struct Nic {
     /// Its number among the NICs of the network, in the events of its queue pairs.
     pub number: u32,
     /// By class: queue pairs that may send now, by rank.
-    pub ready: Vec<Ring>,
+    pub ready: Vec<RoundRobinBitmap>,
     /// By class: queue pairs with something to send again before all new data, by rank; and how many those are.
-    pub repeats: Vec<Ring>,
+    pub repeats: Vec<RoundRobinBitmap>,
     pub repeating: usize,
     /// By class: rank of the queue pair served last.
     pub last: Vec<u32>,

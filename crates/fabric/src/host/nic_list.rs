@@ -1,4 +1,4 @@
-//! Whose turn it is at a NIC of the HPCC simulator (its `RdmaEgressQueue` and `QbbNetDevice`).
+//! Turns at a NIC of the HPCC simulator (its `RdmaEgressQueue` and `QbbNetDevice`).
 //!
 //! Queue pairs stand in a list in the order in which they came. A turn goes round it from the place after the
 //! last turn's. Finished ones are taken out when a round comes across one, but the place of the last turn is
@@ -53,7 +53,7 @@ impl List {
         self.places.is_empty()
     }
 
-    /// The queue pair whose turn it is.
+    /// The queue pair with the next turn.
     fn turn(&mut self, mut look: impl FnMut(u32) -> Found) -> Option<u32> {
         let count = self.places.len();
         let mut first_finished = None;
@@ -146,7 +146,7 @@ mod tests {
     /// Places shift under the last turn's: after 12 at place 2 and the end of 10, the round from place 3
     /// wraps to 11, although 13 was next.
     #[test]
-    fn the_last_turn_keeps_its_place_when_others_are_taken_out() {
+    fn the_last_turn_keeps_its_position_when_others_are_removed() {
         let mut list = list(&[10, 11, 12, 13], 1);
         assert_eq!(turn(&mut list, &[12]), Some(12));
         list.finish(10);

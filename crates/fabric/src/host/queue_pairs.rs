@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::pool::Pool;
 use crate::traffic::flows::PairKey;
 
@@ -20,11 +20,11 @@ use crate::traffic::flows::PairKey;
 #[derive(Default)]
 pub(crate) struct QueuePairs {
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
-    pub ways: Pool<Way>,
+    pub paths: Pool<Path>,
     pub senders: Pool<SendHalf>,
     pub receivers: Pool<ReceiveHalf>,
-    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves. Any node may count.
-    elsewhere: Pool<AtomicI32>,
+    /// By slot: packets created on the path less packets lost there; it wraps, as the counts of the halves. Any node may count.
+    on_path: Pool<AtomicI32>,
     /// How many slots there are.
     slots: Arc<AtomicU32>,
     /// Slots to be used again, and queue pairs that are complete at their senders and not closed: those of which this thread
@@ -38,7 +38,7 @@ pub(crate) struct QueuePairs {
 /// Nodes of any thread read these.
 const _: fn() = || {
     fn may_be_read_by_any_thread<T: Sync>() {}
-    may_be_read_by_any_thread::<Way>();
+    may_be_read_by_any_thread::<Path>();
     may_be_read_by_any_thread::<AtomicI32>();
 };
 
@@ -46,10 +46,10 @@ impl QueuePairs {
     /// The same queue pairs, for another thread.
     pub fn share(&self) -> Self {
         QueuePairs {
-            ways: self.ways.clone(),
+            paths: self.paths.clone(),
             senders: self.senders.clone(),
             receivers: self.receivers.clone(),
-            elsewhere: self.elsewhere.clone(),
+            on_path: self.on_path.clone(),
             slots: Arc::clone(&self.slots),
             free_slots: Vec::new(),
             done: Vec::new(),
@@ -73,25 +73,25 @@ impl QueuePairs {
     }
 
     /// A queue pair is open.
-    fn enter(&mut self, slot: Slot, way: Way, sender: SendHalf, receiver: ReceiveHalf) {
+    fn enter(&mut self, slot: Slot, path: Path, sender: SendHalf, receiver: ReceiveHalf) {
         match slot {
             Slot::New(slot) => {
-                self.ways.enter(slot, way);
+                self.paths.enter(slot, path);
                 self.senders.enter(slot, sender);
                 self.receivers.enter(slot, receiver);
-                self.elsewhere.enter(slot, AtomicI32::new(0));
+                self.on_path.enter(slot, AtomicI32::new(0));
             }
             Slot::Again(slot) => {
                 let at = slot as usize;
-                (self.ways[at], self.senders[at], self.receivers[at]) = (way, sender, receiver);
-                self.elsewhere[at] = AtomicI32::new(0);
+                (self.paths[at], self.senders[at], self.receivers[at]) = (path, sender, receiver);
+                self.on_path[at] = AtomicI32::new(0);
             }
         }
     }
 
-    /// So many packets of a queue pair were made on the way, or lost if it is less than none.
-    pub fn count_elsewhere(&self, flow: FlowId, packets: i32) {
-        self.elsewhere[flow.index()].fetch_add(packets, Ordering::Relaxed);
+    /// Counts packets of a queue pair that were created on its path, or lost there if negative.
+    pub fn count_on_path(&self, flow: FlowId, packets: i32) {
+        self.on_path[flow.index()].fetch_add(packets, Ordering::Relaxed);
     }
 
     /// Is nothing of a queue pair in the network, and will its receiver send nothing by itself?
@@ -99,12 +99,12 @@ impl QueuePairs {
         self.in_network(slot) == 0 && self.receivers[slot as usize].notification.next_timeout().is_none()
     }
 
-    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have counted means
-    /// anything.
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and the nodes between have counted has a
+    /// meaning.
     pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
         let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
-        ends.wrapping_add(self.elsewhere[at].load(Ordering::Relaxed))
+        ends.wrapping_add(self.on_path[at].load(Ordering::Relaxed))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names that are never used again, of queue pairs whose slots are.
+//! Ranks of queue pairs: names that are never reused, of queue pairs whose slots are.
 
 /// No slot: the queue pair is closed.
 const CLOSED: u32 = u32::MAX;

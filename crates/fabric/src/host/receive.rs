@@ -6,20 +6,20 @@ mod messages;
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
-use floodway_mechanisms::slots::{Hears, NotificationPoint};
+use floodway_mechanisms::slots::{NotificationPoint, Observes};
 
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
-use crate::network::ways::Way;
-use crate::run::agenda::Armed;
+use crate::network::path::Path;
+use crate::run::events::Armed;
 
 /// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct ReceiveHalf {
     pub workload: u32,
-    /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
+    /// Its part of the packets in the network: replies and CNPs sent less data that arrived; it wraps.
     pub in_network: i32,
     /// Where replies leave, if that follows from the flow alone.
     pub reply_port: Option<Local>,
@@ -28,8 +28,8 @@ pub(crate) struct ReceiveHalf {
     pub class: u8,
     /// Its sender reads CNPs from the flags of replies.
     pub sends_flags: bool,
-    /// Which packets its notification point hears of.
-    pub hears: Hears,
+    /// The packets for which its notification point is called.
+    pub observes: Observes,
     /// Open; else its slot is free.
     pub alive: bool,
     /// When the latest of the packets that have come was sent.
@@ -44,35 +44,35 @@ pub(crate) struct ReceiveHalf {
     pub timer: Armed,
     /// Once that has been set: what names it in its events, and its rank among the receivers of its host that have set one.
     pub timer_key: Option<(u64, u32)>,
-    /// The port by which its notification point last heard of its sender.
-    pub heard_by: Local,
+    /// The port by which the last message to its notification point arrived.
+    pub arrival_port: Local,
 }
 
 impl ReceiveHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(
-        way: &Way,
+        path: &Path,
         (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
         reply_frame: u16,
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
-            hears: notification.hears(),
+            observes: notification.observes(),
             receiver,
             notification,
             head,
             rest: VecDeque::new(),
-            workload: way.workload,
+            workload: path.workload,
             in_network: 0,
-            reply_port: way.port(true, 0),
-            class: way.class,
-            sends_flags: way.reads_flags,
+            reply_port: path.port(true, 0),
+            class: path.class,
+            sends_flags: path.reads_flags,
             reply_frame,
             alive: true,
             newest: 0,
             timer: Armed::default(),
             timer_key: None,
-            heard_by: Local::FIRST,
+            arrival_port: Local::FIRST,
         }
     }
 

@@ -18,9 +18,9 @@ use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSIO
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
 use crate::network::layout::Local;
-use crate::network::ways::Way;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::{Agenda, Armed, Set};
+use crate::network::path::Path;
+use crate::run::events::NEVER;
+use crate::run::events::{Armed, Events, Set};
 
 /// A queue pair at its sender; what every packet and reply needs comes first. Neither half reads the other.
 #[derive(Debug)]
@@ -29,14 +29,14 @@ pub(crate) struct SendHalf {
     /// The sender's NIC, and its rank there.
     pub nic: Local,
     pub rank: u32,
-    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
+    /// Its part of the packets in the network: data sent less replies and CNPs received. It wraps, for only the
     /// sum with what the others count means anything.
     pub in_network: i32,
     /// Bytes in buffers of a full packet that is not the first of its message.
     pub full_frame: u16,
     pub class: u8,
     pub telemetry: Telemetry,
-    /// Its packets' way is known.
+    /// Its packets' path is known.
     pub on_path: bool,
     pub state: State,
     pub turn: Turn,
@@ -45,7 +45,7 @@ pub(crate) struct SendHalf {
     /// Its reliability answers.
     pub has_acks: bool,
     pub allowance: Allowance,
-    /// What the log of allowances says that it is.
+    /// Its value in the log of allowances.
     pub allowance_noted: Option<Allowance>,
     pub timers: Timers,
     pub transport: AnyTransportSender,
@@ -87,9 +87,9 @@ pub(crate) struct Turn {
 pub(crate) struct Layers {
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
-    /// A layer hears of packets sent, or of replies.
-    pub hears_sent: bool,
-    pub hears_acks: bool,
+    /// A layer is called for packets sent, or for replies.
+    pub observes_sent: bool,
+    pub observes_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
     /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that there is
@@ -135,7 +135,7 @@ impl SendHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(
         settings: &FlowSettings,
-        way: &Way,
+        path: &Path,
         info: &QpInfo,
         mut transport: AnyTransportSender,
         (head, full_frame): (Outgoing, u16),
@@ -149,19 +149,19 @@ impl SendHalf {
         };
         let stack: Vec<_> = settings.rate_control.iter().map(build).collect();
         SendHalf {
-            nic: way.nic,
-            rank: way.rank,
-            class: way.class,
-            telemetry: way.telemetry,
-            on_path: way.port(false, 0).is_some(),
+            nic: path.nic,
+            rank: path.rank,
+            class: path.class,
+            telemetry: path.telemetry,
+            on_path: path.port(false, 0).is_some(),
             state: State { alive: true, ..State::default() },
             turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
-            has_acks: way.has_acks,
+            has_acks: path.has_acks,
             full_frame,
             layers: Layers {
                 constant: stack.iter().all(ReactionPoint::is_constant),
-                hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
-                hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
+                observes_sent: stack.iter().any(|layer| !layer.is_constant() && layer.observes_sent()),
+                observes_acks: stack.iter().any(|layer| !layer.is_constant() && layer.observes_acks()),
                 scales: stack.iter().any(ReactionPoint::scales_window),
                 has_messages: stack.iter().any(ReactionPoint::has_messages),
                 closed: false,
@@ -212,8 +212,8 @@ impl SendHalf {
             turn: Turn::default(),
             layers: Layers {
                 constant: true,
-                hears_sent: false,
-                hears_acks: false,
+                observes_sent: false,
+                observes_acks: false,
                 scales: false,
                 has_messages: false,
                 closed: false,
@@ -285,7 +285,7 @@ impl SendHalf {
 
     /// The timer of the packet that is taken next is scheduled now.
     #[inline]
-    pub fn number_timer(&mut self, events: &mut Agenda) {
+    pub fn number_timer(&mut self, events: &mut Events) {
         if self.timers.numbered {
             self.transport.number_timer(events.number());
         }
@@ -303,12 +303,12 @@ impl SendHalf {
             return;
         }
         self.turn.is_repeating = has;
-        let ring = &mut nic.repeats[self.class as usize];
+        let bitmap = &mut nic.repeats[self.class as usize];
         if has {
-            ring.insert(self.rank);
+            bitmap.insert(self.rank);
             nic.repeating += 1;
         } else {
-            ring.remove(self.rank);
+            bitmap.remove(self.rank);
             nic.repeating -= 1;
         }
     }
@@ -367,7 +367,7 @@ impl TransportSender for Nobody {
     }
 }
 
-/// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
+/// Calls each layer of a stack, the lowest first, and reports its increase steps to those above.
 pub(crate) fn layers(half: &mut SendHalf, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
     if half.layers.constant {
         return;

@@ -1,4 +1,5 @@
-//! Packets stay where they are while they live: events of arrivals and lists of queues hold their places.
+//! Arena of packets: a packet keeps its address while it lives, and events of arrivals and lists of queues hold references
+//! to it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::UnsafeCell;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use floodway_engine::memory::{self, Exhausted};
-use floodway_mechanisms::slots::{ControlMessage, FlowFilter, IntHop, RegionNotice};
+use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
@@ -20,18 +21,18 @@ use crate::network::layout::Local;
 #[cfg(debug_assertions)]
 use crate::pool::race_check;
 
-/// In the place of the next packet: none, at the end of a list.
+/// Instead of a reference to the next packet: none, at the end of a list.
 pub(crate) const NONE: u64 = 0;
 /// Likewise: it is in no list, but on a link.
 const FLYING: u64 = 1;
 /// Likewise: it was lost on the link, and the event of its arrival has still to come.
 const LOST: u64 = 2;
 
-/// Where a packet is: its address.
+/// A reference to a packet: its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(NonZeroU64);
+pub(crate) struct PacketRef(NonZeroU64);
 
-/// Room for so many records of telemetry: those of a way through a fat-tree lie in place.
+/// Telemetry records that are kept inline: those of a path through a fat-tree.
 const HOPS: usize = 8;
 
 /// Records of in-band telemetry, the first switch's first.
@@ -42,8 +43,8 @@ pub(crate) type Hops = SmallVec<[IntHop; HOPS]>;
 pub(crate) enum Extra {
     /// Records of telemetry.
     Hops(Hops),
-    /// Word of a congestion point to its neighbour upstream.
-    Notice(RegionNotice),
+    /// A message of a congestion point to its neighbour upstream.
+    CongestionNotification(CongestionNotification),
     /// Likewise, of a set of flows.
     Filter(FlowFilter),
     /// A message to the receiver that goes with data.
@@ -55,12 +56,12 @@ impl Extra {
     pub fn hops(&self) -> &[IntHop] {
         match self {
             Extra::Hops(hops) => hops,
-            Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_) => &[],
+            Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_) => &[],
         }
     }
 }
 
-/// Bytes of a chunk, which is aligned to its size: so the address of a packet tells the address of its chunk.
+/// Bytes of a chunk, which is aligned to its size: so the address of a chunk follows from that of a packet.
 const CHUNK: usize = 1 << 18;
 /// Bytes of a chunk per packet: the packet, a pointer to what few packets carry in addition, and, with debug assertions, the
 /// window and thread of its last change.
@@ -72,17 +73,17 @@ const PACKETS: usize = CHUNK / EACH;
 const FIRST: usize = 2 * CHUNK;
 const MOST: usize = 32 << 20;
 
-/// The packets and link control frames of a run, as one thread allocates and frees them; freed places are reused, the latest
+/// The packets and link control frames of a run, as one thread allocates and frees them; freed slots are reused, the latest
 /// first.
 ///
-/// A packet belongs to the node where it is, or to which it is on the way. Only that node's events access it; its place moves
+/// A packet belongs to the node where it is, or to which it is on the way. Only that node's events access it; its reference moves
 /// to another thread with the event of its arrival, across a barrier. So no two threads access one packet at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// The address of the next unused place of this thread's chunk, and the end of the chunk's packets.
+    /// The address of the next unused slot of this thread's chunk, and the end of the chunk's packets.
     next: u64,
     end: u64,
-    free: Vec<Place>,
+    free: Vec<PacketRef>,
     common: Arc<Common>,
 }
 
@@ -138,7 +139,7 @@ impl Slab {
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: it was allocated with this layout, and no place in it is in use any more.
+        // SAFETY: it was allocated with this layout, and no slot of it is in use any more.
         unsafe { dealloc(self.first.as_ptr(), self.layout) };
     }
 }
@@ -196,40 +197,40 @@ impl Default for Fifo {
     }
 }
 
-/// What events without a packet name, so that the item of every event is a valid place.
-static NOBODY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
+/// What events without a packet name, so that the item of every event is a valid reference.
+static DUMMY: Dummy = Dummy(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
 
 /// A packet that is never changed.
-struct Nobody(UnsafeCell<Packet>);
+struct Dummy(UnsafeCell<Packet>);
 
 // SAFETY: it is never changed.
-#[allow(unsafe_code, reason = "events name a place, whatever they are")]
-unsafe impl Sync for Nobody {}
+#[allow(unsafe_code, reason = "every event holds a reference to a packet")]
+unsafe impl Sync for Dummy {}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Arena {
-    /// Gives a packet a place.
+    /// Adds a packet.
     #[inline]
-    pub fn add(&mut self, packet: Packet) -> Place {
-        let place = match self.free.pop() {
-            Some(place) => place,
+    pub fn add(&mut self, packet: Packet) -> PacketRef {
+        let packet_ref = match self.free.pop() {
+            Some(packet_ref) => packet_ref,
             None => self.another(),
         };
-        // SAFETY: the place is free, and in this thread's list.
-        unsafe { place.pointer().write(packet) };
-        place
+        // SAFETY: the slot is free, and in this thread's list.
+        unsafe { packet_ref.pointer().write(packet) };
+        packet_ref
     }
 
-    /// A place that has not been used before.
+    /// A slot that has not been used before.
     #[cold]
-    fn another(&mut self) -> Place {
+    fn another(&mut self) -> PacketRef {
         if self.next == self.end {
             let chunk = self.common.slabs.lock().unwrap_or_else(PoisonError::into_inner).chunk();
             (self.next, self.end) = (chunk, chunk + (PACKETS * size_of::<Packet>()) as u64);
         }
-        let place = Place(NonZeroU64::new(self.next).expect("nothing lies at zero"));
+        let packet_ref = PacketRef(NonZeroU64::new(self.next).expect("nothing lies at zero"));
         self.next += size_of::<Packet>() as u64;
-        place
+        packet_ref
     }
 
     /// A handle to the same packets for another thread.
@@ -237,7 +238,7 @@ impl Arena {
         Arena { next: 0, end: 0, free: Vec::new(), common: Arc::clone(&self.common) }
     }
 
-    /// Balances the numbers of free places with another thread.
+    /// Balances the numbers of free slots with another thread.
     pub fn balance(&mut self, other: &mut Arena) {
         let mean = self.free.len().midpoint(other.free.len());
         let (more, less) = if self.free.len() > mean {
@@ -248,77 +249,77 @@ impl Arena {
         memory::extend(less, more.drain(mean..));
     }
 
-    /// Takes a packet, which is in no list, off its place; what it has with it must have been detached before, or is lost.
+    /// Removes a packet, which is in no list; its extra must have been detached before, or is lost.
     #[inline]
-    pub fn take(&mut self, place: Place) -> Packet {
-        let taken = self[place];
+    pub fn take(&mut self, packet_ref: PacketRef) -> Packet {
+        let taken = self[packet_ref];
         if self.common.extras.load(Ordering::Relaxed) {
-            self.detach(place);
+            self.detach(packet_ref);
         }
-        memory::push(&mut self.free, place);
+        memory::push(&mut self.free, packet_ref);
         taken
     }
 
-    /// Gives the packet at a place what it has with it.
-    pub fn attach(&mut self, place: Place, extra: Box<Extra>) {
+    /// Attaches an extra to a packet.
+    pub fn attach(&mut self, packet_ref: PacketRef, extra: Box<Extra>) {
         self.common.extras.store(true, Ordering::Relaxed);
-        *self.extra_mut(place) = Some(extra);
+        *self.extra_mut(packet_ref) = Some(extra);
     }
 
-    /// Takes from the packet that is or was last at a place what it has with it.
+    /// Detaches the extra of a packet, which may have been removed since.
     #[inline]
-    pub fn detach(&mut self, place: Place) -> Option<Box<Extra>> {
-        self.extra_mut(place).take()
+    pub fn detach(&mut self, packet_ref: PacketRef) -> Option<Box<Extra>> {
+        self.extra_mut(packet_ref).take()
     }
 
-    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
-    fn extra_mut(&mut self, place: Place) -> &mut Option<Box<Extra>> {
+    #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
+    fn extra_mut(&mut self, packet_ref: PacketRef) -> &mut Option<Box<Extra>> {
         // SAFETY: it lies in the packet's chunk, and the packet belongs to a node of this thread.
-        unsafe { &mut *extra_at(place.0.get()) }
+        unsafe { &mut *extra_at(packet_ref.0.get()) }
     }
 
-    /// The records of telemetry that the packet at a place has with it.
-    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
-    pub fn hops(&self, place: Place) -> &[IntHop] {
+    /// The telemetry records of a packet.
+    #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
+    pub fn hops(&self, packet_ref: PacketRef) -> &[IntHop] {
         // SAFETY: as above.
-        let extra = unsafe { &*extra_at(place.0.get()) };
+        let extra = unsafe { &*extra_at(packet_ref.0.get()) };
         extra.as_deref().map_or(&[], Extra::hops)
     }
 
     /// Likewise, where it has some, for the next one.
-    pub fn hops_mut(&mut self, place: Place) -> Option<&mut Hops> {
-        match self.extra_mut(place).as_deref_mut() {
+    pub fn hops_mut(&mut self, packet_ref: PacketRef) -> Option<&mut Hops> {
+        match self.extra_mut(packet_ref).as_deref_mut() {
             Some(Extra::Hops(hops)) => Some(hops),
-            Some(Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
+            Some(Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
         }
     }
 
-    /// Is the packet at a place, whose event of arrival is pending, lost?
-    pub fn is_lost(&self, place: Place) -> bool {
-        self[place].next == LOST
+    /// Is a packet lost whose event of arrival is pending?
+    pub fn is_lost(&self, packet_ref: PacketRef) -> bool {
+        self[packet_ref].next == LOST
     }
 
-    /// A packet on a link is lost: its place becomes free when it would have arrived.
-    pub fn lose(&mut self, place: Place) -> Packet {
-        self[place].next = LOST;
-        self[place]
+    /// A packet on a link is lost: its slot becomes free when it would have arrived.
+    pub fn lose(&mut self, packet_ref: PacketRef) -> Packet {
+        self[packet_ref].next = LOST;
+        self[packet_ref]
     }
 
-    /// Has a packet arrived that was on a link? If it was lost there, its place is free now.
+    /// Has a packet arrived that was on a link? If it was lost there, its slot is free now.
     #[inline]
-    pub fn lands(&mut self, place: Place) -> bool {
-        let lands = self[place].next == FLYING;
-        self[place].next = NONE;
+    pub fn lands(&mut self, packet_ref: PacketRef) -> bool {
+        let lands = self[packet_ref].next == FLYING;
+        self[packet_ref].next = NONE;
         if !lands {
-            self.take(place);
+            self.take(packet_ref);
         }
         lands
     }
 
-    /// The packet at a place, which is in no list, is on a link until `at`, when it comes to a node by this port.
+    /// A packet, which is in no list, is on a link until `at`, when it arrives at a node by this port.
     #[inline]
-    pub fn fly(&mut self, place: Place, ingress: Local, at: u64) {
-        let packet = &mut self[place];
+    pub fn fly(&mut self, packet_ref: PacketRef, ingress: Local, at: u64) {
+        let packet = &mut self[packet_ref];
         (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
     }
 }
@@ -339,17 +340,17 @@ impl Slabs {
     }
 }
 
-impl Place {
-    /// No packet's.
-    pub fn nobody() -> Place {
-        let at = NOBODY.0.get().expose_provenance() as u64;
-        Place(NonZeroU64::new(at).expect("nothing lies at zero"))
+impl PacketRef {
+    /// The reference of events without a packet.
+    pub fn dummy() -> PacketRef {
+        let at = DUMMY.0.get().expose_provenance() as u64;
+        PacketRef(NonZeroU64::new(at).expect("nothing lies at zero"))
     }
 
-    /// Of what an event's item names.
+    /// The reference in an event's item.
     #[inline]
-    pub fn of(item: u64) -> Place {
-        NonZeroU64::new(item).map_or_else(Place::nobody, Place)
+    pub fn of(item: u64) -> PacketRef {
+        NonZeroU64::new(item).map_or_else(PacketRef::dummy, PacketRef)
     }
 
     /// Its number, as an event's item.
@@ -358,10 +359,10 @@ impl Place {
         self.0.get()
     }
 
-    /// What is next behind a packet, if that is a place.
+    /// The packet next behind one, if there is one.
     #[inline]
-    fn next(next: u64) -> Option<Place> {
-        NonZeroU64::new(next).map(Place)
+    fn next(next: u64) -> Option<PacketRef> {
+        NonZeroU64::new(next).map(PacketRef)
     }
 
     #[inline]
@@ -377,27 +378,30 @@ impl Place {
 }
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
-impl Index<Place> for Arena {
+impl Index<PacketRef> for Arena {
     type Output = Packet;
     #[inline]
-    fn index(&self, place: Place) -> &Packet {
-        // SAFETY: places are created here, and packets live until the run is over; only the node that has a place
+    fn index(&self, packet_ref: PacketRef) -> &Packet {
+        // SAFETY: references are created here, and packets live until the run is over; only the node that has a reference
         // accesses its packet.
-        unsafe { &*place.pointer() }
+        unsafe { &*packet_ref.pointer() }
     }
 }
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
-impl IndexMut<Place> for Arena {
+impl IndexMut<PacketRef> for Arena {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
-    fn index_mut(&mut self, place: Place) -> &mut Packet {
-        debug_assert!(place != Place::nobody(), "the packet of events without one is never changed");
+    fn index_mut(&mut self, packet_ref: PacketRef) -> &mut Packet {
+        debug_assert!(packet_ref != PacketRef::dummy(), "the packet of events without one is never changed");
         #[cfg(debug_assertions)]
         // SAFETY: it lies in the packet's chunk.
-        race_check::check::<Packet>(unsafe { AtomicU64::from_ptr(last_change_at(place.number())) }, place);
+        race_check::check::<Packet>(
+            unsafe { AtomicU64::from_ptr(last_change_at(packet_ref.number())) },
+            packet_ref,
+        );
         // SAFETY: as above.
-        unsafe { &mut *place.pointer() }
+        unsafe { &mut *packet_ref.pointer() }
     }
 }
 
@@ -409,47 +413,47 @@ impl Fifo {
 
     /// The packet that has waited longest.
     #[inline]
-    pub fn front(self) -> Option<Place> {
-        Place::next(self.head)
+    pub fn front(self) -> Option<PacketRef> {
+        PacketRef::next(self.head)
     }
 
-    /// The packet that has waited longest, or else that of another list, or else nobody.
+    /// The packet that has waited longest, or else that of another list, or else none.
     #[inline]
-    pub fn front_or(self, other: Fifo) -> Place {
-        Place::of(if self.head == NONE { other.head } else { self.head })
+    pub fn front_or(self, other: Fifo) -> PacketRef {
+        PacketRef::of(if self.head == NONE { other.head } else { self.head })
     }
 
     /// The packet that came last.
     #[inline]
-    pub fn back(self) -> Option<Place> {
-        Place::next(if self.head == NONE { NONE } else { self.tail })
+    pub fn back(self) -> Option<PacketRef> {
+        PacketRef::next(if self.head == NONE { NONE } else { self.tail })
     }
 
     #[inline]
-    pub fn push(&mut self, arena: &mut Arena, place: Place) {
-        arena[place].next = NONE;
+    pub fn push(&mut self, arena: &mut Arena, packet_ref: PacketRef) {
+        arena[packet_ref].next = NONE;
         match self.back() {
-            None => self.head = place.number(),
-            Some(last) => arena[last].next = place.number(),
+            None => self.head = packet_ref.number(),
+            Some(last) => arena[last].next = packet_ref.number(),
         }
-        self.tail = place.number();
+        self.tail = packet_ref.number();
     }
 
     #[inline]
-    pub fn pop(&mut self, arena: &Arena) -> Option<Place> {
-        let place = self.front()?;
-        self.head = arena[place].next;
-        Some(place)
+    pub fn pop(&mut self, arena: &Arena) -> Option<PacketRef> {
+        let packet_ref = self.front()?;
+        self.head = arena[packet_ref].next;
+        Some(packet_ref)
     }
 
     /// The packets from front to back.
     pub fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = &'a Packet> {
-        self.places(arena).map(|place| &arena[place])
+        self.packet_refs(arena).map(|packet_ref| &arena[packet_ref])
     }
 
     /// Where the packets are, from front to back.
-    pub fn places(&self, arena: &Arena) -> impl Iterator<Item = Place> {
-        std::iter::successors(self.front(), |place| Place::next(arena[*place].next))
+    pub fn packet_refs(&self, arena: &Arena) -> impl Iterator<Item = PacketRef> {
+        std::iter::successors(self.front(), |packet_ref| PacketRef::next(arena[*packet_ref].next))
     }
 }
 
@@ -465,55 +469,58 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
+    fn a_packet_lost_on_a_link_keeps_its_slot_until_it_would_have_arrived() {
         let mut arena = Arena::default();
-        let places = [0, 1, 2, 3].map(|flow| arena.add(packet(flow)));
-        for place in places {
-            arena.fly(place, Local::at(4), 30);
+        let packet_refs = [0, 1, 2, 3].map(|flow| arena.add(packet(flow)));
+        for packet_ref in packet_refs {
+            arena.fly(packet_ref, Local::at(4), 30);
         }
-        assert!(arena.lands(places[1]));
-        assert_eq!(arena.lose(places[0]).flow, FlowId(0));
-        assert_eq!(places.map(|place| arena.is_lost(place)), [true, false, false, false]);
+        assert!(arena.lands(packet_refs[1]));
+        assert_eq!(arena.lose(packet_refs[0]).flow, FlowId(0));
+        assert_eq!(packet_refs.map(|packet_ref| arena.is_lost(packet_ref)), [true, false, false, false]);
         let other = arena.add(packet(9));
-        assert!(!places.contains(&other), "the lost one's event has still to come");
-        assert!(!arena.lands(places[0]));
-        assert_eq!(arena.add(packet(10)), places[0]);
+        assert!(!packet_refs.contains(&other), "the lost one's event has still to come");
+        assert!(!arena.lands(packet_refs[0]));
+        assert_eq!(arena.add(packet(10)), packet_refs[0]);
     }
 
     #[test]
     fn what_a_packet_has_with_it_is_its_own() {
         let mut arena = Arena::default();
-        let places = [0, 1, 2].map(|flow| arena.add(packet(flow)));
+        let packet_refs = [0, 1, 2].map(|flow| arena.add(packet(flow)));
         let hop = |tx_bytes| IntHop { rate: Rate::gbps(25), time: Time(7), tx_bytes, queue: Bytes(3) };
-        arena.attach(places[1], Box::new(Extra::Hops(smallvec![hop(1)])));
-        arena.hops_mut(places[1]).expect("it has some").push(hop(2));
-        assert_eq!(arena.hops(places[1]).iter().map(|hop| hop.tx_bytes).collect::<Vec<_>>(), [1, 2]);
-        assert!(arena.hops(places[0]).is_empty() && arena.hops_mut(places[2]).is_none());
-        let extra = arena.detach(places[1]).expect("it has some");
-        arena.take(places[1]);
-        arena.attach(places[2], extra);
-        assert_eq!(arena.hops(places[2]).len(), 2);
-        arena.take(places[2]);
-        assert!(arena.detach(places[2]).is_none(), "what is not detached before is lost with its packet");
+        arena.attach(packet_refs[1], Box::new(Extra::Hops(smallvec![hop(1)])));
+        arena.hops_mut(packet_refs[1]).expect("it has some").push(hop(2));
+        assert_eq!(arena.hops(packet_refs[1]).iter().map(|hop| hop.tx_bytes).collect::<Vec<_>>(), [1, 2]);
+        assert!(arena.hops(packet_refs[0]).is_empty() && arena.hops_mut(packet_refs[2]).is_none());
+        let extra = arena.detach(packet_refs[1]).expect("it has some");
+        arena.take(packet_refs[1]);
+        arena.attach(packet_refs[2], extra);
+        assert_eq!(arena.hops(packet_refs[2]).len(), 2);
+        arena.take(packet_refs[2]);
+        assert!(
+            arena.detach(packet_refs[2]).is_none(),
+            "what is not detached before is lost with its packet"
+        );
     }
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "threads 0 and 1 both change floodway_fabric::link::packet::Packet Place")]
+    #[should_panic(expected = "threads 0 and 1 both change floodway_fabric::link::packet::Packet PacketRef")]
     fn a_packet_that_two_threads_change_in_a_window_is_found() {
         let mut arena = Arena::default();
-        let place = arena.add(packet(1));
-        race_check::within(0, 5, || arena[place].psn = 1);
-        race_check::within(1, 5, || arena[place].psn = 2);
+        let packet_ref = arena.add(packet(1));
+        race_check::within(0, 5, || arena[packet_ref].psn = 1);
+        race_check::within(1, 5, || arena[packet_ref].psn = 2);
     }
 
     #[test]
-    fn lists_keep_their_order_while_places_are_used_again() {
+    fn lists_keep_their_order_while_slots_are_reused() {
         let mut arena = Arena::default();
         let (mut a, mut b) = (Fifo::default(), Fifo::default());
         for flow in 0..6 {
-            let place = arena.add(packet(flow));
-            if flow % 2 == 0 { a.push(&mut arena, place) } else { b.push(&mut arena, place) }
+            let packet_ref = arena.add(packet(flow));
+            if flow % 2 == 0 { a.push(&mut arena, packet_ref) } else { b.push(&mut arena, packet_ref) }
         }
         let flows = |fifo: &Fifo, arena: &Arena| fifo.iter(arena).map(|p| p.flow.0).collect::<Vec<_>>();
         let first = a.pop(&arena).expect("three wait");
@@ -525,9 +532,9 @@ mod tests {
         assert_eq!(b.back(), Some(again));
         let mut turns = Turns::at_most(100);
         while turns.go()
-            && let Some(place) = b.pop(&arena)
+            && let Some(packet_ref) = b.pop(&arena)
         {
-            arena.take(place);
+            arena.take(packet_ref);
         }
         assert!(b.is_empty() && b.front().is_none());
     }

@@ -1,4 +1,4 @@
-//! Flow control of a link: its two halves are told what happens, and their frames are sent.
+//! Flow control of a link: calls of its two halves, and transmission of their frames.
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{
@@ -6,29 +6,31 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::Time;
 
-use crate::link::arena::{Extra, Place};
+use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
-use crate::run::agenda::{NEVER, What};
+use crate::network::routing::peer;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::{EventKind, NEVER};
+use crate::run::own::{Timed, stands_still};
 use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
     /// A link control frame waits to be sent from here.
-    pub fn queue_link_control(&mut self, port: Local, place: Place) {
+    pub fn queue_link_control(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
         state.controls = true;
         if self.facts.blueprint.semantics.link_control == LinkControl::First {
-            return state.control.push(&mut self.run.packets, place);
+            return state.control.push(&mut self.run.packets, packet_ref);
         }
         let at = self.facts.layout.queue(port);
-        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
-        self.joins(port, self.run.packets[place].frame);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, packet_ref);
+        self.joins(port, self.run.packets[packet_ref].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
-    fn last_link_control(&self, port: Local) -> Option<Place> {
+    fn last_link_control(&self, port: Local) -> Option<PacketRef> {
         match self.facts.blueprint.semantics.link_control {
             LinkControl::First => self.node.ports.known(port.index()).control.back(),
             LinkControl::ControlClass => self.node.queues.known(self.facts.layout.queue(port)).fifo.back(),
@@ -40,8 +42,8 @@ impl AtNode<'_, '_> {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
                 let class = self.facts.layout.dense(class);
                 if class != u8::MAX {
-                    let lane = self.facts.layout.lane(port, class);
-                    self.node.ingress.known_mut(lane).rare.pfc_tx += 1;
+                    let port_class = self.facts.layout.port_class(port, class);
+                    self.node.ingress.known_mut(port_class).rare.pfc_tx += 1;
                 }
             }
         }
@@ -55,7 +57,7 @@ impl AtNode<'_, '_> {
             return;
         }
         if !self.node.ports.known(port.index()).up {
-            // Nobody hears them, and both halves start afresh with the link.
+            // They are not delivered, and both halves restart with the link.
             self.run.out.frames.0.clear();
             return;
         }
@@ -68,22 +70,24 @@ impl AtNode<'_, '_> {
                 if let Some(draws) = &mut self.run.shared_draws {
                     draws.skip();
                 }
-                let place = self.run.packets.add(Packet::link_control(frame, size, self.now));
-                self.queue_link_control(port, place);
+                let packet_ref = self.run.packets.add(Packet::link_control(frame, size, self.now));
+                self.queue_link_control(port, packet_ref);
             }
         }
         self.run.out.frames.0.clear();
-        self.kick(port);
+        self.try_transmit(port);
     }
 
-    /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
+    /// A link control frame has arrived at `port`: it concerns what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
         if self.run.trace.is_some() {
-            self.trace_heard(port, &packet, lost);
+            self.trace_pauses_received(port, &packet, lost);
         }
         if let Some(extra) = extra {
             match &*extra {
-                Extra::Notice(notice) => self.neighbour_says(port, PortEvent::Notice(notice), lost),
+                Extra::CongestionNotification(cn) => {
+                    self.neighbour_says(port, PortEvent::CongestionNotification(cn), lost)
+                }
                 Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
                 Extra::Hops(_) | Extra::Message(_) => {}
             }
@@ -102,14 +106,18 @@ impl AtNode<'_, '_> {
             if class == u8::MAX {
                 continue;
             }
-            let lane = self.facts.layout.lane(port, class);
+            let port_class = self.facts.layout.port_class(port, class);
             if matches!(frame, FcFrame::Sent { .. }) {
-                self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
+                self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.node.egress.known_mut(lane).counters.pfc_rx += 1;
+            self.node.egress.known_mut(port_class).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
-                log.heard((self.now, self.order), self.node.egress.known(lane).id as usize, quanta.0 > 0);
+                log.received(
+                    (self.now, self.order),
+                    self.node.egress.known(port_class).id as usize,
+                    quanta.0 > 0,
+                );
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
@@ -121,14 +129,14 @@ impl AtNode<'_, '_> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.run.out.frames,
             };
-            self.node.egress.known_mut(lane).sender.on_frame(&mut cx, frame);
+            self.node.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
-            self.sender_changed(port, lane);
+            self.sender_changed(port, port_class);
             self.hand_on(onward, frame);
         }
     }
 
-    /// Of a relay's port: what becomes of the pauses of a class, and the other port.
+    /// Of a relay's port: the disposition of pauses of a class, and the other port.
     pub fn relays(&self, port: Local, class: u8) -> Option<(Disposition, Local)> {
         let relay = self.relay()?;
         Some((relay.disposition(port, class), relay.other(port)))
@@ -152,10 +160,10 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Tells the flow control's sender half that a frame of its class starts.
+    /// Calls the flow control's sender half for a frame of its class that starts.
     #[inline]
-    pub fn sent(&mut self, port: Local, lane: usize, wire: u64) {
-        if !self.node.egress.known(lane).counts_sent {
+    pub fn sent(&mut self, port: Local, port_class: usize, wire: u64) {
+        if !self.node.egress.known(port_class).counts_sent {
             return;
         }
         let mut cx = Cx {
@@ -163,28 +171,33 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress.known_mut(lane).sender.on_sent(&mut cx, bytes(wire));
+        self.node.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
-        self.sender_changed(port, lane);
+        self.sender_changed(port, port_class);
     }
 
-    /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
+    /// The gate of a sender half may have changed: keeps the pause clock, calls the congestion points, and
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
-    pub fn sender_changed(&mut self, port: Local, lane: usize) {
-        let egress = self.node.egress.known_mut(lane);
-        self.run.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, egress.id);
+    pub fn sender_changed(&mut self, port: Local, port_class: usize) {
+        let egress = self.node.egress.known_mut(port_class);
+        self.run.events.renew(
+            &mut egress.timer,
+            egress.sender.next_timeout(),
+            EventKind::FcSender,
+            egress.id,
+        );
         let now = Time(self.now);
         let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
         // A smaller frame may start all the same.
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
+        let (free, class) = (egress.sender.is_free(), port_class % self.facts.layout.classes.len());
         let state = self.node.ports.known_mut(port.index());
         state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
         state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = self.node.egress.known_mut(lane);
+        let egress = self.node.egress.known_mut(port_class);
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -195,31 +208,31 @@ impl AtNode<'_, '_> {
                 self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
             if self.run.trace.is_some() {
-                self.trace_gate(lane, open);
+                self.trace_gate(port_class, open);
             }
             if self.node.ports.known(port.index()).has_cp {
-                self.pause_changed(port, lane, !open);
+                self.pause_changed(port, port_class, !open);
             }
         }
         if discards {
-            self.discard_queue(port, lane);
+            self.discard_queue(port, port_class);
         }
         if look {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 
     /// A timer of a sender half has come.
-    pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
-        let port = self.facts.layout.port_of(lane);
-        let egress = self.node.egress.known_mut(lane);
+    pub fn fc_sender_timer(&mut self, port_class: usize, order: u64) {
+        let port = self.facts.layout.port_of(port_class);
+        let egress = self.node.egress.known_mut(port_class);
         if !egress.timer.fires(Time(self.now), order) {
             return;
         }
         let next = egress.sender.next_timeout();
         if next.is_none_or(|at| at.0 > self.now) {
             // What it was armed for has been cancelled or put off since: nothing happens now.
-            self.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
+            self.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
             return;
         }
         let mut cx = Cx {
@@ -227,27 +240,36 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress.known_mut(lane).sender.on_timeout(&mut cx);
+        let sender = &mut self.node.egress.known_mut(port_class).sender;
+        sender.on_timeout(&mut cx);
+        let next = sender.next_timeout();
+        if sender.is_custom() && stands_still(next, Time(self.now)) {
+            let ingress = peer(self.id(port));
+            self.refuse_timer(
+                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
+                next,
+            );
+        }
         self.flush_frames(port);
-        self.sender_changed(port, lane);
+        self.sender_changed(port, port_class);
     }
 
-    /// Calls a receiver half with a view of its account; then sends what it said and keeps its timer.
+    /// Calls a receiver half with a view of its account; then sends its frames and updates its timer.
     pub fn with_receiver(
         &mut self,
-        lane: usize,
+        port_class: usize,
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.account_view(lane);
-        self.tell_receiver(lane, port, &view, call);
+        let view = self.account_view(port_class);
+        self.call_receiver(port_class, port, &view, call);
     }
 
     /// As [`AtNode::with_receiver`], with the view at hand.
     #[inline]
-    pub fn tell_receiver(
+    pub fn call_receiver(
         &mut self,
-        lane: usize,
+        port_class: usize,
         port: Local,
         view: &IngressView,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
@@ -257,17 +279,17 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        let ingress = self.node.ingress.known_mut(lane);
+        let ingress = self.node.ingress.known_mut(port_class);
         call(&mut ingress.receiver, &mut cx, view);
         self.run.events.sync(
             &mut ingress.timer,
             ingress.receiver.next_timeout(),
-            What::FcReceiver,
+            EventKind::FcReceiver,
             ingress.id,
         );
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.awaiting_changed(lane);
+            self.awaiting_changed(port_class);
         }
         if !self.run.out.frames.0.is_empty() {
             self.pause_sent(port);
@@ -279,18 +301,26 @@ impl AtNode<'_, '_> {
     }
 
     /// A timer of a receiver half has come.
-    pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
-        let port = self.facts.layout.port_of(lane);
-        let ingress = self.node.ingress.known_mut(lane);
+    pub fn fc_receiver_timer(&mut self, port_class: usize, order: u64) {
+        let port = self.facts.layout.port_of(port_class);
+        let ingress = self.node.ingress.known_mut(port_class);
         if !ingress.timer.fires(Time(self.now), order) {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
-        self.settle();
-        self.with_receiver(lane, port, |receiver, cx, view| {
+        self.apply_releases();
+        self.with_receiver(port_class, port, |receiver, cx, view| {
             if due {
                 receiver.on_timeout(cx, view);
             }
         });
+        let receiver = &self.node.ingress.known(port_class).receiver;
+        if due && receiver.is_custom() && stands_still(receiver.next_timeout(), Time(self.now)) {
+            let (ingress, next) = (self.id(port), receiver.next_timeout());
+            self.refuse_timer(
+                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
+                next,
+            );
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Links and their ends: packets, what a port sends next, what the link then does with it.
+//! Links and their ends: packets, transmitters, wires, flow control.
 
 pub(crate) mod arena;
 pub(crate) mod flow_control;

@@ -1,6 +1,6 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
-use floodway_mechanisms::slots::{ControlMessage, FcFrame, Mark, Notice, Reply};
+use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::NONE;
@@ -49,7 +49,7 @@ pub(crate) const UE: u8 = 16;
 pub(crate) const ON_PATH: u8 = 32;
 /// It waits in a queue that may lose it, or has left one at a switch before and waited in no other of such a port since.
 pub(crate) const ISOLATED: u8 = 64;
-/// Data whose way is recorded, or the reply that brings the records back.
+/// Data whose path is recorded, or the reply that brings the records back.
 pub(crate) const INT: u8 = 128;
 
 /// A packet or a control frame of a link. Fields that only some kinds need share places.
@@ -67,7 +67,7 @@ pub(crate) struct Packet {
     /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
     pub paused: u64,
     pub flow: FlowId,
-    /// The port that it came in by at the node where it is, or by which it comes to the one to which it is on the way.
+    /// The ingress port at the node where it is, or to which it is on the way.
     pub ingress: Local,
     /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
     /// not known and where it turns back, `ingress`.
@@ -252,15 +252,15 @@ impl Packet {
         matches!(self.kind, Kind::ToSender | Kind::ToReceiver) && self.base != 0
     }
 
-    pub fn set_notice(&mut self, notice: &Notice) {
-        self.psn = notice.window.map_or(u64::MAX, |window| window.0);
-        self.stamp = notice.rate.map_or(u64::MAX, |rate| rate.0);
-        self.base = u64::from(notice.degree.to_bits());
-        self.add_mark(notice.mark);
+    pub fn set_cnp(&mut self, cnp: &Cnp) {
+        self.psn = cnp.window.map_or(u64::MAX, |window| window.0);
+        self.stamp = cnp.rate.map_or(u64::MAX, |rate| rate.0);
+        self.base = u64::from(cnp.degree.to_bits());
+        self.add_mark(cnp.mark);
     }
 
-    pub fn notice(&self) -> Notice {
-        Notice {
+    pub fn cnp(&self) -> Cnp {
+        Cnp {
             flow: self.flow,
             mark: self.mark(),
             window: (self.psn != u64::MAX).then_some(Bytes(self.psn)),
@@ -284,21 +284,18 @@ mod tests {
         let pause = |class, quanta| FcFrame::Pause { class: Class(class), quanta: Quanta(quanta) };
         let mut packet = Packet::link_control(pause(3, 65535), Bytes(64), 7);
         assert!(packet.merge(pause(5, 0), 7));
-        assert!(!packet.merge(pause(3, 0), 7), "a later word on a class needs a frame of its own");
+        assert!(!packet.merge(pause(3, 0), 7), "a later pause of a class needs a frame of its own");
         assert!(!packet.merge(pause(6, 1), 8), "made later");
         assert_eq!(packet.frames().collect::<Vec<_>>(), [pause(3, 65535), pause(5, 0)]);
     }
 
     #[test]
-    fn a_newer_count_of_the_same_class_takes_the_place_of_the_older_one() {
+    fn a_newer_count_of_a_class_replaces_the_older_one() {
         let credit = |class, limit| FcFrame::Credit { class: Class(class), limit };
         let mut packet = Packet::link_control(credit(3, 70), Bytes(64), 7);
         assert!(packet.merge(credit(3, 90), 8));
-        assert!(!packet.merge(credit(4, 95), 8), "it speaks of another class");
-        assert!(
-            !packet.merge(FcFrame::Sent { class: Class(3), total: 99 }, 8),
-            "it speaks of the other half"
-        );
+        assert!(!packet.merge(credit(4, 95), 8), "it is for another class");
+        assert!(!packet.merge(FcFrame::Sent { class: Class(3), total: 99 }, 8), "it is for the other half");
         assert_eq!(packet.frames().collect::<Vec<_>>(), [credit(3, 90)]);
     }
 
@@ -314,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn credits_and_notices_survive_the_packet() {
+    fn credits_and_cnps_survive_the_packet() {
         let credit = FcFrame::Credit { class: Class(4), limit: u64::MAX - 1 };
         assert_eq!(Packet::link_control(credit, Bytes(64), 0).frames().collect::<Vec<_>>(), [credit]);
-        let notice =
-            Notice { flow: FlowId(3), mark: Mark::Ce, window: Some(Bytes(30_000)), rate: None, degree: 0.25 };
+        let cnp =
+            Cnp { flow: FlowId(3), mark: Mark::Ce, window: Some(Bytes(30_000)), rate: None, degree: 0.25 };
         let mut packet = Packet::new(Kind::Cnp, FlowId(3), Bytes(78));
-        packet.set_notice(&notice);
-        assert_eq!(packet.notice(), notice);
+        packet.set_cnp(&cnp);
+        assert_eq!(packet.cnp(), cnp);
     }
 }

@@ -3,13 +3,13 @@
 use floodway_mechanisms::registry::AnyFcSender;
 use floodway_units::{PortId, Rng};
 
-use crate::link::arena::{Arena, Fifo, Place};
+use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::serial::Serial;
 use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{EgressCounters, RareEgressCounters};
-use crate::run::agenda::{Armed, NEVER};
+use crate::run::events::{Armed, NEVER};
 
 /// One end of a link: its egress and what it needs of the link. The first cache line holds what every
 /// packet needs.
@@ -23,8 +23,8 @@ pub(crate) struct Port {
     pub link: Link,
     /// What the network calls it.
     pub id: PortId,
-    /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
-    pub quiet: u32,
+    /// Its congestion points are not called for a packet with no more bytes than this in its queue, itself included.
+    pub fast_path_up_to: u32,
     /// Is the node a host?
     pub at_host: bool,
     pub up: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Port {
     pub controls: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
-    /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
+    /// The next packet is being chosen: a callback that wants the port to try again leaves that to it.
     pub choosing: bool,
     /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Gates {
-    /// Its frames may start until the sender half hears of something.
+    /// Its frames may start until the next call of the sender half.
     pub free: u16,
     /// A watchdog has given its queues up.
     pub discards: u16,
@@ -103,16 +103,16 @@ pub(crate) struct Impairment {
 impl Port {
     /// The link control frame that is sent before all else.
     #[inline]
-    pub fn take_control(&mut self, packets: &Arena) -> Option<Place> {
+    pub fn take_control(&mut self, packets: &Arena) -> Option<PacketRef> {
         if !self.controls {
             return None;
         }
-        let place = self.control.pop(packets)?;
+        let packet_ref = self.control.pop(packets)?;
         self.controls = !self.control.is_empty();
-        Some(place)
+        Some(packet_ref)
     }
 
-    /// Is its `q`-th queue one that may lose what waits in it? Then it is paused by nobody, and its packets are charged to no
+    /// Is its `q`-th queue one that may lose what waits in it? Then no pause applies to it, and its packets are charged to no
     /// account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
@@ -143,12 +143,12 @@ pub(crate) struct Queue {
 pub(crate) struct Egress {
     /// When the pause in force began, else never.
     pub paused_since: u64,
-    /// Its number among the lanes of the network.
+    /// Its number among the port classes of the network.
     pub id: u32,
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,
-    /// The sender half hears of each frame.
+    /// The sender half is called for each frame.
     pub counts_sent: bool,
     pub sender: AnyFcSender,
     pub timer: Armed,

@@ -1,4 +1,4 @@
-//! How long a frame takes on a link.
+//! Serialisation times of frames on a link.
 
 use std::sync::Arc;
 

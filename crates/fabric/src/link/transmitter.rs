@@ -1,12 +1,11 @@
-//! What a port sends next, and when. Each operation that most packets take a short way through stands beside the way that
-//! knows nothing of it.
+//! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general one.
 
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,
 };
 use floodway_units::{Rate, Time};
 
-use crate::link::arena::{Fifo, Place};
+use crate::link::arena::{Fifo, PacketRef};
 use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::{Acks, Release};
@@ -14,9 +13,9 @@ use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
-    /// Something may be ready to be sent.
+    /// Transmits if the transmitter is free and something may be sent; if it is busy, asks for an event when it is free.
     #[inline]
-    pub fn kick(&mut self, port: Local) {
+    pub fn try_transmit(&mut self, port: Local) {
         if self.node.ports.known(port.index()).choosing {
             // It looks again itself.
         } else if self.is_busy(port) {
@@ -54,7 +53,7 @@ impl AtNode<'_, '_> {
 
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
-    fn first_waiting(&self, port: Local) -> Place {
+    fn first_waiting(&self, port: Local) -> PacketRef {
         let first = self.facts.layout.queue(port);
         let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
         self.node.queues.known(first).fifo.front_or(data)
@@ -69,12 +68,12 @@ impl AtNode<'_, '_> {
         if at_host || !up {
             return self.transmit(port);
         }
-        // What is uncharged now may send word by this very port, and that then goes first.
-        if self.settle() && self.is_busy(port) {
+        // A release may enqueue a PFC frame on this port, which is sent first.
+        if self.apply_releases() && self.is_busy(port) {
             return;
         }
         let &Port { controls, meters, .. } = self.node.ports.known(port.index());
-        if self.facts.straight && !controls && !meters && self.sends_unheard(port) {
+        if self.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
             if self.node.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
@@ -83,45 +82,45 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends the packet that is next at a switch's port with one queue of data, where nobody has anything to decide or to
-    /// say about it; false if somebody has. As [`AtNode::transmit`], for what three of four departures are.
+    /// Sends the next packet of a switch's port with one queue of data, if no callback runs for it; else returns false.
+    /// As [`AtNode::transmit`], for three of four departures.
     #[inline]
-    fn sends_unheard(&mut self, port: Local) -> bool {
+    fn sends_on_fast_path(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
-        let quiet = u64::from(self.node.ports.known(port.index()).quiet);
-        let lane = self.facts.layout.lane(port, 1);
-        let (q, place) =
+        let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
+        let port_class = self.facts.layout.port_class(port, 1);
+        let (q, packet_ref) =
             match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
-                (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
-                (None, Some(place))
-                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= quiet =>
+                (Some(packet_ref), _) if self.run.packets[packet_ref].class == 0 => (0, packet_ref),
+                (None, Some(packet_ref))
+                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= up_to =>
                 {
-                    (1, place)
+                    (1, packet_ref)
                 }
                 _ => return false,
             };
-        let packet = &mut self.run.packets[place];
+        let packet = &mut self.run.packets[packet_ref];
         let (frame, ingress) = (packet.frame, packet.ingress);
-        let account = self.facts.layout.lane(ingress, 1);
-        // A release that somebody waits for may come back to this very port.
+        let account = self.facts.layout.port_class(ingress, 1);
+        // A release that an account waits for may enqueue a PFC frame on this port.
         if q == 1 && self.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
         }
         self.node.queues.known_mut(at + q).fifo.pop(&self.run.packets);
         self.leaves(port, frame);
         if q == 0 {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
         } else {
             self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
             if self.node.ports.known(port.index()).gates.paused != 0 {
-                let paused = self.node.egress.known_mut(lane).paused(self.now);
-                let packet = &mut self.run.packets[place];
+                let paused = self.node.egress.known_mut(port_class).paused(self.now);
+                let packet = &mut self.run.packets[packet_ref];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
             if self.facts.telemetry {
-                self.record_hop(port, place);
+                self.record_hop(port, packet_ref);
             }
-            self.send_charged(port, place, (ingress, account), frame);
+            self.send_charged(port, packet_ref, (ingress, account), frame);
         }
         true
     }
@@ -133,22 +132,22 @@ impl AtNode<'_, '_> {
         if !state.up {
             return;
         }
-        // What is uncharged now may send word by this very port, and that then goes first.
-        if !at_host && self.settle() && self.is_busy(port) {
+        // A release may enqueue a PFC frame on this port, which is sent first.
+        if !at_host && self.apply_releases() && self.is_busy(port) {
             return;
         }
         let state = self.node.ports.known_mut(port.index());
         let meters = state.meters;
         state.choosing = true;
-        if let Some(place) = state.take_control(&self.run.packets) {
-            let frame = self.run.packets[place];
+        if let Some(packet_ref) = state.take_control(&self.run.packets) {
+            let frame = self.run.packets[packet_ref];
             self.count_link_control(port, &frame);
-            self.put_on_link(port, place);
-        } else if let Some(place) = self.take_control(port) {
-            self.leaves_control(port, place);
-            self.put_on_link(port, place);
-        } else if meters && let Some(place) = self.take_metered(port) {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
+        } else if let Some(packet_ref) = self.take_control(port) {
+            self.leaves_control(port, packet_ref);
+            self.put_on_link(port, packet_ref);
+        } else if meters && let Some(packet_ref) = self.take_metered(port) {
+            self.put_on_link(port, packet_ref);
         } else if at_host {
             self.send_from_nic(port);
         } else {
@@ -162,31 +161,37 @@ impl AtNode<'_, '_> {
 
     /// Sets a packet on the wire that is charged to an account of the port `from`.
     #[inline]
-    pub fn send_charged(&mut self, port: Local, place: Place, (from, lane): (Local, usize), frame: u16) {
+    pub fn send_charged(
+        &mut self,
+        port: Local,
+        packet_ref: PacketRef,
+        (from, port_class): (Local, usize),
+        frame: u16,
+    ) {
         if self.facts.release == Release::Start {
-            self.uncharge(lane, from, frame);
-            self.put_on_link(port, place);
+            self.uncharge(port_class, from, frame);
+            self.put_on_link(port, packet_ref);
         } else {
-            self.put_on_link(port, place);
-            self.release_later(port, from, lane, frame);
+            self.put_on_link(port, packet_ref);
+            self.release_later(port, from, port_class, frame);
         }
     }
 
     /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply of
     /// a class of data, which a pause of its class may hold back.
     #[inline]
-    pub fn take_control(&mut self, port: Local) -> Option<Place> {
+    pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
         let at = self.facts.layout.queue(port);
-        let place = self.node.queues.known(at).fifo.front()?;
-        let Packet { class, frame, .. } = self.run.packets[place];
+        let packet_ref = self.node.queues.known(at).fifo.front()?;
+        let Packet { class, frame, .. } = self.run.packets[packet_ref];
         if class != 0
             && self.facts.blueprint.semantics.acks == Acks::Data
-            && !self.run.packets[place].is_link_control()
+            && !self.run.packets[packet_ref].is_link_control()
         {
             let gate = self
                 .node
                 .egress
-                .known(self.facts.layout.lane(port, class))
+                .known(self.facts.layout.port_class(port, class))
                 .sender
                 .gate(self.time(), bytes(self.facts.layout.wire(frame)));
             if !gate.is_open(self.time()) {
@@ -198,15 +203,15 @@ impl AtNode<'_, '_> {
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
     #[inline]
-    fn leaves_control(&mut self, port: Local, place: Place) {
-        let packet = self.run.packets[place];
+    fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
         }
         self.leaves(port, packet.frame);
         if packet.class != 0 {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.sent(port, lane, self.facts.layout.wire(packet.frame));
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.sent(port, port_class, self.facts.layout.wire(packet.frame));
         }
     }
 
@@ -214,7 +219,9 @@ impl AtNode<'_, '_> {
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.quits(port, packet.frame);
         let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
-        let more = waiting.places(&self.run.packets).any(|place| self.run.packets[place].is_link_control());
+        let more = waiting
+            .packet_refs(&self.run.packets)
+            .any(|packet_ref| self.run.packets[packet_ref].is_link_control());
         self.node.ports.known_mut(port.index()).controls = more;
         self.count_link_control(port, packet);
     }
@@ -231,45 +238,50 @@ impl AtNode<'_, '_> {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.facts.layout.queue(port) + q;
         let queue = self.node.queues.known_mut(at);
-        let place = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
-        let packet = &mut self.run.packets[place];
+        let packet_ref = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
+        let packet = &mut self.run.packets[packet_ref];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let heard = queue.bytes > u64::from(self.node.ports.known(port.index()).quiet);
+        let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
-        let lane = port.index() * self.facts.layout.classes.len() + class as usize;
+        let port_class = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.node.egress.known_mut(lane).paused(self.now);
-            let packet = &mut self.run.packets[place];
+            let paused = self.node.egress.known_mut(port_class).paused(self.now);
+            let packet = &mut self.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
         self.leaves(port, frame);
-        if heard {
-            let packet = self.run.packets[place];
+        if above_threshold {
+            let packet = self.run.packets[packet_ref];
             let mark = self.dequeued(port, q, &packet);
-            self.mark(lane, place, mark);
+            self.mark(port_class, packet_ref, mark);
             if self.node.machines[port.index()].clears {
-                self.clear_mark(port, q, place);
+                self.clear_mark(port, q, packet_ref);
             }
         }
         if self.facts.telemetry {
-            self.record_hop(port, place);
+            self.record_hop(port, packet_ref);
         }
-        let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
-        self.sent(port, lane, self.facts.layout.wire(frame));
+        let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
+        self.sent(port, port_class, self.facts.layout.wire(frame));
         if self.facts.layout.queues_per_port > 2 {
             let id = self.facts.layout.queue_id(q);
             let (now, wire) = (self.time(), bytes(self.facts.layout.wire(frame)));
             self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
         if self.has_crossbar() {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
             self.left_output(port, frame);
         } else if isolated {
-            self.put_on_link(port, place);
+            self.put_on_link(port, packet_ref);
             self.uncounted(frame);
         } else {
-            self.send_charged(port, place, (ingress, self.facts.layout.lane(ingress, class)), frame);
+            self.send_charged(
+                port,
+                packet_ref,
+                (ingress, self.facts.layout.port_class(ingress, class)),
+                frame,
+            );
         }
     }
 
@@ -279,20 +291,22 @@ impl AtNode<'_, '_> {
         if self.facts.layout.queues_per_port == 2 {
             let queue = self.node.queues.known(first + 1);
             let head = queue.fifo.front()?;
-            let lane = self.facts.layout.lane(port, 1);
-            if self.is_free(port, 1) && queue.bytes <= u64::from(self.node.ports.known(port.index()).quiet) {
+            let port_class = self.facts.layout.port_class(port, 1);
+            if self.is_free(port, 1)
+                && queue.bytes <= u64::from(self.node.ports.known(port.index()).fast_path_up_to)
+            {
                 return Some(1);
             }
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
+            return self.gate(port, port_class, 1, wire).is_open(self.time()).then_some(1);
         }
         let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for q in 1..self.facts.layout.queues_per_port {
             let Some(head) = self.node.queues.known(first + q).fifo.front() else { continue };
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
-            let gate = self.gate(port, lane, q, wire);
+            let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
+            let gate = self.gate(port, port_class, q, wire);
             let len = bytes(self.node.queues.known(first + q).bytes);
             ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
@@ -307,23 +321,23 @@ impl AtNode<'_, '_> {
 
     /// May the `q`-th queue send a frame of `wire` bytes?
     #[inline]
-    pub fn gate(&self, port: Local, lane: usize, q: usize, wire: u64) -> Gate {
+    pub fn gate(&self, port: Local, port_class: usize, q: usize, wire: u64) -> Gate {
         let now = self.time();
         if !self.node.ports.known(port.index()).has_cp {
-            return self.node.egress.known(lane).sender.gate(now, bytes(wire));
+            return self.node.egress.known(port_class).sender.gate(now, bytes(wire));
         }
         let is_paused_never = self.may_lose(port, q);
         let gate = if is_paused_never {
             Gate::Open
         } else {
-            self.node.egress.known(lane).sender.gate(now, bytes(wire))
+            self.node.egress.known(port_class).sender.gate(now, bytes(wire))
         };
         let id = self.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
 
-    /// May frames of a class start until its sender half hears of something?
+    /// May frames of a class start until the next call of its sender half?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
         self.node.ports.known(port.index()).gates.free >> class & 1 != 0

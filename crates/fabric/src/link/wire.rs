@@ -1,20 +1,20 @@
-//! What a link does with a packet: from its first bit on the wire to its arrival, or its loss.
+//! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
 
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::uniform;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
-use crate::run::agenda::{Arriving, What};
 use crate::run::at_node::AtNode;
+use crate::run::events::{Arriving, EventKind};
 
 impl AtNode<'_, '_> {
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     #[inline]
-    pub fn put_on_link(&mut self, port: Local, place: Place) {
+    pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
-        let packet = &self.run.packets[place];
+        let packet = &self.run.packets[packet_ref];
         let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
         let arrival = self.now + serial + state.link.delay;
         state.free_at = self.now + serial;
@@ -22,58 +22,59 @@ impl AtNode<'_, '_> {
             state.sent += u64::from(packet.frame);
         }
         if !state.observed {
-            self.take_off(port, place, arrival);
-        } else if let Some(arrival) = self.observe(port, place, arrival, serial) {
-            self.take_off_observed(port, place, arrival);
+            self.take_off(port, packet_ref, arrival);
+        } else if let Some(arrival) = self.observe(port, packet_ref, arrival, serial) {
+            self.take_off_observed(port, packet_ref, arrival);
         }
     }
 
     /// A packet is on the link from here.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
-    fn take_off(&mut self, port: Local, place: Place, arrival: u64) {
+    fn take_off(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) {
         let mut number = 0;
         if let Some(numbers) = self.run.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
             (self.node.ports.known_mut(port.index()).free_order, number) = numbers;
         }
-        let out = self.out_of(self.node.ports.known(port.index()).link.far_end, &self.run.packets[place]);
-        let packet = &mut self.run.packets[place];
+        let out =
+            self.out_of(self.node.ports.known(port.index()).link.far_end, &self.run.packets[packet_ref]);
+        let packet = &mut self.run.packets[packet_ref];
         packet.out = out;
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
-        let order = self.fly(port, place, arrival, number);
+        let order = self.fly(port, packet_ref, arrival, number);
         self.run.events.push_arrival(
             self.node.ports.known(port.index()).link.far_group,
-            place,
+            packet_ref,
             arrival,
             order,
         );
     }
 
     #[inline(never)]
-    fn take_off_observed(&mut self, port: Local, place: Place, arrival: u64) {
-        self.take_off(port, place, arrival);
+    fn take_off_observed(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) {
+        self.take_off(port, packet_ref, arrival);
     }
 
-    /// The packet at a place is on the link from `port` until `at`; its arrival has this number where ties go by the
+    /// A packet is on the link from `port` until `at`; its arrival has this number where ties go by the
     /// order of scheduling. The order of its event.
     #[inline]
-    pub fn fly(&mut self, port: Local, place: Place, at: u64, number: u64) -> u64 {
+    pub fn fly(&mut self, port: Local, packet_ref: PacketRef, at: u64, number: u64) -> u64 {
         let state = self.node.ports.known(port.index());
-        self.run.packets.fly(place, state.link.far_end, at);
-        let link_control = self.run.packets[place].is_link_control();
+        self.run.packets.fly(packet_ref, state.link.far_end, at);
+        let link_control = self.run.packets[packet_ref].is_link_control();
         let arrival = Arriving { link_control, tie_key: state.link.tie_key, number };
         self.run.events.arrival(state.id, at, arrival)
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if it does.
     #[inline(never)]
-    fn observe(&mut self, port: Local, place: Place, arrival: u64, serial: u64) -> Option<u64> {
+    fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.ports.known(port.index()).noted {
-            self.capture(port, place);
-            self.note_share(port, place);
+            self.capture(port, packet_ref);
+            self.note_share(port, packet_ref);
         }
         let state = self.node.ports.known_mut(port.index());
         let mut arrival = arrival;
@@ -88,9 +89,11 @@ impl AtNode<'_, '_> {
             state.impairment.latest = arrival;
         }
         if self.run.trace.is_some() {
-            self.trace_start(port, place, (serial, arrival));
+            self.trace_start(port, packet_ref, (serial, arrival));
         }
-        if self.node.ports.known(port.index()).impairment.changes && !self.is_carried(port, place, arrival) {
+        if self.node.ports.known(port.index()).impairment.changes
+            && !self.is_carried(port, packet_ref, arrival)
+        {
             return None;
         }
         Some(arrival)
@@ -99,56 +102,57 @@ impl AtNode<'_, '_> {
     /// A packet on a link reaches the node.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
-    pub fn arrive(&mut self, place: Place) {
-        let packet = &self.run.packets[place];
+    pub fn arrive(&mut self, packet_ref: PacketRef) {
+        let packet = &self.run.packets[packet_ref];
         if packet.is_link_control() {
-            return self.link_control_arrives(place);
+            return self.link_control_arrives(packet_ref);
         }
-        if !self.run.packets.lands(place) {
-            return self.was_lost(What::Arrival);
+        if !self.run.packets.lands(packet_ref) {
+            return self.was_lost(EventKind::Arrival);
         }
-        let packet = &self.run.packets[place];
+        let packet = &self.run.packets[packet_ref];
         self.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let lane = self.facts.layout.lane(rx, class);
-        if self.node.ingress.known(lane).impaired && self.is_lost(rx, place) {
-            self.node.ingress.known_mut(lane).rare.lost.add(frame);
-            return self.discard(lane, place, DropReason::LinkError);
+        let port_class = self.facts.layout.port_class(rx, class);
+        if self.node.ingress.known(port_class).impaired && self.is_lost(rx, packet_ref) {
+            self.node.ingress.known_mut(port_class).rare.lost.add(frame);
+            return self.discard(port_class, packet_ref, DropReason::LinkError);
         }
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         account.received.add(frame);
         if account.at_host {
-            self.host_receives(rx, place);
+            self.host_receives(rx, packet_ref);
         } else {
-            self.switch_receives(rx, lane, place);
+            self.switch_receives(rx, port_class, packet_ref);
         }
     }
 
     /// A link control frame on a link reaches the node.
     #[inline(never)]
-    pub fn link_control_arrives(&mut self, place: Place) {
-        if !self.run.packets.lands(place) {
-            let what = if self.run.events.is_numbered() { What::Arrival } else { What::LinkControl };
+    pub fn link_control_arrives(&mut self, packet_ref: PacketRef) {
+        if !self.run.packets.lands(packet_ref) {
+            let what =
+                if self.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
             return self.was_lost(what);
         }
-        let rx = self.run.packets[place].ingress;
-        let lost = self.is_lost(rx, place);
-        let extra = self.run.packets.detach(place);
-        let frame = self.run.packets.take(place);
+        let rx = self.run.packets[packet_ref].ingress;
+        let lost = self.is_lost(rx, packet_ref);
+        let extra = self.run.packets.detach(packet_ref);
+        let frame = self.run.packets.take(packet_ref);
         self.link_control(rx, frame, extra, lost);
     }
 
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
     #[cold]
-    fn was_lost(&mut self, what: What) {
+    fn was_lost(&mut self, what: EventKind) {
         self.run.kept.counts[what as usize] -= 1;
     }
 
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
-    fn is_lost(&mut self, port: Local, place: Place) -> bool {
+    fn is_lost(&mut self, port: Local, packet_ref: PacketRef) -> bool {
         let state = self.node.ports.known_mut(port.index());
-        let rate = match &self.run.packets[place] {
+        let rate = match &self.run.packets[packet_ref] {
             p if p.is_link_control() => state.impairment.errors.link_control,
             p if p.is_data() => state.impairment.errors.data,
             _ => state.impairment.errors.control,
@@ -156,16 +160,16 @@ impl AtNode<'_, '_> {
         rate > 0.0 && uniform(&mut state.impairment.losses) < rate
     }
 
-    /// A packet that is in no list is lost; `lane` is the ingress account that it came by.
+    /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.
     #[inline(never)]
-    pub fn discard(&mut self, lane: usize, place: Place, reason: DropReason) {
-        let packet = self.run.packets.take(place);
-        self.drop_packet(lane, &packet, reason);
+    pub fn discard(&mut self, port_class: usize, packet_ref: PacketRef, reason: DropReason) {
+        let packet = self.run.packets.take(packet_ref);
+        self.drop_packet(port_class, &packet, reason);
     }
 
-    /// A packet is lost; `lane` is the ingress account that it came by.
-    pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.node.ingress.known_mut(lane).rare;
+    /// A packet is lost; `port_class` is the ingress account that it came by.
+    pub fn drop_packet(&mut self, port_class: usize, packet: &Packet, reason: DropReason) {
+        let counters = &mut self.node.ingress.known_mut(port_class).rare;
         counters.drops[reason as usize] += 1;
         match reason {
             DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),
@@ -181,6 +185,6 @@ impl AtNode<'_, '_> {
         if self.run.trace.is_some() {
             self.trace_lost(packet);
         }
-        self.run.pairs.count_elsewhere(packet.flow, -1);
+        self.run.pairs.count_on_path(packet.flow, -1);
     }
 }

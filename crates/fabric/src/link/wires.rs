@@ -1,8 +1,8 @@
-//! Wires of links that fail or whose delay changes: what is on them, and whether it arrives.
+//! Wires of links that fail or whose delay changes: the packets on them, and whether they arrive.
 
 use std::collections::VecDeque;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::blueprint::LinkSpec;
 
 /// One direction of such a link.
@@ -12,8 +12,8 @@ pub(crate) struct Wire {
     fails: bool,
     /// The link is down: what is sent is lost.
     pub is_dead: bool,
-    /// What was sent and has not been seen to arrive: when it does, and its place.
-    sent: VecDeque<(u64, Place)>,
+    /// What was sent and has not been seen to arrive: when it does, and the packet.
+    sent: VecDeque<(u64, PacketRef)>,
 }
 
 impl Wire {
@@ -23,17 +23,17 @@ impl Wire {
     }
 
     /// A packet is on it from `now` until `arrival`.
-    pub fn carries(&mut self, place: Place, now: u64, arrival: u64) {
+    pub fn carries(&mut self, packet_ref: PacketRef, now: u64, arrival: u64) {
         while self.sent.front().is_some_and(|&(at, _)| at < now) {
             self.sent.pop_front();
         }
         if self.fails {
-            self.sent.push_back((arrival, place));
+            self.sent.push_back((arrival, packet_ref));
         }
     }
 
     /// Takes all that is on the wire and arrives at `first` or later, the first to arrive first.
-    pub fn clear(&mut self, first: u64) -> Vec<Place> {
-        self.sent.drain(..).filter(|&(at, _)| at >= first).map(|(_, place)| place).collect()
+    pub fn clear(&mut self, first: u64) -> Vec<PacketRef> {
+        self.sent.drain(..).filter(|&(at, _)| at >= first).map(|(_, packet_ref)| packet_ref).collect()
     }
 }

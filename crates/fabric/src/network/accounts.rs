@@ -1,4 +1,4 @@
-//! What admission gives to ingress ports, and what is left of a switch's buffer for its pool.
+//! Shares of a switch's buffer: what admission gives to ingress ports, and what remains for the pool.
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::{LinkInfo, PauseMode, PoolSize, Sizing};

@@ -20,7 +20,7 @@ pub(crate) struct Largest {
 }
 
 /// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
-/// that sends one packet. Those that mechanisms are told are of the packets behind the first, which have no RETH.
+/// that sends one packet. Those passed to mechanisms are of the packets behind the first, which have no RETH.
 #[derive(Debug)]
 pub struct RoundTrips {
     /// By egress port: from the arrival at its node to that at the far end of the link, of a full packet.
@@ -75,9 +75,9 @@ fn passages(blueprint: &Blueprint) -> Vec<Passage> {
     };
     let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();
     for link in &blueprint.links {
-        for (end, way) in link.ends.iter().zip(&link.directions) {
+        for (end, direction) in link.ends.iter().zip(&link.directions) {
             if let Some((fastest, _)) = &mut nodes[end.node.index()].crossbar {
-                *fastest = way.rate.max(*fastest);
+                *fastest = direction.rate.max(*fastest);
             }
         }
     }
@@ -87,16 +87,16 @@ fn passages(blueprint: &Blueprint) -> Vec<Passage> {
 /// From the arrival of so many bytes at the node of `port` to that at the far end of the link; may they pass a crossbar?
 fn hop(blueprint: &Blueprint, passages: &[Passage], port: PortId, (wire, crosses): (Bytes, bool)) -> Span {
     let link = &blueprint.links[port.index() / 2];
-    let (end, way) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
+    let (end, direction) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
     let serial = |rate| pacing_gap(rate, wire.0, blueprint.semantics.rounding);
     let Passage { pipeline, crossbar } = passages[end.node.index()];
     let crossing = crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
-    pipeline + Span(crossing.unwrap_or_default()) + Span(serial(way.rate)) + way.delay
+    pipeline + Span(crossing.unwrap_or_default()) + Span(serial(direction.rate)) + direction.delay
 }
 
-/// Of the way from a node to a host.
+/// Times of the path from a node to a host.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct PathTimes {
     rtt: Span,
     rate: Rate,
     /// What full queues add, but for that of the node itself.
@@ -122,7 +122,7 @@ impl FlowSettings {
 }
 
 impl BaseRtt {
-    /// How bandwidth-delay products come to whole bytes.
+    /// Rounding of bandwidth-delay products to whole bytes.
     pub(crate) fn products(self) -> Products {
         match self {
             BaseRtt::Exact => Products::Up,
@@ -225,19 +225,20 @@ impl Facts<'_> {
         let class = queued.map(|settings| self.layout.dense(settings.class));
         let mut largest = Largest::default();
         let hosts: Vec<NodeId> = self.hosts().collect();
-        let mut ways: Vec<Option<Way>> = Vec::new();
+        let mut known: Vec<Option<PathTimes>> = Vec::new();
         for &destination in &hosts {
-            ways.clear();
-            ways.resize(self.blueprint.nodes.len(), None);
-            ways[destination.index()] = Some(Way { rtt: Span::ZERO, rate: Rate::MAX, queues: Span::ZERO });
+            known.clear();
+            known.resize(self.blueprint.nodes.len(), None);
+            known[destination.index()] =
+                Some(PathTimes { rtt: Span::ZERO, rate: Rate::MAX, queues: Span::ZERO });
             for &source in &hosts {
-                let Some(way) = self.way(source, destination, (telemetry, class), &mut ways) else {
+                let Some(path) = self.path_times(source, destination, (telemetry, class), &mut known) else {
                     continue;
                 };
-                largest.rtt = largest.rtt.max(way.rtt);
-                largest.full_rtt = largest.full_rtt.max(way.rtt + way.queues);
+                largest.rtt = largest.rtt.max(path.rtt);
+                largest.full_rtt = largest.full_rtt.max(path.rtt + path.queues);
                 if source != destination {
-                    largest.bdp = largest.bdp.max(self.bdp(way));
+                    largest.bdp = largest.bdp.max(self.bdp(path));
                 }
             }
         }
@@ -252,12 +253,12 @@ impl Facts<'_> {
     /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
     /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
     fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
-        let held = self.full[self.layout.lane_id(peer(port), class)];
+        let held = self.full[self.layout.port_class_id(peer(port), class)];
         self.ports[next.index()].rate.time_to_send(Bytes(held))
     }
 
-    fn bdp(&self, way: Way) -> Bytes {
-        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
+    fn bdp(&self, path: PathTimes) -> Bytes {
+        self.blueprint.semantics.base_rtt.products().of(path.rate, path.rtt)
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {
@@ -266,30 +267,30 @@ impl Facts<'_> {
             .filter(|&node| self.routes.is_host(node))
     }
 
-    /// The way from `source` on; `ways` keeps what is known of the nodes that it passes.
-    fn way(
+    /// The times of the path from `source` on; `known` keeps those of the nodes that it passes.
+    fn path_times(
         &self,
         source: NodeId,
         destination: NodeId,
         (telemetry, class): (Telemetry, Option<u8>),
-        ways: &mut [Option<Way>],
-    ) -> Option<Way> {
+        known: &mut [Option<PathTimes>],
+    ) -> Option<PathTimes> {
         let mut passed = Vec::new();
         let mut node = source;
-        while ways[node.index()].is_none() {
+        while known[node.index()].is_none() {
             let &port = self.routes.candidates(node, destination).first()?;
             passed.push((node, port));
             node = self.routes.node_of(peer(port));
         }
-        let mut way = ways[node.index()]?;
+        let mut path = known[node.index()]?;
         while let Some((node, port)) = passed.pop() {
-            let rtt = way.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
+            let rtt = path.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
             let next = self.routes.candidates(self.routes.node_of(peer(port)), destination).first();
             let full = class.zip(next).map(|(class, &next)| self.time_to_drain(port, next, class));
-            let queues = way.queues + full.unwrap_or_default();
-            way = Way { rtt, rate: way.rate.min(self.ports[port.index()].rate), queues };
-            ways[node.index()] = Some(way);
+            let queues = path.queues + full.unwrap_or_default();
+            path = PathTimes { rtt, rate: path.rate.min(self.ports[port.index()].rate), queues };
+            known[node.index()] = Some(path);
         }
-        Some(way)
+        Some(path)
     }
 }

@@ -1,4 +1,4 @@
-//! What is to be simulated, as plain values: the one input of a fabric.
+//! Blueprint: what is to be simulated, as plain values; the one input of a fabric.
 //!
 //! Links and nodes are numbered by their place in the lists; the egress of end `i` of link `l` is
 //! port `2 l + i`, and its peer is port `2 l + 1 - i`.
@@ -12,8 +12,8 @@ use floodway_mechanisms::registry::{
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 
+use crate::traffic::destinations::DestinationPattern;
 use crate::traffic::sizes::Sizes;
-use crate::traffic::spread::Spread;
 
 pub use self::semantics::{
     Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Semantics, Starts,
@@ -126,7 +126,7 @@ pub struct LinkSpec {
     pub down: Vec<(Time, Time)>,
     /// How long until its ends know that it is down, or up again.
     pub detection: Span,
-    /// How long from then until all routes are computed anew.
+    /// How long from then until all routes are recomputed.
     pub convergence: Span,
 }
 
@@ -297,7 +297,7 @@ pub struct LoopSpec {
     /// Messages in all.
     pub messages: u64,
     /// So many of them are posted when it starts.
-    pub ahead: u64,
+    pub depth: u64,
     /// When it starts.
     pub start: Time,
     /// What posts the others.
@@ -325,7 +325,7 @@ pub struct PoissonSpec {
     /// Hosts that receive, in order of their numbers; never the source itself.
     pub destinations: Vec<NodeId>,
     /// How they are drawn.
-    pub spread: Spread,
+    pub pattern: DestinationPattern,
     /// Flow sizes.
     pub sizes: Sizes,
     /// Mean time between two flows of one source.
@@ -415,7 +415,7 @@ pub struct AllowanceSpec {
     pub rows: usize,
 }
 
-/// At which ports flows are told apart.
+/// The ports at which flows are counted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareSpec {
     /// The ports that send them.

@@ -1,4 +1,4 @@
-//! From a blueprint to a running network.
+//! Construction of a running network from a blueprint.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::host::listed::Listed;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::{HostPairs, QueuePairs};
 use crate::host::ranks::Ranks;
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::arena::Arena;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
@@ -36,7 +36,7 @@ use crate::records::kept::Kept;
 use crate::records::outcome::Control;
 use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
-use crate::run::agenda::{Agenda, NEVER, What};
+use crate::run::events::{EventKind, Events, NEVER};
 use crate::run::node::{Node, Streams};
 use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
@@ -44,7 +44,7 @@ use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::congestion::meter::MeterQueue;
-use crate::switch::crossing::Inputs;
+use crate::switch::crossbar::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
@@ -52,7 +52,7 @@ use crate::traffic::numbers::labels;
 use crate::traffic::triggers::Triggers;
 
 mod check;
-mod lanes;
+mod port_classes;
 mod ports;
 mod validate;
 
@@ -119,7 +119,7 @@ impl<'a> World<'a> {
         let listed = Arc::new(Listed::new(blueprint));
         let run = Run {
             control,
-            events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
+            events: Events::new(blueprint.semantics.ties, blueprint.semantics.starts),
             kept: Kept::new(blueprint),
             pairs: QueuePairs::default(),
             traffic: Traffic {
@@ -161,7 +161,7 @@ impl<'a> World<'a> {
         world.build_with_largest()?;
         for port in world.port_ids() {
             world.introduce_ports(port, 0);
-            world.set_hearing(port);
+            world.set_callbacks(port);
         }
         if let Some(length) = world.facts.groups.window() {
             world.run.events.go_by_node(Windows::new(world.facts.groups.count(), length.0));
@@ -221,10 +221,10 @@ impl<'a> World<'a> {
             for &port in &ports {
                 columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
                 for class in self.facts.layout.classes.clone() {
-                    let account = self.ingress_lane(accounts, port, class)?;
-                    self.tell_of_lane(&account, &switch, at_switch);
+                    let account = self.ingress_port_class(accounts, port, class)?;
+                    self.record_account(&account, &switch, at_switch);
                     columns.ingress.push(account);
-                    columns.egress.push(self.egress_lane(accounts, port, class)?);
+                    columns.egress.push(self.egress_port_class(accounts, port, class)?);
                 }
                 (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
             }
@@ -281,8 +281,8 @@ impl<'a> World<'a> {
             nics.push(Nic {
                 number: self.facts.nics.len() as u32,
                 ranks,
-                ready: vec![Ring::default(); classes],
-                repeats: vec![Ring::default(); classes],
+                ready: vec![RoundRobinBitmap::default(); classes],
+                repeats: vec![RoundRobinBitmap::default(); classes],
                 last: vec![u32::MAX - 1; classes],
                 ..Nic::default()
             });
@@ -310,7 +310,7 @@ impl<'a> World<'a> {
             number,
             pipeline: spec.pipeline.0,
             pool_size: pool.0,
-            pool_quiet: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
+            pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
             releases: VecDeque::with_capacity(ports.len()),
             relay: spec.relay.map(|ports| self.relaying(ports)),
             inputs,
@@ -334,11 +334,11 @@ impl<'a> World<'a> {
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
         let (mut at, port) = self.at_port(port);
-        let lane = at.facts.layout.lane(port, at.facts.layout.dense(class));
-        let ingress = &mut at.node.ingress[lane];
+        let port_class = at.facts.layout.port_class(port, at.facts.layout.dense(class));
+        let ingress = &mut at.node.ingress[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.set_quiet(lane);
+        at.set_fast_path(port_class);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
@@ -355,10 +355,10 @@ impl<'a> World<'a> {
             for at in node.locals() {
                 let port = &mut node.ports[at.index()];
                 for class in 0..self.facts.layout.classes.len() as u8 {
-                    let lane = self.facts.layout.lane(at, class);
-                    let account = &mut node.ingress[lane];
+                    let port_class = self.facts.layout.port_class(at, class);
+                    let account = &mut node.ingress[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
-                    port.gates.free |= u16::from(node.egress[lane].sender.is_free()) << class;
+                    port.gates.free |= u16::from(node.egress[port_class].sender.is_free()) << class;
                 }
             }
         }
@@ -384,7 +384,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The congestion points of a port, from the `first` on, hear of all ports of their node.
+    /// Passes all ports of the node to the congestion points of a port, from the `first` on.
     fn introduce_ports(&mut self, id: PortId, first: usize) {
         let largest = self.facts.largest.rtt;
         let (at, port) = self.at_port(id);
@@ -400,24 +400,24 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
-    fn set_hearing(&mut self, id: PortId) {
+    /// The fast path of a port's congestion points, and the callbacks that they need.
+    fn set_callbacks(&mut self, id: PortId) {
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
         let isolates = demands().any(|demands| demands.isolation);
         let holds_flows = demands().any(|demands| demands.flows);
         let naming = demands().map(|demands| demands.naming).max();
-        (machines.recounts, machines.watches) =
+        (machines.reports_waiting, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
-        (machines.clears, machines.hears_cnps) =
+        (machines.clears, machines.observes_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
-        let hears_cnps = machines.hears_cnps;
+        let observes_cnps = machines.observes_cnps;
         machines.sorts_each = demands().any(|demands| demands.each_packet);
         machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
-        at.set_port_quiet(port);
+        at.set_port_fast_path(port);
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
@@ -426,11 +426,11 @@ impl<'a> World<'a> {
         state.meters = meter.is_some();
         let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
-            at.set_quiet(at.facts.layout.lane(port, class));
+            at.set_fast_path(at.facts.layout.port_class(port, class));
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
-        self.facts.hears_cnps |= hears_cnps;
+        self.facts.observes_cnps |= observes_cnps;
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
@@ -440,15 +440,15 @@ impl<'a> World<'a> {
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let ingress = &mut at.node.ingress[at.facts.layout.lane(port, class)];
+            let ingress = &mut at.node.ingress[at.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
-            at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
+            at.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let egress = &mut at.node.egress[at.facts.layout.lane(port, class)];
+            let egress = &mut at.node.egress[at.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
-            at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
+            at.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
         }
         for &id in &all {
             let (at, port) = self.at_port(id);
@@ -482,7 +482,7 @@ impl<'a> World<'a> {
         at.node.ports[local.index()].has_cp = true;
         let newest = at.node.machines[local.index()].congestion_points.len() - 1;
         self.introduce_ports(port, newest);
-        self.set_hearing(port);
+        self.set_callbacks(port);
         Ok(())
     }
 }

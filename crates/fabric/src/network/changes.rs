@@ -1,17 +1,17 @@
-//! What changes of a network at known times: links that go down and come up, delays of links.
+//! Changes of a network at known times: links that go down and come up, delays of links.
 //!
 //! ```text
-//!        link fails          its ends know         routes are computed anew
+//!        link fails          its ends know         routes are recomputed
 //!  ──────────┼─────────────────────┼──────────────────────────┼──────────►
 //!            │      detection      │       convergence        │
-//!            lost on the wire      lost at its port           other ways
+//!            lost on the wire      lost at its port           other paths
 //! ```
 //! A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
 
 use floodway_units::{PortId, Span, Time};
 
 use crate::network::blueprint::{Blueprint, LinkSpec};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// A change of the network at a known time.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct LinkChange {
     pub wire: bool,
     /// Its ends know from now on.
     pub ends: bool,
-    /// Routes are computed anew.
+    /// Routes are recomputed.
     pub routes: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is fixed once a network is built.
+//! Facts: what is fixed once a network is built.
 
 use std::sync::Arc;
 
@@ -42,8 +42,8 @@ pub(crate) struct Facts<'a> {
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
     pub naming: Span,
-    /// Some congestion point hears of the CNPs that pass its switch.
-    pub hears_cnps: bool,
+    /// Some congestion point is called for the CNPs that pass its switch.
+    pub observes_cnps: bool,
     pub layout: Layout,
     pub ports: Vec<PortFacts>,
     /// By port: where it is.
@@ -51,9 +51,9 @@ pub(crate) struct Facts<'a> {
     /// By number of a switch, and of a NIC, in events: its node.
     pub switches: Vec<NodeId>,
     pub nics: Vec<NodeId>,
-    /// By lane: what its account holds when it is full, its own buffer or what of the switch's is for it.
+    /// By port class: what its account holds when it is full, its own buffer or what of the switch's is for it.
     pub full: Vec<u64>,
-    /// By node, where it is a switch: its router, asked by hosts which way a flow takes that decides by itself.
+    /// By node, where it is a switch: its router, asked by hosts which path a flow takes that decides by itself.
     pub routers: Vec<Option<AnyRouter>>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
             groups: Groups::new(blueprint),
             routes,
             naming: Span::ZERO,
-            hears_cnps: false,
+            observes_cnps: false,
             ports: port_facts::of_network(blueprint),
             homes: homes(blueprint),
             switches: Vec::new(),
@@ -99,10 +99,10 @@ impl<'a> Facts<'a> {
         self.homes[port.index()].local
     }
 
-    /// A lane as its node calls it.
-    pub fn local_lane(&self, id: u32) -> usize {
-        let (port, class) = self.layout.lane_of(id as usize);
-        self.layout.lane(self.local(port), class)
+    /// A port class as its node calls it.
+    pub fn local_port_class(&self, id: u32) -> usize {
+        let (port, class) = self.layout.port_class_of(id as usize);
+        self.layout.port_class(self.local(port), class)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How much memory a network and what happens in it take, by the sizes of what they are made of.
+//! Memory footprint of a network and of what happens in it, by the sizes of their parts.
 
 use std::mem::size_of;
 
@@ -10,8 +10,8 @@ use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port, Queue};
+use crate::network::path::Path;
 use crate::network::port_facts::PortFacts;
-use crate::network::ways::Way;
 use crate::records::delays::Delays;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
@@ -21,7 +21,7 @@ use crate::switch::congestion::PortMachines;
 
 /// What doubles when it is full may be half empty.
 const DOUBLING: u64 = 2;
-/// What machines hold elsewhere, of a port or of an end of a queue pair: about.
+/// Bytes that machines hold in boxes, of a port or of an end of a queue pair: about.
 const MACHINE: u64 = 256;
 /// Bytes of an event that is pending, with the share of its chunk that is empty.
 const EVENT: u64 = 48;
@@ -29,7 +29,7 @@ const EVENT: u64 = 48;
 const NAMES: u64 = 256;
 /// What a thread has for each node, which it may visit or not.
 const INBOX: usize = 32;
-/// Buckets of a series that nobody watches, which are doubled up to that.
+/// Buckets of a series that is not watched, which are doubled up to that.
 const COARSE: u64 = 128;
 
 /// A flow's row in the table of flows.
@@ -40,7 +40,7 @@ pub const FLOW: u64 = DOUBLING * (size_of::<SentRow>() + size_of::<ReceivedRow>(
 pub const MESSAGE: u64 = DOUBLING * (size_of::<Outgoing>() + size_of::<Incoming>()) as u64;
 /// A queue pair that is open.
 pub const QUEUE_PAIR: u64 = DOUBLING
-    * (size_of::<Way>() + size_of::<SendHalf>() + size_of::<ReceiveHalf>()) as u64
+    * (size_of::<Path>() + size_of::<SendHalf>() + size_of::<ReceiveHalf>()) as u64
     + 2 * MACHINE
     + 2 * EVENT;
 /// A packet in the network, with the event of its arrival.
@@ -77,10 +77,10 @@ impl Parts {
         let once = self.routes * size_of::<PortId>() as u64 + self.nodes * NAMES + self.links * NAMES;
         let port =
             size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>() + size_of::<PortFacts>();
-        let lane = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
+        let port_class = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
         let node = size_of::<Node>() + size_of::<Nic>();
         let of_port = port as u64 + MACHINE + COARSE * size_of::<Bucket>() as u64;
-        let lanes = ports * self.classes * (lane as u64 + MACHINE);
-        once + ports * of_port + lanes + self.nodes * (node as u64 + MACHINE)
+        let port_classes = ports * self.classes * (port_class as u64 + MACHINE);
+        once + ports * of_port + port_classes + self.nodes * (node as u64 + MACHINE)
     }
 }

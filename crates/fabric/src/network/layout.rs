@@ -1,4 +1,4 @@
-//! How lanes and queues of ports are numbered.
+//! Numbering of port classes and queues.
 
 use floodway_units::{Class, PortId, QueueId};
 use floodway_wire::Format;
@@ -25,7 +25,8 @@ impl Local {
     }
 }
 
-/// The classes of a run, and where a port's lanes and queues lie in their columns.
+/// The classes of a run, and where the port classes and queues of a port lie in their columns. A port class is a pair of a
+/// port and a class.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Classes in use; the control class is the first.
@@ -44,24 +45,24 @@ impl Layout {
         Layout { classes, queues_per_port, subs, gap: format.ack().wire.0 - format.ack().frame.0 }
     }
 
-    /// Index of the egress or ingress lane of a port and class among those of its node.
+    /// Index of a port class among those of its node.
     #[inline]
-    pub fn lane(&self, port: Local, class: u8) -> usize {
+    pub fn port_class(&self, port: Local, class: u8) -> usize {
         port.index() * self.classes.len() + class as usize
     }
 
-    /// The port of a lane of a node.
-    pub fn port_of(&self, lane: usize) -> Local {
-        Local::at(lane / self.classes.len())
+    /// The port of a port class.
+    pub fn port_of(&self, port_class: usize) -> Local {
+        Local::at(port_class / self.classes.len())
     }
 
-    /// Likewise among those of the whole network.
-    pub fn lane_id(&self, port: PortId, class: u8) -> usize {
+    /// Index of a port class among those of the network.
+    pub fn port_class_id(&self, port: PortId, class: u8) -> usize {
         port.index() * self.classes.len() + class as usize
     }
 
-    /// The port and the class of a lane of the network.
-    pub fn lane_of(&self, id: usize) -> (PortId, u8) {
+    /// The port and the class of a port class of the network.
+    pub fn port_class_of(&self, id: usize) -> (PortId, u8) {
         (PortId((id / self.classes.len()) as u32), (id % self.classes.len()) as u8)
     }
 

@@ -1,4 +1,4 @@
-//! What a network is made of and what follows from that alone: blueprint, routes, round-trip times, sizes.
+//! The network at rest: blueprint, routes, round-trip times, sizes.
 
 pub(crate) mod accounts;
 pub(crate) mod base_rtt;
@@ -8,7 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod facts;
 pub mod footprint;
 pub(crate) mod layout;
+pub(crate) mod path;
 pub(crate) mod port_facts;
 pub mod routing;
 pub(crate) mod sizing;
-pub(crate) mod ways;

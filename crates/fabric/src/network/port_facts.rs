@@ -1,4 +1,4 @@
-//! What is known of a port beforehand, by whoever: of its link, its node, and what its account holds.
+//! Facts of a port that are fixed in advance: of its link, its node, and the size of its account.
 
 use floodway_units::{NodeId, Rate, Span};
 use rustc_hash::FxHashMap;

@@ -101,7 +101,7 @@ impl Routes {
         }
     }
 
-    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no way.
+    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no path.
     #[inline]
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
         let Some(to) = &self.destinations[destination.index()] else { return &[] };
@@ -144,7 +144,7 @@ impl Routes {
         if leads { std::slice::from_ref(port) } else { &[] }
     }
 
-    /// The switch before a host of a single link, which all ways to it pass last; of another host itself.
+    /// The switch before a host of a single link, which all paths to it pass last; of another host itself.
     pub(crate) fn last_before(&self, host: NodeId) -> NodeId {
         let last = self.destinations[host.index()].and_then(|to| to.last);
         last.map_or(host, |(switch, _)| switch)
@@ -181,7 +181,7 @@ impl Routes {
         self.is_host[node.index()]
     }
 
-    /// The way from `port` on.
+    /// The path from `port` on.
     fn hop(&self, port: PortId) -> Hop {
         let far = self.far(port);
         let neighbour = self.node_of(far);
@@ -277,7 +277,7 @@ impl Routes {
     }
 }
 
-/// A way from a node to a neighbour.
+/// A path from a node to a neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     port: PortId,

@@ -1,4 +1,4 @@
-//! Whether buffers are large enough that lossless classes lose nothing, whatever the traffic.
+//! Sizing: whether buffers are large enough that lossless classes lose nothing under any traffic.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,7 @@ impl Blueprint {
         let lost = lost.then(|| "frames of its flow control may be lost on the link".to_owned());
         let sized_by_pauses = !control.tolerates_lost_frames();
         let unnoticed = (sized_by_pauses && self.goes_down_unnoticed(port)).then(|| UNNOTICED.to_owned());
-        let shared = (sized_by_pauses && self.shares_way_back(port, class)).then(|| SHARED.to_owned());
+        let shared = (sized_by_pauses && self.shares_reverse_path(port, class)).then(|| SHARED.to_owned());
         let reasons =
             [control.may_overflow(&account.link), lost, self.egress_account(port), unnoticed, shared];
         for why in reasons.into_iter().flatten() {
@@ -133,7 +133,7 @@ impl Blueprint {
     }
 
     /// Do flow controls of other classes send frames the same way as that of `class`, one of which may wait for all of them?
-    fn shares_way_back(&self, port: PortId, class: Class) -> bool {
+    fn shares_reverse_path(&self, port: PortId, class: Class) -> bool {
         let sends = |of: Class| self.control_into(port, of).is_some_and(FlowControlParams::is_lossless);
         self.classes()[1..].iter().any(|&of| of != class && sends(of))
     }

@@ -1,4 +1,4 @@
-//! The log of what senders may: the pacing rate and the window that the reaction points of a queue pair allow it.
+//! The log of allowances: the pacing rate and the window that reaction points allow a queue pair.
 
 mod note;
 mod table;
@@ -7,7 +7,7 @@ use floodway_mechanisms::slots::Allowance;
 use floodway_units::{Bytes, Rate, Span};
 
 use crate::network::blueprint::AllowanceSpec;
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
@@ -33,13 +33,13 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = (u32, bool);
+    type TieKey = (u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> (u32, bool) {
+    fn tie_key(&self) -> (u32, bool) {
         (self.nic, self.in_step)
     }
 }

@@ -1,4 +1,4 @@
-//! Captures: what starts on the wires of chosen ports, noted in short while the run goes; `pcap` makes a
+//! Captures: frames that start on the wires of chosen ports, noted in short during the run; `pcap` makes a
 //! file of it afterwards.
 
 mod note;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::link::packet::Kind;
 use crate::network::blueprint::CaptureSpec;
 use crate::network::layout::Local;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 
 /// Of a link control frame, which belongs to no flow.
 const NO_FLOW: u32 = u32::MAX;
@@ -75,7 +75,7 @@ pub(crate) struct Capture {
     /// In the order in which they were first seen.
     pub flows: Vec<Seen>,
     /// By NIC and rank, which no two flows of a run share.
-    places: FxHashMap<(NodeId, Local, u32), u32>,
+    codes: FxHashMap<(NodeId, Local, u32), u32>,
 }
 
 impl Capture {
@@ -98,19 +98,19 @@ impl Capture {
     }
 
     /// `number` is that of its first message that is not over.
-    fn place_of(&mut self, way: &Way, number: u64) -> u32 {
+    fn code_of(&mut self, path: &Path, number: u64) -> u32 {
         let next = self.flows.len() as u32;
-        let place = *self.places.entry((way.source, way.nic, way.rank)).or_insert(next);
-        if place == next {
+        let code = *self.codes.entry((path.source, path.nic, path.rank)).or_insert(next);
+        if code == next {
             self.flows.push(Seen {
-                workload: way.workload,
-                source: way.source,
-                destination: way.destination,
+                workload: path.workload,
+                source: path.source,
+                destination: path.destination,
                 number,
-                tuple: way.tuple,
-                has_acks: way.has_acks,
+                tuple: path.tuple,
+                has_acks: path.has_acks,
             });
         }
-        place
+        code
     }
 }

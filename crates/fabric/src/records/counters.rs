@@ -1,9 +1,9 @@
-//! Counters of ports, by class. What an egress port has sent is not counted: it has come in at the other end, is on the
+//! Counters of ports, by class. What an egress port has sent is not counted: it has arrived at the other end, is on the
 //! link or was lost there.
 
 use floodway_mechanisms::slots::DropReason;
 
-/// What an egress port has heard and done of a class.
+/// Events of a class at an egress port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EgressCounters {
     /// Pause and credit frames received for this queue.
@@ -23,13 +23,13 @@ pub(crate) struct RareEgressCounters {
     pub receiver_cnps: u64,
     /// CNPs that receivers sent as flags of replies.
     pub cnp_flags: u64,
-    /// Notices (RCM's CNs) that its congestion points sent to neighbours upstream.
+    /// Congestion notifications (RCM's CNs) that its congestion points sent to neighbours upstream.
     pub cns: u64,
     /// Times that a router moved a flow from this port to another one.
     pub moves: u64,
     /// What was sent onto a wire that was down.
     pub lost: Traffic,
-    /// What the log of signals says that the congestion points' state is.
+    /// The state of the congestion points in the log of signals.
     pub state_noted: &'static str,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct RareCounters {
     pub drops: [u64; DropReason::ALL.len()],
     /// Bytes dropped for want of buffer.
     pub buffer_drop_bytes: u64,
-    /// Bytes dropped because of a failure: a damaged frame, a link that was down, no way, a watchdog.
+    /// Bytes dropped because of a failure: a damaged frame, a link that was down, no path, a watchdog.
     pub failure_drop_bytes: u64,
     /// What was lost on the link that leads here.
     pub lost: Traffic,

@@ -1,6 +1,6 @@
 //! Packet delays, counted by size to two digits, as `HdrHistogram` counts them.
 
-/// Bits of a delay that are told apart: of two decimal digits.
+/// Significant bits of a delay: two decimal digits.
 const BITS: u32 = 8;
 /// Buckets of an octave; the first octave has twice as many.
 const HALF: u64 = 1 << (BITS - 1);

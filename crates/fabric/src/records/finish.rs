@@ -1,4 +1,4 @@
-//! The end of a run: its verdicts, its tables.
+//! The end of a run: its verdicts and its tables.
 
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;
@@ -20,17 +20,17 @@ use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::table::{Column, Table, Values};
 use crate::records::tally::{FlowKey, FlowRow, ReceivedRow, SentRow};
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Closes the node's books, whose accounts are settled.
+    /// Closes the node's books; its due releases have been applied.
     fn close(&mut self) {
         for port in self.node.locals() {
             for class in 0..self.facts.layout.classes.len() as u8 {
-                let egress = &mut self.node.egress[self.facts.layout.lane(port, class)];
+                let egress = &mut self.node.egress[self.facts.layout.port_class(port, class)];
                 if egress.paused_since != NEVER {
                     egress.paused_total += self.now - egress.paused_since;
                     self.node.series[port.index()].paused(egress.paused_since, self.now);
@@ -51,7 +51,7 @@ impl World<'_> {
     pub fn close(&mut self, now: Time) {
         self.now = now.0;
         for node in 0..self.nodes.len() {
-            self.at(NodeId(node as u32)).settle();
+            self.at(NodeId(node as u32)).apply_releases();
         }
         self.run.kept.blocked = self.blocked();
         for node in 0..self.nodes.len() {
@@ -67,9 +67,9 @@ impl World<'_> {
         let changing = |port: &PortId| self.port(*port).impairment.wire.is_some();
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
             for class in 0..self.facts.layout.classes.len() as u8 {
-                let lost = self.egress(self.facts.layout.lane_id(port, class)).rare.lost;
+                let lost = self.egress(self.facts.layout.port_class_id(port, class)).rare.lost;
                 let (mut at, rx) = self.at_port(peer(port));
-                let rare = &mut at.node.ingress[at.facts.layout.lane(rx, class)].rare;
+                let rare = &mut at.node.ingress[at.facts.layout.port_class(rx, class)].rare;
                 rare.lost.add_all(lost);
                 rare.drops[DropReason::LinkDown as usize] += lost.packets;
                 rare.failure_drop_bytes += lost.bytes;
@@ -82,7 +82,7 @@ impl World<'_> {
         self.leave_room_for_tables();
         self.end_buckets();
         self.run.kept.records.sort_rows();
-        self.settle_ideals();
+        self.compute_changed_ideals();
         self.close_logs();
         let outcome = self.outcome(stopped);
         crate::records::outcome::Records {
@@ -120,14 +120,14 @@ impl World<'_> {
     /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
         let pairs = &mut self.run.pairs;
-        for slot in 0..pairs.ways.len() {
-            let (way, sender, receiver) =
-                (&pairs.ways[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
+        for slot in 0..pairs.paths.len() {
+            let (path, sender, receiver) =
+                (&pairs.paths[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
             if sender.state.alive {
-                sender.close(way, &mut self.run.kept.records);
+                sender.close(path, &mut self.run.kept.records);
             }
             if receiver.alive {
-                receiver.close(way, &mut self.run.kept.records);
+                receiver.close(path, &mut self.run.kept.records);
             }
         }
     }
@@ -153,7 +153,8 @@ impl World<'_> {
             drops: DropReason::ALL
                 .iter()
                 .map(|&reason| {
-                    let of = |lane: &crate::switch::buffer::Ingress| lane.rare.drops[reason as usize];
+                    let of =
+                        |port_class: &crate::switch::buffer::Ingress| port_class.rare.drops[reason as usize];
                     (reason.name(), self.nodes.iter().flat_map(|node| node.ingress.iter()).map(of).sum())
                 })
                 .collect(),
@@ -171,10 +172,10 @@ impl World<'_> {
 
     fn cnps_made(&self) -> CnpTotals {
         let mut made = CnpTotals::default();
-        for lane in self.nodes.iter().flat_map(|node| node.egress.iter()) {
-            made.congestion_points += lane.rare.cnps;
-            made.receivers += lane.rare.receiver_cnps;
-            made.flags += lane.rare.cnp_flags;
+        for port_class in self.nodes.iter().flat_map(|node| node.egress.iter()) {
+            made.congestion_points += port_class.rare.cnps;
+            made.receivers += port_class.rare.receiver_cnps;
+            made.flags += port_class.rare.cnp_flags;
         }
         made
     }
@@ -184,11 +185,12 @@ impl World<'_> {
         let queues = self.nodes.iter().flat_map(|node| node.queues.iter());
         let queued = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let piped = self.nodes.iter().flat_map(|node| &node.switch.pipe);
-        let piped = piped.map(|&(_, _, place)| &self.run.packets[place]);
+        let piped = piped.map(|&(_, _, packet_ref)| &self.run.packets[packet_ref]);
         let inputs = self.nodes.iter().filter_map(|node| node.switch.inputs.as_deref());
-        let crossing =
-            inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
-        let flying = self.on_links.iter().map(|&(_, place)| &self.run.packets[place]);
+        let crossing = inputs
+            .flat_map(|inputs| inputs.packet_refs(&self.run.packets))
+            .map(|packet_ref| &self.run.packets[packet_ref]);
+        let flying = self.on_links.iter().map(|&(_, packet_ref)| &self.run.packets[packet_ref]);
         let machines = self.nodes.iter().flat_map(|node| &node.machines);
         let meters = machines.filter_map(|machines| machines.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(&self.run.packets));
@@ -218,17 +220,17 @@ impl World<'_> {
         let mut held = vec![0u64; node.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
-                held[self.facts.layout.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
+                held[self.facts.layout.port_class(packet.ingress, packet.class)] += u64::from(packet.frame);
             }
         };
         let switch = &node.switch;
-        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let charged =
             |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
         if let Some(inputs) = &switch.inputs {
-            // What has crossed is charged to nobody.
-            inputs.places(&self.run.packets).for_each(|place| add(&self.run.packets[place]));
+            // What has crossed is charged to no account.
+            inputs.packet_refs(&self.run.packets).for_each(|packet_ref| add(&self.run.packets[packet_ref]));
         } else if !node.is_host() {
             for port in node.locals() {
                 let charged = (1..self.facts.layout.queues_per_port)
@@ -238,12 +240,12 @@ impl World<'_> {
             }
         }
         for leaving in &switch.releases {
-            held[leaving.lane as usize] += u64::from(leaving.frame);
+            held[leaving.port_class as usize] += u64::from(leaving.frame);
         }
         for (account, held) in node.ingress.iter().zip(held) {
             let charged = account.held + account.headroom;
             if charged != held {
-                let port = self.port_name(self.facts.layout.lane_of(account.id as usize).0);
+                let port = self.port_name(self.facts.layout.port_class_of(account.id as usize).0);
                 return Verdict::Broken(format!("{port} is charged {charged} B and holds {held} B"));
             }
         }
@@ -489,81 +491,92 @@ impl World<'_> {
         ])
     }
 
-    /// By lane, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
+    /// By port class, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
     fn traffic_sent(&self) -> Vec<Traffic> {
-        let far = |lane: usize| {
-            let (port, class) = self.facts.layout.lane_of(lane);
-            self.facts.layout.lane_id(peer(port), class)
+        let far = |port_class: usize| {
+            let (port, class) = self.facts.layout.port_class_of(port_class);
+            self.facts.layout.port_class_id(peer(port), class)
         };
-        let arrived = |lane: usize| {
-            let account = self.ingress(far(lane));
+        let arrived = |port_class: usize| {
+            let account = self.ingress(far(port_class));
             let mut received = account.received;
             received.add_all(account.rare.lost);
             received
         };
-        let mut sent: Vec<Traffic> = (0..self.lanes()).map(arrived).collect();
-        for &(port, place) in &self.on_links {
-            let packet = &self.run.packets[place];
+        let mut sent: Vec<Traffic> = (0..self.port_classes()).map(arrived).collect();
+        for &(port, packet_ref) in &self.on_links {
+            let packet = &self.run.packets[packet_ref];
             if !packet.is_link_control() {
-                sent[self.facts.layout.lane_id(port, packet.class)].add(packet.frame);
+                sent[self.facts.layout.port_class_id(port, packet.class)].add(packet.frame);
             }
         }
         sent
     }
 
     fn counter_table(&self) -> Table {
-        let lanes: Vec<usize> = (0..self.lanes()).collect();
-        let port_of = |lane: usize| lane / self.facts.layout.classes.len();
-        let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
+        let port_classes: Vec<usize> = (0..self.port_classes()).collect();
+        let port_of = |port_class: usize| port_class / self.facts.layout.classes.len();
+        let column = |of: &dyn Fn(usize) -> u64| {
+            Values::U64(port_classes.iter().map(|&port_class| of(port_class)).collect())
+        };
         let numbers = self.port_numbers();
-        let (out, held) = (|lane| self.egress(lane), |lane| self.ingress(lane));
+        let (out, held) = (|port_class| self.egress(port_class), |port_class| self.ingress(port_class));
         let sent = self.traffic_sent();
         let mut columns = vec![
             (
                 "node".to_owned(),
                 Values::Text {
-                    codes: lanes.iter().map(|&lane| self.facts.ports[port_of(lane)].node.0).collect(),
+                    codes: port_classes
+                        .iter()
+                        .map(|&port_class| self.facts.ports[port_of(port_class)].node.0)
+                        .collect(),
                     dictionary: self.names(),
                 },
             ),
-            ("port".to_owned(), column(&|lane| numbers[port_of(lane)])),
+            ("port".to_owned(), column(&|port_class| numbers[port_of(port_class)])),
             (
                 "link".to_owned(),
                 Values::Text {
-                    codes: lanes.iter().map(|&lane| (port_of(lane) / 2) as u32).collect(),
+                    codes: port_classes.iter().map(|&port_class| (port_of(port_class) / 2) as u32).collect(),
                     dictionary: self.link_names(),
                 },
             ),
             (
                 "class".to_owned(),
-                column(&|lane| {
-                    u64::from(self.facts.layout.classes[lane % self.facts.layout.classes.len()].0)
+                column(&|port_class| {
+                    u64::from(self.facts.layout.classes[port_class % self.facts.layout.classes.len()].0)
                 }),
             ),
-            ("tx_packets".to_owned(), column(&|lane| sent[lane].packets)),
-            ("tx_bytes".to_owned(), column(&|lane| sent[lane].bytes)),
-            ("rx_packets".to_owned(), column(&|lane| held(lane).received.packets)),
-            ("rx_bytes".to_owned(), column(&|lane| held(lane).received.bytes)),
-            ("pfc_tx".to_owned(), column(&|lane| held(lane).rare.pfc_tx)),
-            ("pfc_rx".to_owned(), column(&|lane| out(lane).counters.pfc_rx)),
+            ("tx_packets".to_owned(), column(&|port_class| sent[port_class].packets)),
+            ("tx_bytes".to_owned(), column(&|port_class| sent[port_class].bytes)),
+            ("rx_packets".to_owned(), column(&|port_class| held(port_class).received.packets)),
+            ("rx_bytes".to_owned(), column(&|port_class| held(port_class).received.bytes)),
+            ("pfc_tx".to_owned(), column(&|port_class| held(port_class).rare.pfc_tx)),
+            ("pfc_rx".to_owned(), column(&|port_class| out(port_class).counters.pfc_rx)),
             (
                 "paused_us".to_owned(),
-                Values::F64(lanes.iter().map(|&lane| Time(out(lane).paused(self.now)).as_us()).collect()),
+                Values::F64(
+                    port_classes
+                        .iter()
+                        .map(|&port_class| Time(out(port_class).paused(self.now)).as_us())
+                        .collect(),
+                ),
             ),
-            ("ecn_marks".to_owned(), column(&|lane| out(lane).counters.ecn_marks)),
-            ("ue_marks".to_owned(), column(&|lane| out(lane).rare.ue_marks)),
-            ("cnps".to_owned(), column(&|lane| out(lane).rare.cnps)),
-            ("receiver_cnps".to_owned(), column(&|lane| out(lane).rare.receiver_cnps)),
-            ("cnp_flags".to_owned(), column(&|lane| out(lane).rare.cnp_flags)),
-            ("cns".to_owned(), column(&|lane| out(lane).rare.cns)),
-            ("moves".to_owned(), column(&|lane| out(lane).rare.moves)),
+            ("ecn_marks".to_owned(), column(&|port_class| out(port_class).counters.ecn_marks)),
+            ("ue_marks".to_owned(), column(&|port_class| out(port_class).rare.ue_marks)),
+            ("cnps".to_owned(), column(&|port_class| out(port_class).rare.cnps)),
+            ("receiver_cnps".to_owned(), column(&|port_class| out(port_class).rare.receiver_cnps)),
+            ("cnp_flags".to_owned(), column(&|port_class| out(port_class).rare.cnp_flags)),
+            ("cns".to_owned(), column(&|port_class| out(port_class).rare.cns)),
+            ("moves".to_owned(), column(&|port_class| out(port_class).rare.moves)),
         ];
         for reason in DropReason::ALL {
-            let drops = column(&|lane| held(lane).rare.drops[reason as usize]);
+            let drops = column(&|port_class| held(port_class).rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
-        columns.push(("peak_bytes".to_owned(), column(&|lane| held(lane).peaks.held)));
-        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held(lane).peaks.headroom)));
+        columns.push(("peak_bytes".to_owned(), column(&|port_class| held(port_class).peaks.held)));
+        columns
+            .push(("headroom_peak_bytes".to_owned(), column(&|port_class| held(port_class).peaks.headroom)));
         let column = |(name, values)| Column { name, values };
         Table { columns: columns.into_iter().map(column).collect() }
     }

@@ -1,4 +1,4 @@
-//! How long the queues of switches' ports were at regular instants, without an event for any of them.
+//! Histogram of queue lengths of switch ports at regular instants, without an event for any of them.
 //!
 //! ```text
 //!   instants    |    |    |    |    |        a queue of L bytes since the change before:
@@ -12,7 +12,7 @@ mod note;
 mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
 /// blocks.
@@ -21,7 +21,7 @@ const PART: u64 = 100_000_000_000;
 /// Of one egress port: how many instants found its queues so long.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    /// The next instant, beyond `to` when there is none.
+    /// The next instant, beyond `to` after the last one.
     next: u64,
     to: u64,
     every: u64,
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn each_100_ms_stand_apart_and_end_with_the_instant_at_their_end() {
+    fn each_100_ms_are_separate_and_end_with_the_instant_at_their_end() {
         let mut queue = histogram(0, NEVER, 50 * MS);
         queue.stood(120 * MS, 0); // 0, 50, 100 ms
         queue.stood(200 * MS, 700); // 150, 200 ms
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn no_instant_is_counted_before_the_first_and_none_at_the_end_of_time_overflows() {
+    fn no_instant_is_counted_before_the_first_and_the_end_of_time_does_not_overflow() {
         let mut queue = histogram(30, NEVER, NEVER / 2);
         queue.stood(29, 500);
         assert_eq!(queue.instants(), (None, 0));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn where_ties_are_hashed_or_nothing_is_kept_no_instant_has_a_place_among_events() {
+    fn where_ties_are_hashed_or_nothing_is_kept_no_instant_is_ordered_among_events() {
         let spec = HistogramSpec { from: Time(0), to: Time(400), every: Span(100), bin: Bytes(100) };
         for mut instants in
             [Instants::new(Some(&spec), Ties::Hashed), Instants::new(None, Ties::SchedulingOrder)]

@@ -1,4 +1,4 @@
-//! All that is kept of a run while it goes.
+//! Records of a run in progress.
 
 use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
@@ -9,11 +9,11 @@ use crate::records::pauses::PauseLog;
 use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
-use crate::run::agenda::What;
+use crate::run::events::EventKind;
 
-/// What nodes say of themselves, as a thread has heard it: it decides nothing.
+/// Records of the nodes of one thread: no event depends on them.
 pub(crate) struct Kept {
-    pub counts: [u64; What::ALL.len()],
+    pub counts: [u64; EventKind::ALL.len()],
     /// Where the instants at which queues are sampled lie among events.
     pub instants: Instants,
     /// Where they are kept.
@@ -27,7 +27,7 @@ pub(crate) struct Kept {
     /// Found when the run is over.
     pub blocked: Vec<Blocked>,
     pub packet_hops: u64,
-    /// Of these, reported to whoever watches.
+    /// Of these, the number reported to the observer of the run.
     pub reported: u64,
 }
 
@@ -51,7 +51,7 @@ impl Kept {
             reported: 0,
         }
     }
-    /// Adds what another thread has heard.
+    /// Adds the records of another thread.
     pub fn absorb(&mut self, other: Kept) {
         self.records.absorb(other.records);
         self.packet_hops += other.packet_hops;

@@ -1,4 +1,4 @@
-//! The first rows of a log, up to a number of them, whichever order they come in.
+//! The first rows of a log, up to a number of them, in any order of arrival.
 //!
 //! Nodes are simulated one after the other within a window of time, and on several threads. So the order of
 //! rows is one of their own: time first, then where each came from; what came from one place stays in the order in
@@ -11,12 +11,12 @@ use crate::records::outcome::RowTotals;
 /// A row of a log.
 pub(crate) trait Logged {
     /// Orders rows of one instant: equal only for rows that one node writes in its own order.
-    type Place: Ord;
+    type TieKey: Ord;
 
     /// When it came.
     fn time(&self) -> u64;
 
-    fn place(&self) -> Self::Place;
+    fn tie_key(&self) -> Self::TieKey;
 }
 
 /// Rows, the first ones of a run.
@@ -64,7 +64,7 @@ impl<R: Logged> Log<R> {
 
     /// Puts the rows in order, and drops those beyond the most that are kept.
     pub fn close(&mut self) {
-        self.rows.sort_by_key(|row| (row.time(), row.place()));
+        self.rows.sort_by_key(|row| (row.time(), row.tie_key()));
         self.beyond += self.rows.len().saturating_sub(self.most) as u64;
         self.rows.truncate(self.most);
         if self.rows.len() == self.most {
@@ -88,13 +88,13 @@ mod tests {
     struct Row(u64, u32, char);
 
     impl Logged for Row {
-        type Place = u32;
+        type TieKey = u32;
 
         fn time(&self) -> u64 {
             self.0
         }
 
-        fn place(&self) -> u32 {
+        fn tie_key(&self) -> u32 {
             self.1
         }
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_instant_are_the_same_whoever_wrote_them_first() {
+    fn rows_of_one_instant_do_not_depend_on_the_order_of_writing() {
         let here = || vec![Row(1, 7, 'a'), Row(5, 7, 'b'), Row(5, 7, 'c'), Row(6, 7, 'd')];
         let there = || vec![Row(5, 2, 'e'), Row(5, 2, 'f'), Row(7, 2, 'g')];
         for most in 0..=8 {

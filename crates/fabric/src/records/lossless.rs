@@ -14,7 +14,7 @@ impl World<'_> {
         let loss = self.loss();
         let promised = sizing.short.is_none() && sizing.unproven.is_empty();
         let verdict = match (&loss, promised) {
-            _ if !self.accounts().any(|(_, lane)| lane.lossless) => LosslessVerdict::NotAsked,
+            _ if !self.accounts().any(|(_, port_class)| port_class.lossless) => LosslessVerdict::NotAsked,
             (Some(_), _) => LosslessVerdict::Violated,
             (None, true) => LosslessVerdict::HeldBySizing,
             (None, false) => LosslessVerdict::HeldInRun,
@@ -32,22 +32,24 @@ impl World<'_> {
     /// What was dropped for want of buffer.
     fn loss(&self) -> Option<Loss> {
         let first = self.run.kept.records.first_drop?;
-        let lanes = self.accounts().filter(|(_, lane)| lane.lossless);
+        let port_classes = self.accounts().filter(|(_, port_class)| port_class.lossless);
         let short: Vec<(usize, &Ingress)> =
-            lanes.filter(|(_, lane)| lane.rare.buffer_drop_bytes > 0).collect();
-        let drops = |lane: &Ingress| {
-            lane.rare.drops[DropReason::Buffer as usize] + lane.rare.drops[DropReason::Egress as usize]
+            port_classes.filter(|(_, port_class)| port_class.rare.buffer_drop_bytes > 0).collect();
+        let drops = |port_class: &Ingress| {
+            port_class.rare.drops[DropReason::Buffer as usize]
+                + port_class.rare.drops[DropReason::Egress as usize]
         };
         // The first of several that dropped the same.
-        let (worst, most) = short.iter().rev().max_by_key(|(_, lane)| lane.rare.buffer_drop_bytes)?;
+        let (worst, most) =
+            short.iter().rev().max_by_key(|(_, port_class)| port_class.rare.buffer_drop_bytes)?;
         Some(Loss {
-            packets: short.iter().map(|(_, lane)| drops(lane)).sum(),
-            bytes: short.iter().map(|(_, lane)| lane.rare.buffer_drop_bytes).sum(),
+            packets: short.iter().map(|(_, port_class)| drops(port_class)).sum(),
+            bytes: short.iter().map(|(_, port_class)| port_class.rare.buffer_drop_bytes).sum(),
             ports: short.len() as u64,
-            worst_place: self.lane_name(*worst),
+            worst_place: self.port_class_name(*worst),
             worst_port_bytes: most.rare.buffer_drop_bytes,
-            place: self.lane_name(first.lane),
-            class: self.facts.layout.classes[first.lane % self.facts.layout.classes.len()].0,
+            place: self.port_class_name(first.port_class),
+            class: self.facts.layout.classes[first.port_class % self.facts.layout.classes.len()].0,
             time_us: Time(first.time).as_us(),
             missing_bytes: first.missing,
         })
@@ -55,30 +57,35 @@ impl World<'_> {
 
     /// What lossless classes lost by failures.
     fn failed(&self) -> Option<Failed> {
-        let lanes =
-            || (0..self.lanes()).filter(|&lane| self.is_lossless_lane(lane)).map(|lane| self.ingress(lane));
+        let port_classes = || {
+            (0..self.port_classes())
+                .filter(|&port_class| self.is_lossless_port_class(port_class))
+                .map(|port_class| self.ingress(port_class))
+        };
         let of = |reason: DropReason| {
-            let packets: u64 = lanes().map(|lane| lane.rare.drops[reason as usize]).sum();
+            let packets: u64 = port_classes().map(|port_class| port_class.rare.drops[reason as usize]).sum();
             (reason.name(), packets)
         };
         let failures = DropReason::ALL.into_iter().filter(|reason| reason.is_failure());
         let drops: Vec<_> = failures.map(of).filter(|(_, packets)| *packets > 0).collect();
         (!drops.is_empty()).then(|| Failed {
             packets: drops.iter().map(|(_, packets)| packets).sum(),
-            bytes: lanes().map(|lane| lane.rare.failure_drop_bytes).sum(),
+            bytes: port_classes().map(|port_class| port_class.rare.failure_drop_bytes).sum(),
             drops,
         })
     }
 
     /// Is what comes in by this port and class lossless, also where the port is a host's?
-    fn is_lossless_lane(&self, lane: usize) -> bool {
-        let (port, class) =
-            (PortId((lane / self.facts.layout.classes.len()) as u32), lane % self.facts.layout.classes.len());
+    fn is_lossless_port_class(&self, port_class: usize) -> bool {
+        let (port, class) = (
+            PortId((port_class / self.facts.layout.classes.len()) as u32),
+            port_class % self.facts.layout.classes.len(),
+        );
         let control = self.facts.blueprint.control_into(port, self.facts.layout.classes[class]);
         class != 0 && control.is_some_and(FlowControlParams::is_lossless)
     }
 
-    fn lane_name(&self, lane: usize) -> String {
-        self.port_name(PortId((lane / self.facts.layout.classes.len()) as u32))
+    fn port_class_name(&self, port_class: usize) -> String {
+        self.port_name(PortId((port_class / self.facts.layout.classes.len()) as u32))
     }
 }

@@ -1,4 +1,4 @@
-//! What a run keeps, and the tables that are made of it.
+//! Records of a run, and the tables made from them.
 
 pub(crate) mod allowances;
 pub(crate) mod capture;

@@ -1,4 +1,4 @@
-//! What a run came to: its tables, and the verdicts on it.
+//! The outcome of a run: its tables, and the verdicts on it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -56,7 +56,7 @@ pub struct Outcome {
     pub simulated_us: f64,
     /// Invariants; a breach of one is a bug.
     pub invariants: Invariants,
-    /// Whether lossless classes lost anything, and what that says.
+    /// Losses of lossless classes, and the verdict.
     pub lossless: Lossless,
     /// Deadlocks found.
     pub deadlocks: Vec<Deadlock>,
@@ -172,10 +172,10 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// Whether lossless classes lost anything, and what that says.
+/// Losses of lossless classes, and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lossless {
-    /// In a word.
+    /// The verdict as one word.
     pub verdict: LosslessVerdict,
     /// The port that lacks most of what its flow control asks for to lose nothing, if one lacks anything.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,7 +188,7 @@ pub struct Lossless {
     /// What was dropped for want of buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
-    /// What was lost by failures: damaged frames, links that were down, no way, watchdogs.
+    /// What was lost by failures: damaged frames, links that were down, no path, watchdogs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failed>,
 }
@@ -335,7 +335,7 @@ pub struct Conservation {
     pub in_flight: u64,
 }
 
-/// Shared between a run and whoever watches it.
+/// Shared between a run and its observer.
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set to end the run within a fraction of a second.

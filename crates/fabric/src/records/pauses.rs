@@ -17,20 +17,20 @@ struct Row {
     time: u64,
     /// Of the event by which it came.
     order: u64,
-    /// The egress (port, class) that it speaks of.
-    lane: u32,
+    /// The egress (port, class) that it applies to.
+    port_class: u32,
     pauses: bool,
 }
 
 impl Logged for Row {
-    type Place = u64;
+    type TieKey = u64;
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    /// What one frame says of several classes stays in its order.
-    fn place(&self) -> u64 {
+    /// Classes of one frame stay in its order.
+    fn tie_key(&self) -> u64 {
         self.order
     }
 }
@@ -41,12 +41,12 @@ impl PauseLog {
         PauseLog { log: Log::new(most) }
     }
 
-    /// A pause, or a resume, has arrived for what `lane` sends.
-    pub fn heard(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
-        self.log.push(Row { time, order, lane: lane as u32, pauses });
+    /// A pause, or a resume, has arrived for what `port_class` sends.
+    pub fn received(&mut self, (time, order): (u64, u64), port_class: usize, pauses: bool) {
+        self.log.push(Row { time, order, port_class: port_class as u32, pauses });
     }
 
-    /// Adds what another thread has heard.
+    /// Adds the rows of another thread.
     pub fn absorb(&mut self, other: PauseLog) {
         self.log.absorb(other.log);
     }

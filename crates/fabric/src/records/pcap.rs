@@ -1,7 +1,7 @@
 //! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb, and in floodway's own
 //! where no standard has any.
 
-use floodway_mechanisms::slots::Tells;
+use floodway_mechanisms::slots::SignalKind;
 use floodway_units::Class;
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
@@ -14,7 +14,7 @@ use crate::network::blueprint::Role;
 use crate::network::routing::peer;
 use crate::records::capture::{Captured, Seen, Tap};
 use crate::records::outcome::CaptureTotals;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// Number of the first queue pair: smaller ones are for management.
@@ -64,7 +64,7 @@ impl World<'_> {
         });
     }
 
-    /// The first frame of a queue pair says whose it is.
+    /// The first frame of a queue pair names it.
     fn write_packets(&self, writer: &mut Writer) {
         let (mut named, mut stacks) = (0, self.run.kept.capture.stacks.iter().copied());
         let codes = self.codes();
@@ -98,7 +98,7 @@ impl World<'_> {
     fn codes(&self) -> Codes {
         let ends = self.facts.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
-        let ternary = points.any(|point| point.tells().contains(&Tells::Undetermined))
+        let ternary = points.any(|point| point.signal_kinds().contains(&SignalKind::Undetermined))
             || self.run.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }
@@ -153,7 +153,7 @@ fn dscp(class: Class) -> u8 {
     class.0 << 3
 }
 
-/// What the two bits of ECN say.
+/// The two bits of ECN.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Codes {
     /// Senders write ECT(0), ports CE (RFC 3168).
@@ -200,14 +200,14 @@ fn body(packet: &Captured, flow: &Seen) -> Body {
     }
 }
 
-/// What a message between the ends of a queue pair says.
+/// The content of a message between the ends of a queue pair.
 fn message(packet: &Captured) -> message::Message {
     let [kind, padding] = packet.payload.to_be_bytes();
     let (number, time) = (packet.psn, packet.stamp);
     message::Message { kind, metered: packet.base != 0, number, time, padding }
 }
 
-/// The window of a notice; 0 where it has none.
+/// The window of a CNP; 0 where it has none.
 fn window(packet: &Captured) -> u32 {
     if packet.psn == NEVER { 0 } else { u32::try_from(packet.psn).unwrap_or(u32::MAX) }
 }

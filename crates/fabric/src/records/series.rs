@@ -1,4 +1,4 @@
-//! What an egress port did over time, in buckets that widen as the run goes on.
+//! Series of an egress port over time, in buckets that widen as the run goes on.
 
 use floodway_engine::memory;
 
@@ -37,18 +37,18 @@ impl Bucket {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Series {
-    /// What the bucket at work has not been told yet: on the one cache line that every packet touches.
+    /// Counts that are not yet in the current bucket: on the one cache line that every packet touches.
     tx_bytes: u64,
     buffer_max: u64,
     queue_area: u128,
     queue_max: u64,
-    /// When the bucket at work begins and ends.
+    /// When the current bucket begins and ends.
     begin: u64,
     end: u64,
     /// Since when the queue has the length it has.
     queue_since: u64,
     width: u64,
-    /// The buckets up to the one at work.
+    /// The buckets up to the current one.
     buckets: Vec<Bucket>,
     at: usize,
     limit: usize,
@@ -109,7 +109,7 @@ impl Series {
         self.buffer_max = self.buffer_max.max(held);
     }
 
-    /// When the bucket at work ends.
+    /// When the current bucket ends.
     pub fn ends(&self) -> u64 {
         self.end
     }
@@ -137,7 +137,7 @@ impl Series {
         &self.buckets
     }
 
-    /// The queue has held `queued` bytes since a bucket before the one at work.
+    /// The queue has held `queued` bytes since a bucket before the current one.
     #[cold]
     fn stood(&mut self, now: u64, queued: u64) {
         self.spread(self.queue_since, now, |bucket, span| {
@@ -157,7 +157,7 @@ impl Series {
         }
     }
 
-    /// Tells the bucket at work what it does not know yet.
+    /// Adds the counts outside to the current bucket.
     fn store(&mut self) {
         self.buckets[self.at].merge(&Bucket {
             tx_bytes: std::mem::take(&mut self.tx_bytes),
@@ -178,7 +178,7 @@ impl Series {
     #[cold]
     fn roll_to(&mut self, now: u64) {
         self.store();
-        // Mostly the next bucket is at work, and nothing has to be divided.
+        // Mostly the next bucket is the current one, and nothing has to be divided.
         if now < self.end + self.width && self.at + 1 < self.limit {
             (self.at, self.begin, self.end) = (self.at + 1, self.end, self.end + self.width);
             if self.at == self.buckets.len() {
@@ -215,7 +215,7 @@ impl Series {
 /// At most this many buckets for a port that is not watched.
 const COARSE: usize = 100;
 
-/// That of a port, which somebody asked for or not.
+/// The series of a port, requested or not.
 pub(crate) fn of_port(records: &RecordSpec, watched: bool) -> Series {
     Series::new(if watched { records.buckets } else { records.buckets.min(COARSE) })
 }

@@ -1,4 +1,4 @@
-//! Who has how much of a link: the bytes of each flow that chosen ports send, by buckets of time.
+//! Shares of a link: the bytes of each flow that chosen ports send, by buckets of time.
 
 mod note;
 mod table;
@@ -7,7 +7,7 @@ use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::ShareSpec;
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
@@ -46,14 +46,14 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = u32;
+    type TieKey = u32;
 
     fn time(&self) -> u64 {
         self.time
     }
 
     /// A port's rows of a bucket are in the order of their first packets.
-    fn place(&self) -> u32 {
+    fn tie_key(&self) -> u32 {
         self.key.port
     }
 }

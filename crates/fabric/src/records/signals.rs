@@ -1,4 +1,4 @@
-//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the notices (CNs) that they send to
+//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the congestion notifications (CNs) that they send to
 //! neighbours, and the states that they say their queues are in.
 
 mod note;
@@ -7,7 +7,7 @@ mod table;
 use floodway_mechanisms::slots::Mark;
 use floodway_units::{Bytes, NodeId};
 
-use crate::network::ways::FlowName;
+use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 
 /// Feedback in the order in which it was given, up to a number of rows.
@@ -16,18 +16,18 @@ pub(crate) struct SignalLog {
     log: Log<Row>,
 }
 
-/// Something that a congestion point has said.
+/// A signal of a congestion point.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,
     /// The egress (port, class).
-    lane: u32,
+    port_class: u32,
     what: What,
     /// In a step of the whole network.
     in_step: bool,
 }
 
-/// What it has said.
+/// The kind of signal, with its values.
 #[derive(Clone, Copy, Debug)]
 enum What {
     /// The queue starts the run in this state.
@@ -39,7 +39,7 @@ enum What {
     Cn(Cn),
 }
 
-/// A notice to a neighbour upstream.
+/// A congestion notification to a neighbour upstream.
 #[derive(Clone, Copy, Debug)]
 struct Cn {
     to: NodeId,
@@ -91,14 +91,14 @@ impl What {
 
 impl Logged for Row {
     /// No event brings the first states; they come first. Steps come last of their instant.
-    type Place = (bool, u32, bool);
+    type TieKey = (bool, u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> (bool, u32, bool) {
-        (!matches!(self.what, What::Start(_)), self.lane, self.in_step)
+    fn tie_key(&self) -> (bool, u32, bool) {
+        (!matches!(self.what, What::Start(_)), self.port_class, self.in_step)
     }
 }
 
@@ -120,7 +120,7 @@ impl SignalLog {
         self.log.totals()
     }
 
-    fn say(&mut self, (time, in_step): (u64, bool), lane: usize, what: What) {
-        self.log.push(Row { time, lane: lane as u32, what, in_step });
+    fn push_row(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
+        self.log.push(Row { time, port_class: port_class as u32, what, in_step });
     }
 }

@@ -1,4 +1,4 @@
-//! Columns of results, as they are handed to whoever writes or shows them.
+//! Columns of results, in the form in which they are written or shown.
 
 /// The code of a string that is not there.
 pub const NONE: u32 = u32::MAX;
@@ -24,11 +24,11 @@ pub struct Column {
 pub enum Values {
     /// Whole numbers.
     U64(Vec<u64>),
-    /// Real numbers; NaN stands for "none".
+    /// Real numbers; NaN is "none".
     F64(Vec<f64>),
     /// Truth values, 0 or 1.
     Bool(Vec<u8>),
-    /// Strings, as codes into a dictionary; [`NONE`] stands for "none".
+    /// Strings, as codes into a dictionary; [`NONE`] is "none".
     Text {
         /// One a row.
         codes: Vec<u32>,
@@ -66,7 +66,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! What is kept while a run goes: flows that ended, packet delays, totals.
+//! Tallies of a run in progress: flows that ended, packet delays, totals.
 
 use floodway_engine::memory;
 use floodway_units::{Time, name_key};
@@ -52,7 +52,7 @@ pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
 /// The first packet that a lossless account had no room for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstDrop {
-    pub lane: usize,
+    pub port_class: usize,
     pub time: u64,
     /// Of the event.
     pub order: u64,

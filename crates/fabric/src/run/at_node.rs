@@ -1,12 +1,12 @@
-//! A node and the event at work: what that event may change.
+//! A node and the event executed there: the state that the event may change.
 
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId, Time};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::run::agenda::{NUMBER_SHIFT, What};
+use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::{Node, NodeMut};
 use crate::run::state::Run;
 
@@ -19,7 +19,7 @@ pub(crate) struct AtNode<'w, 'a> {
     pub node: NodeMut<'w>,
     pub facts: &'w Facts<'a>,
     pub run: &'w mut Run<'a>,
-    /// The nodes before it and after it, for who asks why: nobody else looks at them.
+    /// The nodes before it and after it, for `floodway why`: no other code reads them.
     pub others: [&'w [Node]; 2],
 }
 
@@ -37,7 +37,7 @@ impl AtNode<'_, '_> {
 
     /// Is a step of the whole network at work, which comes last of its instant, and not an event of the node?
     pub fn is_step(&self) -> bool {
-        !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == What::Fault
+        !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == EventKind::Fault
     }
 
     /// An event of the node happens.
@@ -48,12 +48,12 @@ impl AtNode<'_, '_> {
         let number = event.order >> NUMBER_SHIFT;
         self.run.kept.instants.pass(self.now, number, self.run.events.last_number());
         match self.run.events.moves(event.order) {
-            Some((What::Arrival, _)) => {
-                self.run.kept.counts[What::Arrival as usize] += 1;
-                self.arrive(Place::of(event.item));
+            Some((EventKind::Arrival, _)) => {
+                self.run.kept.counts[EventKind::Arrival as usize] += 1;
+                self.arrive(PacketRef::of(event.item));
             }
             Some((_, port)) => {
-                self.run.kept.counts[What::Departure as usize] += 1;
+                self.run.kept.counts[EventKind::Departure as usize] += 1;
                 self.depart(self.facts.local(port));
             }
             None => self.dispatch_other(event),
@@ -63,29 +63,29 @@ impl AtNode<'_, '_> {
     /// As [`AtNode::dispatch`], of what is neither the arrival nor the departure of a packet.
     #[inline(never)]
     fn dispatch_other(&mut self, event: Event) {
-        let (what, id) = self.run.events.decode(event.order);
-        self.run.kept.counts[what as usize] += 1;
-        match what {
-            What::LinkControl => self.link_control_arrives(Place::of(event.item)),
-            What::Release => {
-                self.settle();
+        let (kind, id) = self.run.events.decode(event.order);
+        self.run.kept.counts[kind as usize] += 1;
+        match kind {
+            EventKind::LinkControl => self.link_control_arrives(PacketRef::of(event.item)),
+            EventKind::Release => {
+                self.apply_releases();
             }
-            What::Pipeline => self.leave_pipeline(),
-            What::Crossing => self.crossbar_wakes(),
-            What::FcSender => self.fc_sender_timer(self.facts.local_lane(id), event.order),
-            What::FcReceiver => self.fc_receiver_timer(self.facts.local_lane(id), event.order),
-            What::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
-            What::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
-            What::QueuePair => self.qp_timer(event.order),
-            What::Receiver => self.receiver_timer(event.order),
-            What::Start => {
+            EventKind::Pipeline => self.leave_pipeline(),
+            EventKind::Crossing => self.crossbar_wakes(),
+            EventKind::FcSender => self.fc_sender_timer(self.facts.local_port_class(id), event.order),
+            EventKind::FcReceiver => self.fc_receiver_timer(self.facts.local_port_class(id), event.order),
+            EventKind::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
+            EventKind::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
+            EventKind::QueuePair => self.qp_timer(event.order),
+            EventKind::Receiver => self.receiver_timer(event.order),
+            EventKind::Start => {
                 self.start_flow(id);
                 if self.run.events.by_node().is_some() {
-                    self.kick_started();
+                    self.try_transmit_started();
                 }
             }
             // The two of packets are above; a fault is a step of the whole network.
-            What::Arrival | What::Departure | What::Fault => {}
+            EventKind::Arrival | EventKind::Departure | EventKind::Fault => {}
         }
     }
 }

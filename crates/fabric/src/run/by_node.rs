@@ -1,10 +1,10 @@
-//! A run node by node, window by window.
+//! Execution of a run node by node, window by window.
 
 use floodway_engine::Advance;
 use floodway_units::Time;
 
 use crate::pool::SharedSlice;
-use crate::run::agenda::What;
+use crate::run::events::EventKind;
 use crate::run::windows::Next;
 use crate::run::worker::{REPORTED, Visits, Worker};
 use crate::run::world::World;
@@ -52,7 +52,7 @@ impl World<'_> {
     /// What concerns the whole network happens, when all before it has.
     fn take_step(&mut self, at: u64, order: u64) {
         (self.now, self.order) = (at, order);
-        self.run.kept.counts[What::Fault as usize] += 1;
+        self.run.kept.counts[EventKind::Fault as usize] += 1;
         self.fault(self.run.events.decode(order).1);
     }
 }

@@ -1,4 +1,4 @@
-//! What is looked at between epochs: which queue pairs are over, whether the run is.
+//! Inspection between epochs: which queue pairs are complete, and whether the run is.
 
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -140,7 +140,8 @@ impl<'a> World<'a> {
     /// Merges the records of all threads, when the run is over.
     pub fn merge_workers(&mut self) {
         let pending: Vec<_> = self.runs_mut().flat_map(|run| run.events.drain_arrivals()).collect();
-        self.on_links = pending.into_iter().filter(|&(_, place)| !self.run.packets.is_lost(place)).collect();
+        self.on_links =
+            pending.into_iter().filter(|&(_, packet_ref)| !self.run.packets.is_lost(packet_ref)).collect();
         for other in mem::take(&mut self.other_runs) {
             self.run.kept.absorb(other.kept);
             self.run.traffic.triggers.absorb(&other.traffic.triggers);

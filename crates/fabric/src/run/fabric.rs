@@ -23,7 +23,7 @@ pub struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    /// Builds the network of `blueprint` to run on one thread; whoever holds `control` may watch and stop the run.
+    /// Builds the network of `blueprint` to run on one thread; the holder of `control` may watch and stop the run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -31,7 +31,7 @@ impl<'a> Fabric<'a> {
         Self::build_with(blueprint, None, control)
     }
 
-    /// As `build`, with the routes over all links of `blueprint`, which somebody has computed: in a large network that takes
+    /// As `build`, with the routes over all links of `blueprint`, which the caller has computed: in a large network that takes
     /// as long as all the rest.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl<'a> Fabric<'a> {
         self.world.set_receiver(port, class, receiver);
     }
 
-    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which way a flow takes that
+    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow takes that
     /// decides by itself, as long as nothing else of it matters.
     ///
     /// # Panics
@@ -145,7 +145,7 @@ impl Ran<'_> {
     }
 }
 
-/// A network that is ready to run, and to tell why one of its flows takes as long as it does.
+/// A network that is ready to run, and to break down the completion time of one of its flows.
 pub struct Traced<'a>(Fabric<'a>);
 
 impl<'a> Traced<'a> {

@@ -3,14 +3,14 @@
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Span, Time};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::blueprint::PauseFault;
 use crate::network::changes::{self, Change, LinkChange};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::state::Fault;
 use crate::run::world::World;
 
@@ -64,7 +64,7 @@ impl World<'_> {
         if ends && !down {
             for port in [PortId(2 * link), PortId(2 * link + 1)] {
                 let (mut at, port) = self.at_port(port);
-                at.kick(port);
+                at.try_transmit(port);
             }
         }
     }
@@ -82,8 +82,8 @@ impl World<'_> {
         // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled before all else.
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
         let flying = wire.clear(first);
-        for place in flying {
-            let packet = self.run.packets.lose(place);
+        for packet_ref in flying {
+            let packet = self.run.packets.lose(packet_ref);
             self.at(to.0).lost_on_wire(to.1, &packet);
         }
     }
@@ -103,7 +103,7 @@ impl World<'_> {
         let time = at.time();
         if ends
             && class != u8::MAX
-            && at.node.ingress[at.facts.layout.lane(port, class)].receiver.is_pausing(time)
+            && at.node.ingress[at.facts.layout.port_class(port, class)].receiver.is_pausing(time)
         {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
@@ -142,19 +142,19 @@ impl World<'_> {
 
 impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
-    pub fn is_carried(&mut self, port: Local, place: Place, arrival: u64) -> bool {
+    pub fn is_carried(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) -> bool {
         let Some(wire) = &mut self.node.ports[port.index()].impairment.wire else { return true };
         if !wire.is_dead {
-            wire.carries(place, self.now, arrival);
+            wire.carries(packet_ref, self.now, arrival);
             return true;
         }
         if let Some((free, _)) = self.run.events.two_numbers() {
             self.node.ports[port.index()].free_order = free;
         }
-        let packet = self.run.packets.take(place);
+        let packet = self.run.packets.take(packet_ref);
         if !packet.is_link_control() {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.node.egress[lane].rare.lost.add(packet.frame);
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.node.egress[port_class].rare.lost.add(packet.frame);
             self.is_gone(&packet);
         }
         false
@@ -163,9 +163,9 @@ impl AtNode<'_, '_> {
     /// A packet on the way to `port` was on a wire that went down.
     fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
         if !packet.is_link_control() {
-            let lane = self.facts.layout.lane(port, packet.class);
-            self.node.ingress[lane].rare.lost.add(packet.frame);
-            self.drop_packet(lane, packet, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(port, packet.class);
+            self.node.ingress[port_class].rare.lost.add(packet.frame);
+            self.drop_packet(port_class, packet, DropReason::LinkDown);
         }
     }
 
@@ -179,8 +179,8 @@ impl AtNode<'_, '_> {
         let state = &mut self.node.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
-        while let Some(place) = waiting.pop(&self.run.packets) {
-            self.run.packets.take(place);
+        while let Some(packet_ref) = waiting.pop(&self.run.packets) {
+            self.run.packets.take(packet_ref);
         }
         for class in 0..self.facts.layout.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);
@@ -190,28 +190,28 @@ impl AtNode<'_, '_> {
     /// Both halves of the link's flow controls start afresh.
     fn reset(&mut self, port: Local) {
         for class in 1..self.facts.layout.classes.len() as u8 {
-            let lane = self.facts.layout.lane(port, class);
+            let port_class = self.facts.layout.port_class(port, class);
             let mut cx = Cx {
                 now: Time(self.now),
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.run.out.frames,
             };
-            self.node.egress[lane].sender.on_link_reset(&mut cx);
+            self.node.egress[port_class].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
-            self.sender_changed(port, lane);
-            self.settle();
-            self.with_receiver(lane, port, FcReceiver::on_link_reset);
+            self.sender_changed(port, port_class);
+            self.apply_releases();
+            self.with_receiver(port_class, port, FcReceiver::on_link_reset);
             self.repeat_relayed(port, class);
         }
     }
 
-    /// A relay's far end starts open: it is told at once of a pause that lasts on the relay's other port.
+    /// A relay's far end starts open: a pause that lasts on the relay's other port is sent to it at once.
     fn repeat_relayed(&mut self, port: Local, class: u8) {
         let other = self.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };
         let Some((disposition, _)) = self.relays(other, class) else { return };
         if disposition.forwards()
-            && self.node.egress[self.facts.layout.lane(other, class)].paused_since != NEVER
+            && self.node.egress[self.facts.layout.port_class(other, class)].paused_since != NEVER
         {
             let class = self.facts.layout.classes[class as usize];
             self.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });

@@ -1,14 +1,15 @@
-//! A running network: its events, in which order they happen, and what is looked at between epochs.
+//! A running network: its events, their order, and the inspection between epochs.
 
-pub(crate) mod agenda;
-pub(crate) mod ahead;
 pub(crate) mod at_node;
 pub(crate) mod by_node;
 pub(crate) mod epoch;
+pub(crate) mod events;
 pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod groups;
 pub(crate) mod node;
+pub(crate) mod own;
+pub(crate) mod prefetch;
 pub(crate) mod state;
 pub(crate) mod threads;
 pub(crate) mod windows;

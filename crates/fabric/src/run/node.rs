@@ -21,7 +21,7 @@ use crate::switch::forward::Switch;
 pub(crate) struct Node {
     /// Its ports, in the order of their links.
     pub ports: Part<Port>,
-    /// Lanes of each port in a row: one a class.
+    /// Port classes of each port in a row.
     pub ingress: Part<Ingress>,
     pub egress: Part<Egress>,
     /// Queues of each port in a row.
@@ -33,14 +33,14 @@ pub(crate) struct Node {
     pub machines: Vec<PortMachines>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
-    /// By port, of those whose flows are told apart; else empty.
+    /// By port, of those whose flows are counted separately; else empty.
     pub buckets: Vec<Option<Bucket>>,
     /// Of a host.
     pub host_pairs: HostPairs,
     /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
-    /// Events of it since somebody looked.
+    /// Its events since the last look.
     pub work: u64,
     pub streams: Streams,
 }

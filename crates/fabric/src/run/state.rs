@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use floodway_engine::Event;
 use floodway_mechanisms::slots::{
-    ControlMessage, CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply,
+    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply,
 };
 use floodway_units::{NodeId, PortId, Rng};
 
@@ -18,7 +18,7 @@ use crate::network::routing::ChangingRoutes;
 use crate::network::routing::peer;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::run::agenda::{Agenda, QueuePairName, What};
+use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
@@ -26,7 +26,7 @@ use crate::why::Trace;
 /// Packets, queue pairs and sources are the same for all threads; what is kept is put together when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
-    pub events: Agenda,
+    pub events: Events,
     pub kept: Kept,
     pub pairs: QueuePairs,
     pub traffic: Traffic,
@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     /// For another thread, before the run begins.
-    pub fn share(&self, blueprint: &Blueprint, events: Agenda) -> Self {
+    pub fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
         Run {
             control: self.control,
             events,
@@ -66,26 +66,28 @@ impl Run<'_> {
             Some((what, port)) => (what, port.0),
             None => self.events.decode(event.order),
         };
-        let lane = |id: u32| facts.node_of(facts.layout.lane_of(id as usize).0);
+        let port_class = |id: u32| facts.node_of(facts.layout.port_class_of(id as usize).0);
         Some(match what {
-            What::Arrival | What::LinkControl => facts.node_of(peer(PortId(id))),
-            What::Departure | What::CongestionPoint | What::Pacing => facts.node_of(PortId(id)),
-            What::FcSender | What::FcReceiver => lane(id),
-            What::Release | What::Pipeline | What::Crossing => facts.switches[id as usize],
-            What::QueuePair => match self.events.queue_pair(event.order) {
+            EventKind::Arrival | EventKind::LinkControl => facts.node_of(peer(PortId(id))),
+            EventKind::Departure | EventKind::CongestionPoint | EventKind::Pacing => {
+                facts.node_of(PortId(id))
+            }
+            EventKind::FcSender | EventKind::FcReceiver => port_class(id),
+            EventKind::Release | EventKind::Pipeline | EventKind::Crossing => facts.switches[id as usize],
+            EventKind::QueuePair => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
-                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].source,
+                QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].source,
             },
-            What::Receiver => match self.events.queue_pair(event.order) {
+            EventKind::Receiver => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
-                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].destination,
+                QueuePairName::Slot(slot) => self.pairs.paths[slot as usize].destination,
             },
-            What::Start => self.traffic.host_of(facts.blueprint, id),
-            What::Fault => return None,
+            EventKind::Start => self.traffic.host_of(facts.blueprint, id),
+            EventKind::Fault => return None,
         })
     }
 
-    /// Says how far it is to whoever watches.
+    /// Reports progress to the observer of the run.
     pub fn report(&mut self) {
         let unreported =
             self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);
@@ -108,7 +110,7 @@ pub(crate) struct Outboxes {
     /// Empty lists for actions that come of actions.
     pub spare_actions: Vec<Vec<CpAction>>,
     pub replies: Outbox<Reply>,
-    pub notices: Outbox<Notice>,
+    pub cnps: Outbox<Cnp>,
     pub messages: Outbox<ControlMessage>,
     pub ready: Vec<ReadyView>,
     /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.

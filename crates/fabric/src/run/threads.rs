@@ -1,4 +1,4 @@
-//! The number of threads of a run, and why it is not larger.
+//! The number of threads of a run, and the reason why it is not larger.
 
 pub(crate) mod assignment;
 mod policy;
@@ -7,7 +7,7 @@ use crate::network::blueprint::Blueprint;
 use crate::run::groups::{Groups, SHORTEST, in_one_order};
 use crate::run::threads::policy::FewerThreads;
 
-/// On how many threads somebody wants a run to be.
+/// The requested number of threads of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
     /// On so many as pay.
@@ -35,7 +35,7 @@ pub struct ThreadPlan {
 }
 
 impl ThreadPlan {
-    /// One thread; `why` says for what reason.
+    /// One thread, for the reason `why`.
     fn one(why: Option<String>) -> Self {
         ThreadPlan { threads: 1, forced: false, owners: None, why }
     }
@@ -51,7 +51,7 @@ impl ThreadPlan {
         ThreadPlan { threads, forced, owners: Some(owners.to_vec()), why: None }
     }
 
-    /// What a run does where `cores` are to be had.
+    /// The plan of a run where `cores` are available.
     pub fn of_run(blueprint: &Blueprint, asked: Threads, cores: usize) -> Self {
         let (wanted, rule): (_, fn(&_, _, _) -> _) = match asked {
             Threads::Paying => (cores, policy::too_little),

@@ -1,4 +1,4 @@
-//! Events node by node, in windows of the shortest link.
+//! Windows of the shortest link, in which each node executes its events.
 //!
 //! ```text
 //!  window   |<----------- length ----------->|<----------- length ----------->|
@@ -40,7 +40,7 @@ const FEW: usize = 6;
 /// So many pending events that a node has added in a visit lie in order; more of them in a heap.
 const MANY: usize = 64;
 /// No node.
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The events of all nodes.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Windows {
             window: 0,
             ends: ends(0, length),
             stop: 0,
-            node: NOBODY,
+            node: NO_NODE,
             sorted: Vec::new(),
             at: 0,
             added: Vec::new(),
@@ -394,7 +394,7 @@ impl Windows {
 
     /// The event of the visit that comes so many after the next one, of those that were known when it began.
     #[inline]
-    pub fn ahead(&self, by: usize) -> Option<&Event> {
+    pub fn peek(&self, by: usize) -> Option<&Event> {
         self.sorted.get(self.at + by)
     }
 }

@@ -5,9 +5,9 @@ use floodway_units::NodeId;
 
 use crate::network::facts::Facts;
 use crate::pool::SharedSlice;
-use crate::run::ahead::fetch_packets;
 use crate::run::at_node::AtNode;
 use crate::run::node::Node;
+use crate::run::prefetch::fetch_packets;
 use crate::run::state::Run;
 use crate::run::windows::Windows;
 
@@ -121,7 +121,7 @@ impl AtNode<'_, '_> {
     fn visit(&mut self) -> u64 {
         let mut work = 0;
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
-            if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {
+            if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.peek(REST)) {
                 self.run.fetch_rest(self.facts, self.node.view(), &event);
             }
             self.dispatch(event);

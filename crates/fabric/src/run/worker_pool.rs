@@ -1,4 +1,4 @@
-//! Parallel windows: which worker thread owns which nodes, and how threads synchronise.
+//! Parallel windows: the owners of nodes, and how threads synchronise.
 //!
 //! ```text
 //!  window     |<-------- length -------->|         |<-------- length -------->|

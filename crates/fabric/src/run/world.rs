@@ -1,25 +1,25 @@
 //! The state of a running network, and its event loop.
 //!
 //! ```text
-//!          kick            start                      arrive
+//!       try_transmit         start                      arrive
 //!  queue ───────► transmitter ───────► event of arrival ───────► next node
 //!                     │ departure event only while something waits
-//!                     └ release of the ingress account, settled when a view is read
+//!                     └ release of the ingress account, applied when a view is read
 //! ```
-//! A packet on a link is an event that names the packet's place.
+//! A packet on a link is an event that holds a reference to the packet.
 
 use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
 use floodway_units::{NodeId, PortId, Time, fold, mix};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::records::series::Series;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
 use crate::run::node::Node;
 use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
@@ -41,7 +41,7 @@ pub(crate) struct World<'a> {
     pub other_runs: Vec<Run<'a>>,
     pub worker_pool: Option<WorkerPool>,
     /// When the run is over: packets on links, with the ports that sent them.
-    pub on_links: Vec<(PortId, Place)>,
+    pub on_links: Vec<(PortId, PacketRef)>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
 }
@@ -99,25 +99,25 @@ impl<'a> World<'a> {
         &self.node_at(port).series[self.facts.local(port).index()]
     }
 
-    /// The ingress side of a lane of the network.
-    pub fn ingress(&self, lane: usize) -> &Ingress {
-        let (port, class) = self.facts.layout.lane_of(lane);
-        &self.node_at(port).ingress[self.facts.layout.lane(self.facts.local(port), class)]
+    /// The ingress side of a port class of the network.
+    pub fn ingress(&self, port_class: usize) -> &Ingress {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        &self.node_at(port).ingress[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
-    /// The egress side of a lane of the network.
-    pub fn egress(&self, lane: usize) -> &Egress {
-        let (port, class) = self.facts.layout.lane_of(lane);
-        &self.node_at(port).egress[self.facts.layout.lane(self.facts.local(port), class)]
+    /// The egress side of a port class of the network.
+    pub fn egress(&self, port_class: usize) -> &Egress {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        &self.node_at(port).egress[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
-    /// The ingress sides of all lanes, by number.
+    /// The ingress sides of all port classes, by number.
     pub fn accounts(&self) -> impl Iterator<Item = (usize, &Ingress)> + Clone {
-        (0..self.lanes()).map(|lane| (lane, self.ingress(lane)))
+        (0..self.port_classes()).map(|port_class| (port_class, self.ingress(port_class)))
     }
 
-    /// How many lanes the network has.
-    pub fn lanes(&self) -> usize {
+    /// How many port classes the network has.
+    pub fn port_classes(&self) -> usize {
         self.facts.ports.len() * self.facts.layout.classes.len()
     }
 
@@ -125,23 +125,23 @@ impl<'a> World<'a> {
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
         let Some(node) = self.run.node_of(&self.facts, &event) else {
-            self.run.kept.counts[What::Fault as usize] += 1;
+            self.run.kept.counts[EventKind::Fault as usize] += 1;
             return self.fault(self.run.events.decode(event.order).1);
         };
         self.at(node).dispatch(event);
         if !self.run.out.started.is_empty() {
-            self.kick_started();
+            self.try_transmit_started();
         }
     }
 
     /// Lets the NICs look at which flows have just started, unless more start at this instant.
-    fn kick_started(&mut self) {
+    fn try_transmit_started(&mut self) {
         if !self.run.out.all_started {
             return;
         }
         for i in 0..self.run.out.started.len() {
             let (mut at, port) = self.at_port(self.run.out.started[i]);
-            at.kick(port);
+            at.try_transmit(port);
         }
         self.run.out.started.clear();
     }
@@ -149,7 +149,7 @@ impl<'a> World<'a> {
     /// Events by cause so far.
     pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
         let mut named: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &count) in What::ALL.iter().zip(&self.run.kept.counts) {
+        for (what, &count) in EventKind::ALL.iter().zip(&self.run.kept.counts) {
             match named.iter_mut().find(|(name, _)| *name == what.name()) {
                 Some(entry) => entry.1 += count,
                 None => named.push((what.name(), count)),
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
             let event = match queue.window() {
                 Some(&window) if window[0].time < end => {
                     queue.advance();
-                    self.run.look_ahead(&self.facts, &self.nodes, &window);
+                    self.run.prefetch(&self.facts, &self.nodes, &window);
                     window[0]
                 }
                 _ => match queue.pop_before(end) {

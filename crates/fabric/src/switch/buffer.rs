@@ -6,7 +6,7 @@ use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 
 use crate::network::layout::Local;
 use crate::records::counters::{RareCounters, Traffic};
-use crate::run::agenda::Armed;
+use crate::run::events::Armed;
 
 /// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(crate) struct Ingress {
     /// Bytes held in headroom.
     pub headroom: u64,
     pub reserve: u64,
-    /// Until then the series, and `peak`, need not hear of `told` bytes held, or of fewer.
-    pub told_until: u64,
-    pub told: u32,
-    /// While `shared` stays below this and the pool is half empty, packets come in without a word.
-    pub quiet: u32,
-    /// Its number among the lanes of the network.
+    /// Until then the series and `peak` have recorded `recorded` bytes held: fewer need no call.
+    pub recorded_until: u64,
+    pub recorded: u32,
+    /// While `shared` stays below this and the pool is half empty, no callback runs.
+    pub fast_path_below: u32,
+    /// Its number among the port classes of the network.
     pub id: u32,
     pub at_host: bool,
     /// Losses on the link that leads here.
@@ -77,6 +77,6 @@ pub(crate) struct Uncharge {
     pub port: Local,
     /// The ingress port and its account.
     pub ingress: Local,
-    pub lane: u32,
+    pub port_class: u32,
     pub frame: u16,
 }

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::Disposition;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::switch::buffer::Uncharge;
-use crate::switch::crossing::Inputs;
+use crate::switch::crossbar::Inputs;
 
 /// A switch's buffer and routing.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Switch {
     pub pool_size: u64,
     pub pool_used: u64,
     /// Up to here the pool counts as half empty.
-    pub pool_quiet: u64,
+    pub pool_fast_path_up_to: u64,
     pub occupied: u64,
     pub peak: u64,
     pub pipeline: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Switch {
     /// Its number among the switches, in its events.
     pub number: u32,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
-    pub pipe: VecDeque<(u64, Local, Place)>,
+    pub pipe: VecDeque<(u64, Local, PacketRef)>,
     /// Where it is a relay.
     pub relay: Option<Relay>,
     /// Where it is input-output queued.
@@ -54,7 +54,7 @@ impl Switch {
             next_release: NEVER,
             pool_size: NEVER,
             pool_used: 0,
-            pool_quiet: NEVER,
+            pool_fast_path_up_to: NEVER,
             occupied: 0,
             peak: 0,
             pipeline: 0,

@@ -1,8 +1,8 @@
-//! Switches: how a packet passes one, its buffer, its congestion points, its crossbar.
+//! Switches: forwarding, buffer, congestion points, crossbar.
 
 pub(crate) mod buffer;
 pub(crate) mod congestion;
-pub(crate) mod crossing;
+pub(crate) mod crossbar;
 pub(crate) mod forward;
 pub(crate) mod own_scheduler;
 pub(crate) mod route;

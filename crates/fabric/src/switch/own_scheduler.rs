@@ -1,4 +1,4 @@
-//! A scheduler from outside the tree, whose answers are checked: the engine takes the queue that is named as it is.
+//! Schedulers from outside the tree, whose answers are checked before the engine uses them.
 
 use floodway_engine::panics::Misused;
 use floodway_mechanisms::registry::AnyScheduler;

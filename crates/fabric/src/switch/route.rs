@@ -1,9 +1,9 @@
-//! Where a packet leaves a switch.
+//! Routing of a packet: the port by which it leaves a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
 use floodway_units::{Bytes, NodeId};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::in_force;
@@ -12,12 +12,12 @@ use crate::run::at_node::{AtNode, bytes};
 impl AtNode<'_, '_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
-    pub fn next_port(&mut self, ingress: Local, place: Place) -> Option<Local> {
-        let &Packet { out, .. } = &self.run.packets[place];
+    pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
+        let &Packet { out, .. } = &self.run.packets[packet_ref];
         if out != ingress {
             return self.node.ports.known(out.index()).up.then_some(out);
         }
-        self.look_up(ingress, place)
+        self.look_up(ingress, packet_ref)
     }
 
     /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that it needs
@@ -27,32 +27,32 @@ impl AtNode<'_, '_> {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let way = self.run.pairs.ways.known(packet.flow.index());
-        way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
+        let path = self.run.pairs.paths.known(packet.flow.index());
+        path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, ingress: Local, place: Place) -> Option<Local> {
-        let packet = self.run.packets[place];
+    fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
+        let packet = self.run.packets[packet_ref];
         // A fixed path that leads back where it comes from.
-        let way = self.run.pairs.ways.known(packet.flow.index());
-        let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
+        let path = self.run.pairs.paths.known(packet.flow.index());
+        let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.node.ports.known(out.index()).up.then_some(out);
         }
         self.route(ingress, &packet)
     }
 
-    /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
+    /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
-        let way = self.run.pairs.ways.known(packet.flow.index());
+        let path = self.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
         if let Some(relay) = self.relay() {
             return Some(relay.other(ingress));
         }
         let node = self.node.id;
         let (destination, tuple) =
-            if reply { (way.source, way.tuple.reversed()) } else { (way.destination, way.tuple) };
+            if reply { (path.source, path.tuple.reversed()) } else { (path.destination, path.tuple) };
         self.refresh_routes(destination);
         let candidates = self.candidates(node, destination);
         match *candidates {
@@ -78,7 +78,8 @@ impl AtNode<'_, '_> {
         let node = self.node.id;
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
         let ports = in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination));
-        let usual = self.node.switch.router().usual_way(&view, ports).map(|way| self.facts.local(ports[way]));
+        let usual =
+            self.node.switch.router().usual_port(&view, ports).map(|path| self.facts.local(ports[path]));
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
             if self.node.switch.router().stays(&view, &at) {
@@ -97,8 +98,8 @@ impl AtNode<'_, '_> {
         let port = views.get(choice).map(|view| self.facts.local(view.port));
         self.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
-            let lane = self.facts.layout.lane(left, packet.class);
-            self.node.egress.known_mut(lane).rare.moves += 1;
+            let port_class = self.facts.layout.port_class(left, packet.class);
+            self.node.egress.known_mut(port_class).rare.moves += 1;
         }
         port
     }
@@ -110,11 +111,11 @@ impl AtNode<'_, '_> {
             rate: self.rate(port),
             up: self.node.ports.known(port.index()).up,
             signals: Signals::default(),
-            culprit: false,
+            harmful: false,
             holds_flow: false,
         };
         if full {
-            view.holds_flow = self.node.machines[port.index()].placed.contains_key(&packet.flow.0);
+            view.holds_flow = self.node.machines[port.index()].queue_of_flow.contains_key(&packet.flow.0);
             view.queued = bytes(self.node.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.time());
@@ -122,7 +123,7 @@ impl AtNode<'_, '_> {
                 view.signals.local |= signals.local;
                 view.signals.remote |= signals.remote;
                 view.signals.severe |= signals.severe;
-                view.culprit |= point.is_culprit(self.time(), packet.flow);
+                view.harmful |= point.is_harmful(self.time(), packet.flow);
             }
         }
         view

@@ -1,17 +1,17 @@
-//! What mechanisms may know of a packet, a queue and an account.
+//! Views of a packet, a queue and an account, for mechanisms.
 
 use floodway_mechanisms::slots::{IngressView, PacketView, QueueView};
 
 use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let path = &self.run.pairs.paths[packet.flow.index()];
         let is_reply = packet.is_reply();
-        let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
+        let tuple = if is_reply { path.tuple.reversed() } else { path.tuple };
         PacketView {
             flow: packet.flow,
             class: self.facts.layout.classes[packet.class as usize],
@@ -22,7 +22,7 @@ impl AtNode<'_, '_> {
             is_reply,
             isolated: packet.has(ISOLATED),
             mark: packet.mark(),
-            flow_hash: way.hash,
+            flow_hash: path.hash,
             source: tuple.source,
             destination: tuple.destination,
             ingress: self.id(packet.ingress),
@@ -31,7 +31,7 @@ impl AtNode<'_, '_> {
 
     pub fn queue_view(&self, port: Local, q: usize, packet: &Packet) -> QueueView {
         let class = self.facts.layout.class_of_queue(q);
-        let lane = self.facts.layout.lane(port, class);
+        let port_class = self.facts.layout.port_class(port, class);
         QueueView {
             port: self.id(port),
             class: self.facts.layout.classes[class as usize],
@@ -45,15 +45,15 @@ impl AtNode<'_, '_> {
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
-            paused: self.node.egress.known(lane).paused_since != NEVER && !self.may_lose(port, q),
-            base_rtt: self.run.pairs.ways[packet.flow.index()].base_rtt,
+            paused: self.node.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
+            base_rtt: self.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }
 
     /// What a receiver half may know of its account.
-    pub fn account_view(&self, lane: usize) -> IngressView {
-        let account = self.node.ingress.known(lane);
-        let shared = if account.by_output { self.longest_voq_of(lane) } else { account.shared() };
+    pub fn account_view(&self, port_class: usize) -> IngressView {
+        let account = self.node.ingress.known(port_class);
+        let shared = if account.by_output { self.longest_voq_of(port_class) } else { account.shared() };
         let free = if account.pooled {
             // Nothing bounds that of a host.
             self.node.switch.pool_size.saturating_sub(self.node.switch.pool_used)

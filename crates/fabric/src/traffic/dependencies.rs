@@ -1,29 +1,29 @@
-//! Flows of a list that wait for others: who may wait for whom, and in which order they can start.
+//! Dependencies between flows of a list: which flow may wait for which, and in which order they can start.
 
 use std::collections::VecDeque;
 
 use crate::network::blueprint::{Blueprint, FlowSpec, UNBOUNDED};
 
-/// Why flows cannot wait as a list says; flows by their place in it.
+/// Errors of the dependencies of a list; flows by their index in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The list has no flow of this place.
     Unknown {
-        /// Who waits.
+        /// The flow that waits.
         flow: usize,
     },
     /// The flow waits for one that neither ends nor begins at its source, which cannot know.
-    Unheard {
-        /// Who waits.
+    Unobservable {
+        /// The flow that waits.
         flow: usize,
-        /// For whom.
+        /// The flow that it waits for.
         after: usize,
     },
     /// The flow waits for one without end.
     Endless {
-        /// Who waits.
+        /// The flow that waits.
         flow: usize,
-        /// For whom.
+        /// The flow that it waits for.
         after: usize,
     },
     /// Each of these waits for the next, and the last for the first.
@@ -31,12 +31,12 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What is wrong, with flows called what `name` says.
+    /// The error as a text, with flows named by `name`.
     pub fn words(&self, blueprint: &Blueprint, flows: &[FlowSpec], name: impl Fn(usize) -> String) -> String {
         let node = |node: floodway_units::NodeId| &blueprint.nodes[node.index()].name;
         match self {
             Fault::Unknown { flow } => format!("{} waits for a flow that is not there", name(*flow)),
-            Fault::Unheard { flow, after } => {
+            Fault::Unobservable { flow, after } => {
                 let (of, before) = (&flows[*flow], &flows[*after]);
                 format!(
                     "{} starts at {}, which cannot know when {} from {} to {} is complete: it would have to \
@@ -58,10 +58,10 @@ impl Fault {
         }
     }
 
-    /// The flow at which to say so.
+    /// The flow of the error.
     pub fn flow(&self) -> usize {
         match self {
-            Fault::Unknown { flow } | Fault::Unheard { flow, .. } | Fault::Endless { flow, .. } => *flow,
+            Fault::Unknown { flow } | Fault::Unobservable { flow, .. } | Fault::Endless { flow, .. } => *flow,
             Fault::Cycle(cycle) => cycle.first().copied().unwrap_or_default(),
         }
     }
@@ -80,7 +80,7 @@ pub fn order(flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
                 return Err(Fault::Endless { flow, after });
             }
             if before.destination != spec.source && before.source != spec.source {
-                return Err(Fault::Unheard { flow, after });
+                return Err(Fault::Unobservable { flow, after });
             }
             followers[after].push(flow);
         }
@@ -106,16 +106,16 @@ pub fn order(flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
 /// A cycle among flows that can never start, of which each waits for another one.
 fn cycle(flows: &[FlowSpec], unmet: &[usize], from: usize) -> Vec<usize> {
     let waits_for = |flow: usize| flows[flow].after.iter().copied().find(|&after| unmet[after] > 0);
-    let mut way = vec![from];
+    let mut chain = vec![from];
     let mut seen = vec![false; flows.len()];
     let mut at = from;
     while !std::mem::replace(&mut seen[at], true) {
         let Some(next) = waits_for(at) else { break };
-        way.push(next);
+        chain.push(next);
         at = next;
     }
     // The last is where the cycle closes; who is before its first place only leads there.
-    way.pop();
-    let begin = way.iter().position(|&flow| flow == at).unwrap_or_default();
-    way.split_off(begin)
+    chain.pop();
+    let begin = chain.iter().position(|&flow| flow == at).unwrap_or_default();
+    chain.split_off(begin)
 }

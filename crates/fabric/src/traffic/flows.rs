@@ -1,4 +1,4 @@
-//! Flows: where they come from, and which queue pair carries them.
+//! Flows: their sources, and the queue pairs that carry them.
 
 mod start;
 
@@ -9,7 +9,7 @@ use floodway_units::{Bytes, NodeId, PortId, Rng};
 use crate::host::listed::Listed;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
 use crate::pool::Pool;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::traffic::numbers::Label;
 use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;

@@ -1,8 +1,8 @@
-//! Traffic: when flows start, from where to where, and of which size.
+//! Traffic: when flows start, from which source to which destination, and of which size.
 
 pub mod dependencies;
+pub mod destinations;
 pub(crate) mod flows;
 pub(crate) mod numbers;
 pub mod sizes;
-pub mod spread;
 pub(crate) mod triggers;

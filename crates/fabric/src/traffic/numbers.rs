@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Sharing, WorkloadSpec};
 use crate::traffic::flows::PairKey;
 
-/// What tells a flow from others of its workload's source.
+/// What distinguishes a flow from others of its workload's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     /// Its number; that of the first message, of a loop.

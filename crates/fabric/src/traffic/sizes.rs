@@ -27,7 +27,7 @@ pub enum SizesError {
         /// Its cumulative percentage.
         percent: f64,
     },
-    /// A number that is none, or is negative.
+    /// A number that is not finite, or is negative.
     #[error("point {index} is not a size and a percentage from 0 to 100")]
     NotANumber {
         /// Its place, from 1.

@@ -1,4 +1,4 @@
-//! What starts when something else is complete: flows that wait for others, and closed loops.
+//! Starts on completion: flows that wait for others, and closed loops.
 //!
 //! A completion is known at one node, the receiver's or the sender's, and starts flows of that node only: so
 //! no word travels faster than the network. It always goes through the queue of events, as a flow start of

@@ -12,7 +12,7 @@ use super::origin::Origins;
 use super::stops::Stops;
 use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
 use crate::host::messages::Outgoing;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::records::tally::FlowKey;
@@ -23,7 +23,7 @@ impl World<'_> {
     /// Follows a flow from now on, before the run starts.
     pub fn trace(&mut self, flow: FlowRef) {
         self.run.events.go_in_one_order();
-        let (lanes, ports) = (self.lanes(), self.facts.ports.len());
+        let (port_classes, ports) = (self.port_classes(), self.facts.ports.len());
         for port in self.nodes.iter_mut().flat_map(|node| node.ports.iter_mut()) {
             port.observed = true;
         }
@@ -33,8 +33,8 @@ impl World<'_> {
             message: None,
             slots: Vec::new(),
             flights: BTreeMap::new(),
-            busy: vec![0; lanes],
-            paused: vec![Stops::default(); lanes],
+            busy: vec![0; port_classes],
+            paused: vec![Stops::default(); port_classes],
             held: vec![Stops::default(); ports],
             origins: Origins::default(),
             sender: None,
@@ -129,7 +129,7 @@ impl AtNode<'_, '_> {
         let Some(mut trace) = self.run.trace.take() else { return };
         if own && trace.is_open() && message.number == trace.flow.number {
             let Outgoing { start, size, ideal, end, .. } = *message;
-            let destination = self.run.pairs.ways[slot as usize].destination;
+            let destination = self.run.pairs.paths[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.flights.retain(|&(_, of), _| of == slot);
@@ -142,25 +142,25 @@ impl AtNode<'_, '_> {
 
     /// Does the queue pair belong to the workload and the source of the flow that is followed?
     fn is_own_pair(&self, slot: u32) -> bool {
-        let way = &self.run.pairs.ways[slot as usize];
-        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (way.workload, way.source);
+        let path = &self.run.pairs.paths[slot as usize];
+        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (path.workload, path.source);
         self.run.trace.as_ref().is_some_and(|trace| of(trace))
     }
 
     /// A frame starts on the wire of a port now, takes `serial`, and is at the far end at `arrival`.
     #[cold]
-    pub fn trace_start(&mut self, port: Local, place: Place, (serial, arrival): (u64, u64)) {
+    pub fn trace_start(&mut self, port: Local, packet_ref: PacketRef, (serial, arrival): (u64, u64)) {
         let Some(mut trace) = self.run.trace.take() else { return };
-        let packet = self.run.packets[place];
+        let packet = self.run.packets[packet_ref];
         if packet.is_link_control() {
             // Of one that waited to be sent, `at` is when it was made.
             trace.origins.leaves(self.id(port), arrival, packet.at);
         } else {
             let id = self.id(port);
-            let (lane, until) = (self.facts.layout.lane_id(id, packet.class), self.now + serial);
-            trace.busy[lane] = until;
+            let (port_class, until) = (self.facts.layout.port_class_id(id, packet.class), self.now + serial);
+            trace.busy[port_class] = until;
             let oldest = trace.oldest(self.now);
-            trace.paused[lane].interrupt(self.now, until, oldest);
+            trace.paused[port_class].interrupt(self.now, until, oldest);
             if packet.is_data() && trace.slots.contains(&packet.flow.0) {
                 self.journey(&mut trace, id, &packet, (serial, arrival));
             }
@@ -206,7 +206,7 @@ impl AtNode<'_, '_> {
             return;
         };
         let mut sums = sender.until(left);
-        for hop in &flight.way {
+        for hop in &flight.delays {
             sums.add(hop, (message.start, now));
         }
         let fct = now - message.start;

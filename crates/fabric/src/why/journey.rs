@@ -1,4 +1,4 @@
-//! The way of a packet through the network, hop by hop.
+//! The path of a packet through the network, hop by hop.
 
 mod hops;
 
@@ -9,7 +9,7 @@ use super::{Interval, Label};
 pub(super) struct Flight {
     psn: u64,
     /// From its first bit at the NIC to `at`, without a gap.
-    pub way: Vec<Interval>,
+    pub delays: Vec<Interval>,
     /// When its last bit is at the node to which it is on the way.
     at: u64,
     /// That node is a host.
@@ -31,7 +31,7 @@ impl Flight {
 
     fn push(&mut self, from: u64, to: u64, label: Label) {
         if from < to {
-            self.way.push(Interval { from, to, label });
+            self.delays.push(Interval { from, to, label });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the sender of a flow does, or waits for, at each instant.
+//! States of a sender: what it does, or waits for, at each instant.
 
 mod standing;
 
@@ -8,7 +8,7 @@ use floodway_units::{FlowId, PortId};
 
 use super::{Cause, Interval, Label, Message, Sums, Trace};
 use crate::link::packet::{Packet, RETRANSMISSION};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
 /// So many intervals are kept before those that can change no more are summed up.
 const MANY: usize = 4096;
@@ -19,7 +19,7 @@ pub(super) struct Sender {
     slot: u32,
     /// The port by which its queue pair sends, and its class there.
     pub nic: PortId,
-    lane: usize,
+    port_class: usize,
     /// Each instant up to `known` is in `sums` or in `log`.
     pub known: u64,
     /// What no packet that may still complete the flow left before.
@@ -51,7 +51,7 @@ struct Standing {
     wire: Wire,
     /// 2. Messages before it have packets that were never sent.
     turn: u64,
-    /// 3. It may send nothing before it hears an ACK, or a timer; what that goes to.
+    /// 3. It may send nothing before an ACK arrives, or a timer fires; the reason for that.
     waits: Option<Cause>,
     /// 4. Its pacing time.
     pacing: u64,
@@ -133,9 +133,9 @@ impl Sender {
     }
 
     fn account_pauses(&mut self, time: (u64, u64), label: Label, trace: &Trace) {
-        let (stops, left) = trace.paused[self.lane].take_out_of(&[time]);
+        let (stops, left) = trace.paused[self.port_class].take_out_of(&[time]);
         debug_assert!(left.is_empty(), "the NIC is stopped all this time");
-        for pause in trace.pauses(self.lane, self.nic, &stops) {
+        for pause in trace.pauses(self.port_class, self.nic, &stops) {
             self.push(pause);
         }
         for (from, to) in left {
@@ -165,8 +165,8 @@ impl Sender {
         if self.log.len() < MANY {
             return;
         }
-        let settled = oldest.min(self.started);
-        while let Some(first) = self.log.front().copied().filter(|first| first.to <= settled) {
+        let oldest_kept = oldest.min(self.started);
+        while let Some(first) = self.log.front().copied().filter(|first| first.to <= oldest_kept) {
             self.sums.add(&first, (0, NEVER));
             self.log.pop_front();
         }

@@ -1,11 +1,11 @@
-//! When something was stopped, and for what.
+//! Stops: when something was stopped, and for which reason.
 
 use std::collections::VecDeque;
 
 use super::origin::Source;
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 
-/// So many stops are kept though nobody may ask for them on the flow's behalf: the last ones tell why a queue is long.
+/// So many stops are kept though the flow may not need them: the last ones explain why a queue is long.
 const RECENT: usize = 32;
 
 /// A stop, or a part of one.
@@ -25,7 +25,7 @@ pub(super) struct Stop {
 /// last bit, and a frame that is small enough to start all the same interrupts it.
 #[derive(Clone, Debug)]
 pub(super) struct Stops {
-    /// When the stop in force begins or goes on, which may be still to come; never where there is none.
+    /// When the stop in force begins or goes on, which may be in the future; never if there is no stop.
     since: u64,
     /// When it began.
     began: u64,
@@ -69,7 +69,7 @@ impl Stops {
         }
     }
 
-    /// It goes on; nobody will ask for what was before `oldest`.
+    /// It goes on; stops before `oldest` are no longer needed.
     pub fn go(&mut self, now: u64, oldest: u64) {
         self.end(now, oldest);
         (self.since, self.began, self.source) = (NEVER, NEVER, None);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_for_is_forgotten() {
+    fn stops_that_are_no_longer_needed_are_dropped() {
         let mut stops = Stops::default();
         for at in 0..100 {
             stops.stop(10 * at, None);

@@ -42,8 +42,8 @@ pub const CASL: &str = r#"{"casl": {
 
 /// Can this congestion point stand where packets go out by such a flow control, at a switch with such a buffer?
 pub fn may_stand(point: &str, flow_control: &str, buffer: &str) -> bool {
-    let bears = flow_control.contains("pfc") || flow_control.contains("lossy");
-    !point.contains("casl") || bears && !buffer.contains("ioq")
+    let tolerates = flow_control.contains("pfc") || flow_control.contains("lossy");
+    !point.contains("casl") || tolerates && !buffer.contains("ioq")
 }
 
 /// Puts a mechanism at all ports, of hosts too, but not at relays.
@@ -281,20 +281,20 @@ impl Net {
         self.blueprint.links[link].directions[1].delay = back;
     }
 
-    /// A buffer of its own for what comes to `node` by `link`.
+    /// A buffer of its own for what arrives at `node` by `link`.
     pub fn port_buffer(&mut self, link: usize, node: NodeId, buffer: &str) {
         let end = end_at(&self.blueprint, link, node);
         self.blueprint.links[link].ends[end].buffer = Some(params(buffer));
     }
 
-    /// Another flow control for what comes to `node` by `link`.
+    /// Another flow control for what arrives at `node` by `link`.
     pub fn ingress_control(&mut self, link: usize, node: NodeId, flow_control: &str) {
         let end = end_at(&self.blueprint, link, node);
         let control = &mut self.blueprint.links[link].directions[1 - end].flow_control;
         *control = vec![(Class::DATA, params(flow_control))];
     }
 
-    /// `node` pauses the data class of whoever feeds it by `link`.
+    /// `node` pauses the data class of its upstream on `link`.
     pub fn pauses(&mut self, link: usize, node: NodeId, from: Span, to: Time) {
         let end = end_at(&self.blueprint, link, node);
         let fault = PauseFault { class: Class::DATA, from: Time::ZERO + from, to };

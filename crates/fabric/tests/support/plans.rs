@@ -5,8 +5,8 @@ use floodway_fabric::blueprint::{
     AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts,
     Role, ShareSpec, Sharing,
 };
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -284,7 +284,7 @@ impl Plan {
         net.blueprint.workloads[poisson].arrivals = Arrivals::Poisson(PoissonSpec {
             sources: hosts.to_vec(),
             destinations: hosts.to_vec(),
-            spread: Spread::Uniform,
+            pattern: DestinationPattern::Uniform,
             sizes: Sizes::new(&[(100.0, 0.0), (5_000.0, 50.0), (50_000.0, 100.0)]).expect("it is one"),
             mean_gap: Span::us(12),
             from: Time::ZERO,
@@ -302,12 +302,12 @@ impl Plan {
     /// One loop that goes on as it is sent, and a pair of which each answers the other.
     fn loops(hosts: &[NodeId]) -> Vec<LoopSpec> {
         let (a, b) = (hosts[0], hosts[hosts.len() - 1]);
-        let of = |source, destination, ahead, next| LoopSpec {
+        let of = |source, destination, depth, next| LoopSpec {
             source,
             destination,
             size: Bytes(4_000),
             messages: 20,
-            ahead,
+            depth,
             start: Time::ZERO + Span::us(1),
             next,
         };

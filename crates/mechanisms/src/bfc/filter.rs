@@ -1,4 +1,4 @@
-//! Bloom filters of flows: which bits a flow has, and counts of them.
+//! Bloom filters of flows: the bits of a flow, and their counts.
 
 use floodway_units::{Class, mix};
 
@@ -59,12 +59,12 @@ impl Counting {
         }
     }
 
-    /// Does the upstream have to hear of it, again or anew?
+    /// Is the filter to be sent upstream, again or for the first time?
     pub(super) fn is_due(&self) -> bool {
         !self.filter.is_empty() || self.filter.bits != self.known
     }
 
-    /// The filter, which the upstream hears of now.
+    /// The filter, which is sent upstream now.
     pub(super) fn sent(&mut self) -> FlowFilter {
         self.known = self.filter.bits;
         self.filter

@@ -1,4 +1,4 @@
-//! Flows that an egress port has paused: how many of their packets count, and which wait to be resumed.
+//! Flows that an egress port has paused: how many of their packets count, and which are to be resumed.
 
 use std::collections::VecDeque;
 
@@ -106,7 +106,7 @@ impl Pauses {
             {
                 let Ok(at) = self.find(flow) else { continue };
                 if self.flows[at].counted > 0 {
-                    // It has been paused anew.
+                    // It has been paused again.
                     self.flows[at].listed = false;
                     continue;
                 }

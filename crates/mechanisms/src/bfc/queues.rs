@@ -1,4 +1,4 @@
-//! The queues of a class at an egress port: which flow waits where, and which queues the downstream holds back.
+//! The queues of a class at an egress port: the queue of each flow, and the queues that the downstream holds back.
 
 use std::collections::VecDeque;
 

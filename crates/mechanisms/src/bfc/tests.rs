@@ -86,7 +86,7 @@ impl Port {
     }
 
     /// A filter of flows arrives from the downstream.
-    fn hears(&mut self, now: Time, flows: &[u64]) {
+    fn receives(&mut self, now: Time, flows: &[u64]) {
         let mut counting = Counting::new(Hashes::new(4, 128), Class::DATA);
         for flow in flows {
             counting.count(*flow, 1);
@@ -98,7 +98,7 @@ impl Port {
 }
 
 fn pauses(flow: u32, number: i64) -> CpAction {
-    said(INGRESS, Class::DATA, flow, number)
+    pause_message(INGRESS, Class::DATA, flow, number)
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn two_active_queues_have_half_the_threshold() {
     // A queue that the downstream holds back is not active.
     let mut other = Port::new(paper());
     (0..2).for_each(|_| drop(other.comes(us(1), 6)));
-    other.hears(us(1), &[6]);
+    other.receives(us(1), &[6]);
     assert!((0..76).all(|_| other.comes(us(1), 5).1.is_empty()));
     assert_eq!(other.comes(us(1), 5).1, [pauses(5, 1)]);
 }
@@ -244,7 +244,7 @@ fn two_flows_of_a_queue_are_resumed_in_a_round_trip_of_the_hop() {
 }
 
 #[test]
-fn a_flow_that_is_paused_anew_while_it_waits_in_the_list_stays_paused() {
+fn a_flow_that_is_paused_again_while_it_waits_in_the_list_stays_paused() {
     let mut port = Port::new(Params { queues: 1, first_packets: false, resumes: 1, ..paper() });
     (0..75).for_each(|_| drop(port.comes(us(1), 0)));
     (1..3).for_each(|flow| drop(port.comes(us(1), flow)));
@@ -265,7 +265,7 @@ fn an_ingress_sends_its_filter_each_interval_while_a_flow_is_paused_and_once_mor
     let tell = |port: &mut Port, now, number| {
         let message = PortMessage { class: Class::DATA, flow: 5, number };
         let cp = &mut port.cp;
-        assert!(port.bench.told(now, cp, PortEvent::Message(&message)).is_empty());
+        assert!(port.bench.event(now, cp, PortEvent::Message(&message)).is_empty());
     };
     tell(&mut port, us(5), 1);
     let mut sent = Vec::new();
@@ -289,13 +289,13 @@ fn a_queue_stops_while_its_first_packet_is_of_a_paused_flow() {
     for flow in [5, 6, 6] {
         port.comes(us(1), flow);
     }
-    port.hears(us(2), &[6]);
+    port.receives(us(2), &[6]);
     // Flow 5 is ahead in the same queue.
     assert_eq!(port.next(us(2)), Some(1));
     port.leaves(us(2), 1);
     assert_eq!(port.next(us(2)), None);
     assert!(port.cp.holds(us(2), Class::DATA, 6) && !port.cp.holds(us(2), Class::DATA, 5));
-    port.hears(us(4), &[]);
+    port.receives(us(4), &[]);
     assert_eq!(port.next(us(4)), Some(1));
     assert!(!port.cp.holds(us(4), Class::DATA, 6));
 }
@@ -307,7 +307,7 @@ fn another_queue_goes_on_and_a_paused_flow_has_no_first_packet() {
         port.comes(us(1), flow);
     }
     (0..2).for_each(|_| drop(port.leaves(us(1), 0)));
-    port.hears(us(2), &[5, 7]);
+    port.receives(us(2), &[5, 7]);
     assert_eq!(port.next(us(2)), Some(2));
     assert_eq!(port.comes(us(2), 7).0, 3, "not ahead of the others");
     assert_eq!(port.next(us(2)), Some(2));
@@ -315,15 +315,15 @@ fn another_queue_goes_on_and_a_paused_flow_has_no_first_packet() {
     assert_eq!(port.next(us(2)), None, "all that is left is paused");
     // What waits ahead is not held back by a pause that comes later.
     assert_eq!(port.comes(us(2), 8).0, 0);
-    port.hears(us(2), &[5, 7, 8]);
+    port.receives(us(2), &[5, 7, 8]);
     assert_eq!(port.next(us(2)), Some(0));
 }
 
 #[test]
 fn a_filter_that_is_not_repeated_is_void_after_eight_intervals() {
     let mut port = Port::new(paper());
-    port.hears(us(3), &[5]);
-    port.hears(us(5), &[5]);
+    port.receives(us(3), &[5]);
+    port.receives(us(5), &[5]);
     assert_eq!(port.cp.next_timeout(), Some(us(5 + 8 * 2)));
     let cp = &mut port.cp;
     port.bench.sent(us(21), |cx| cp.on_timeout(cx));
@@ -338,7 +338,7 @@ fn packets_that_are_removed_count_no_longer() {
     let waiting: Vec<PacketView> = port.waiting.iter().flatten().copied().collect();
     for p in &waiting {
         let cp = &mut port.cp;
-        said.extend(port.bench.told(us(2), cp, PortEvent::Removed(p)));
+        said.extend(port.bench.event(us(2), cp, PortEvent::Removed(p)));
     }
     assert_eq!(said, [pauses(5, -1)]);
     // The table is empty: the next packet is a first one.
@@ -351,10 +351,10 @@ fn flows_of_one_vfid_that_come_by_two_ports_are_paused_one_by_one() {
     (0..75).for_each(|_| drop(port.comes(us(1), 5)));
     assert_eq!(port.comes(us(1), 5).1, [pauses(5, 1)]);
     let other = PortId(8);
-    assert_eq!(port.comes_by(other, us(1), 5 + 16_384).1, [said(other, Class::DATA, 5, 1)]);
+    assert_eq!(port.comes_by(other, us(1), 5 + 16_384).1, [pause_message(other, Class::DATA, 5, 1)]);
     (0..75).for_each(|_| drop(port.leaves(us(2), 1)));
     assert_eq!(port.leaves(us(2), 1), [pauses(5, -1)]);
-    assert_eq!(port.leaves(us(2), 1), [said(other, Class::DATA, 5, -1)]);
+    assert_eq!(port.leaves(us(2), 1), [pause_message(other, Class::DATA, 5, -1)]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl Turns {
         Turns { quantum: quantum.0.max(1), current: 0, deficit: vec![0; queues] }
     }
 
-    /// The queue that sends next, of those that `open` has as bits; `head` tells the bytes of a queue's first frame.
+    /// The queue that sends next, of those that `open` has as bits; `head` returns the bytes of a queue's first frame.
     pub(super) fn next(&self, open: u64, head: impl Fn(usize) -> Bytes) -> Option<usize> {
         let current = self.current;
         if open >> current & 1 != 0 && head(current).0 <= self.deficit[current] {

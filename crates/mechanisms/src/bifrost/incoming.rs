@@ -1,6 +1,6 @@
 //! F: how many bytes earlier grants still allow to arrive.
 
-use super::{FMode, Slots};
+use super::{FMode, TimeSlots};
 
 /// Virtual incoming bytes, for the next RTT + T.
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ pub(super) enum Incoming {
     Measured { bytes: u64, most: u64 },
 }
 
-/// The grants of the last N + 1 slots in a ring.
+/// The grants of the last N + 1 time slots in a ring.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     grants: Box<[u32]>,
@@ -21,26 +21,29 @@ pub(super) struct Ledger {
     part: u32,
     /// F.
     bytes: u64,
-    /// How many grants are less than a whole slot's.
+    /// How many grants are less than a whole time slot's.
     reduced: usize,
 }
 
 impl Incoming {
     /// A fresh link's, whose upstream may send all the time. Grants fit the field of a frame's quanta.
-    pub fn new(mode: FMode, slots: Slots) -> Self {
+    pub fn new(mode: FMode, time_slots: TimeSlots) -> Self {
         match mode {
-            FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(slots))),
+            // Section IV-A: F from the history of pause decisions.
+            FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(time_slots))),
             FMode::Measured => {
-                Incoming::Measured { bytes: slots.most_incoming(), most: slots.most_incoming() }
+                // Algorithm 1, line 1: F = Delta + Rs · T at the start.
+                Incoming::Measured { bytes: time_slots.most_incoming(), most: time_slots.most_incoming() }
             }
         }
     }
 
-    /// A slot has ended in which `received` bytes came, and `grant` bytes were granted (Alg. 1, line 15).
+    /// A time slot has ended in which `received` bytes came, and `grant` bytes were granted.
     pub fn advance(&mut self, received: u64, grant: u64) {
         match self {
             Incoming::Ledger(ledger) => ledger.push(grant as u32),
             Incoming::Measured { bytes, most } => {
+                // Algorithm 1, line 15: F = min(Delta + Rs · T, F - r + c), at least 0.
                 *bytes = (*bytes + grant).saturating_sub(received).min(*most);
             }
         }
@@ -62,18 +65,18 @@ impl Incoming {
     }
 
     /// Does another whole grant leave everything as it is, whatever has been received?
-    pub fn is_settled(&self) -> bool {
+    pub fn is_steady(&self) -> bool {
         matches!(self, Incoming::Ledger(ledger) if ledger.reduced == 0)
     }
 }
 
 impl Ledger {
-    fn new(slots: Slots) -> Self {
+    fn new(time_slots: TimeSlots) -> Self {
         let mut ledger = Ledger {
-            grants: vec![slots.full as u32; slots.count as usize + 1].into(),
+            grants: vec![time_slots.full as u32; time_slots.count as usize + 1].into(),
             oldest: 0,
-            full: slots.full as u32,
-            part: slots.part() as u32,
+            full: time_slots.full as u32,
+            part: time_slots.part() as u32,
             bytes: 0,
             reduced: 0,
         };
@@ -84,6 +87,7 @@ impl Ledger {
     fn reset(&mut self) {
         self.grants.fill(self.full);
         self.reduced = 0;
+        // Algorithm 1, line 1: F at the start, as grants of whole slots.
         self.bytes = (self.grants.len() as u64 - 1) * u64::from(self.full) + u64::from(self.part);
     }
 
@@ -91,6 +95,7 @@ impl Ledger {
         let gone = std::mem::replace(&mut self.grants[self.oldest], grant);
         self.oldest = (self.oldest + 1) % self.grants.len();
         let oldest = self.grants[self.oldest];
+        // Algorithm 1, line 15: a grant joins F, and one that is due leaves it.
         self.bytes += u64::from(grant);
         self.bytes -= u64::from(gone.min(self.part)) + u64::from(oldest - oldest.min(self.part));
         self.reduced += usize::from(grant < self.full);

@@ -1,33 +1,33 @@
-//! The half at the downstream ingress: grants a slot at each slot's end.
+//! The half at the downstream ingress: grants a time slot at the end of each.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
-use super::{Params, Pauses, Slots};
+use super::{Params, Pauses, TimeSlots};
 use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
 
 /// Receiver half: one per (ingress port, class).
 ///
-/// Slots are counted from the start of the run. While every grant is a whole slot's and little enough is held
+/// Time slots are counted from the start of the run. While every grant is a whole time slot's and little enough is held
 /// for the next one to be whole as well, nothing changes and nothing is said: then it sleeps, and wakes at the
-/// slot's end after a packet that takes the queue beyond that.
+/// time slot's end after a packet that takes the queue beyond that.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The class that it pauses.
     class: Class,
     /// T.
-    slot: Span,
+    time_slot: Span,
     /// H.
     level: Bytes,
     pauses: Pauses,
     /// F.
     incoming: Incoming,
-    /// Wire bytes received when the last slot ended.
+    /// Wire bytes received when the last time slot ended.
     received: Bytes,
-    /// The first slot's end that has not been seen, or slept through.
-    slot_ends: Time,
+    /// The first time slot's end that has not been seen, or slept through.
+    time_slot_ends: Time,
     is_awake: bool,
-    /// The last frame pauses beyond its slot's end.
+    /// The last frame pauses beyond its time slot's end.
     reaches_over: bool,
     /// When the pause of the last frame would end if it began with the frame.
     pause_ends: Time,
@@ -36,17 +36,23 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(params: &Params, slots: Slots, pauses: Pauses, level: Bytes, link: &LinkInfo) -> Self {
-        let incoming = Incoming::new(params.f_mode, slots);
+    pub(super) fn new(
+        params: &Params,
+        time_slots: TimeSlots,
+        pauses: Pauses,
+        level: Bytes,
+        link: &LinkInfo,
+    ) -> Self {
+        let incoming = Incoming::new(params.f_mode, time_slots);
         Receiver {
             class: link.class,
-            slot: params.slot,
+            time_slot: params.slot,
             level,
             pauses,
-            is_awake: !incoming.is_settled(),
+            is_awake: !incoming.is_steady(),
             incoming,
             received: Bytes::ZERO,
-            slot_ends: Time::ZERO + params.slot,
+            time_slot_ends: Time::ZERO + params.slot,
             reaches_over: false,
             pause_ends: Time::ZERO,
             rate: link.rate,
@@ -54,38 +60,44 @@ impl Receiver {
     }
 
     /// F: virtual incoming bytes, those that grants made so far still allow to arrive, in bytes of the wire;
-    /// as of the last slot's end.
+    /// as of the last time slot's end.
     pub fn incoming(&self) -> Bytes {
         Bytes(self.incoming.bytes())
     }
 
-    /// What a slot is granted while so many bytes are held (Alg. 1, line 10, with its clamp).
+    /// What a time slot is granted while so many bytes are held.
     fn grant(&self, held: Bytes) -> u64 {
+        // Algorithm 1, line 9: Bifrost_update.
+        // Algorithm 1, line 10: c = min(Rs · T, H - L - F), at least 0.
+        // Algorithm 1, lines 11 to 13: nothing is left to deduct, since that is 0 while L + F > H.
         let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
         self.pauses.whole_grant(room.0)
     }
 
-    /// Would the next slot's grant be whole, with nothing to say and nothing to change?
+    /// Would the next time slot's grant be whole, with nothing to say and nothing to change?
     fn may_sleep(&self, held: Bytes) -> bool {
-        self.incoming.is_settled() && !self.reaches_over && self.grant(held) == self.pauses.full
+        self.incoming.is_steady() && !self.reaches_over && self.grant(held) == self.pauses.full
     }
 
-    /// Slots that have ended before `now` while it slept were all alike.
+    /// Time slots that have ended before `now` while it slept were all alike.
     fn wake(&mut self, now: Time) {
-        let slots = now.since(self.slot_ends).0.div_ceil(self.slot.0);
-        self.slot_ends += self.slot * slots;
+        let time_slots = now.since(self.time_slot_ends).0.div_ceil(self.time_slot.0);
+        self.time_slot_ends += self.time_slot * time_slots;
         self.is_awake = true;
     }
 
-    /// Pauses the upstream for what the grant leaves of the slot, or ends a pause that reaches into it.
-    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
+    /// Pauses the upstream for what the grant leaves of the time slot, or ends a pause that reaches into it.
+    fn send(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
+        // Algorithm 1, line 7: no frame for a slot without a pause.
         if grant == self.pauses.full && !self.reaches_over {
             return;
         }
+        // Algorithm 1, line 16: the pause that results.
         let quanta = self.pauses.quanta(grant);
         self.reaches_over = self.pauses.reaches_over(quanta);
         let quanta = Quanta(quanta as u16);
         self.pause_ends = cx.now + quanta.span(self.rate);
+        // Algorithm 1, line 8: the frame is sent.
         cx.push(FcFrame::Pause { class: self.class, quanta });
     }
 }
@@ -110,20 +122,25 @@ impl FcReceiver for Receiver {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.is_awake.then_some(self.slot_ends)
+        self.is_awake.then_some(self.time_slot_ends)
     }
 
-    /// A slot has ended (Alg. 1).
+    /// A time slot has ended.
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
-        if !self.is_awake || cx.now < self.slot_ends {
+        // Algorithm 1, line 2: once in each slot.
+        // Algorithm 1, line 5: slots need no number, since every one is checked.
+        if !self.is_awake || cx.now < self.time_slot_ends {
             return;
         }
+        // Algorithm 1, line 4: r, the bytes of the slot.
         let received = q.received.saturating_sub(self.received);
         self.received = q.received;
+        // Algorithm 1, line 3: L, the queue now.
+        // Algorithm 1, line 6: the update of the slot.
         let grant = self.grant(q.queued);
         self.incoming.advance(received.0, grant);
-        self.say(cx, grant);
-        self.slot_ends += self.slot;
+        self.send(cx, grant);
+        self.time_slot_ends += self.time_slot;
         self.is_awake = !self.may_sleep(q.queued);
     }
 

@@ -42,7 +42,7 @@ const FULL: u64 = 500_000;
 // ---- sizing
 
 #[test]
-fn the_least_buffer_is_delta_two_slots_and_a_frame_for_each_grant_on_the_way() {
+fn the_least_buffer_is_delta_two_time_slots_and_a_frame_for_each_grant_in_flight() {
     // N = ceil(40,003,064 / 500,000) = 81.
     for (json, frames, more) in [
         ("{}", 1 + 81 + 1, 0),
@@ -57,14 +57,14 @@ fn the_least_buffer_is_delta_two_slots_and_a_frame_for_each_grant_on_the_way() {
 }
 
 #[test]
-fn the_papers_long_links_have_80_and_600_slots_on_the_way() {
-    for (rate, delay, bdp, slots) in
+fn the_papers_long_links_have_80_and_600_time_slots_in_flight() {
+    for (rate, delay, bdp, time_slots) in
         [(Rate::gbps(100), Span::us(400), 10_000_000, 80), (Rate::gbps(400), Span::ms(3), 300_000_000, 600)]
     {
         let link = long(rate, delay, Bytes::MAX);
-        let is = params("{}").slots(&link);
-        // The frames and the pause make the round trip a little longer than a whole number of slots.
-        assert_eq!((is.delta, is.count), (bdp + 3_064, slots + 1));
+        let is = params("{}").time_slots(&link);
+        // The frames and the pause make the round trip a little longer than a whole number of time slots.
+        assert_eq!((is.delta, is.count), (bdp + 3_064, time_slots + 1));
         assert_eq!(is.part(), 3_064);
     }
 }
@@ -102,7 +102,7 @@ fn what_cannot_work_is_refused() {
             "slot",
             "a slot of 10us does not lie between the 1us that switch and MAC take to react and the link's one-way delay of 10us",
         ),
-        (r#"{ "leak-period": 0 }"#, haul(), "leak-period", "it is 1 or more"),
+        (r#"{ "leak-period": 0 }"#, haul(), "leak-period", "the least is 1"),
         (r#"{ "level": "41MB" }"#, haul(), "level", "41MB is 3.064KB short of Delta + 2 Rs T = 41003.064KB"),
         (r#"{ "pause": "on-off" }"#, haul(), "pause", "allowed: \"timer\""),
         ("{}", pooled, "level", "buffer.static"),
@@ -141,13 +141,13 @@ fn its_links_have_timers_whatever_the_run_has() {
 
 // ---- quanta
 
-/// What the receiver says at the end of each slot, where it then holds so much.
+/// What the receiver says at the end of each time slot, where it then holds so much.
 fn said(json: &str, link: &LinkInfo, held_at_end: &[u64]) -> Vec<Option<u16>> {
     let mut receiver = receiver(json, link);
     let mut bench = Bench::new();
     let mut said = Vec::new();
-    for (bytes, slot) in held_at_end.iter().zip(1..) {
-        let end = us(10 * slot);
+    for (bytes, time_slot) in held_at_end.iter().zip(1..) {
+        let end = us(10 * time_slot);
         let view = held(*bytes);
         bench.sent(end, |cx| receiver.on_enqueue(cx, &view));
         let frames = bench.sent(end, |cx| receiver.on_timeout(cx, &view));
@@ -195,7 +195,7 @@ fn half_an_mtu_and_the_reaction_lengthen_each_pause() {
 // ---- virtual incoming bytes
 
 #[test]
-fn virtual_incoming_bytes_begin_at_delta_and_a_slot_and_grants_take_their_place() {
+fn virtual_incoming_bytes_begin_at_delta_and_a_time_slot_and_grants_replace_them() {
     let mut bench = Bench::new();
     for mode in ["ledger", "measured"] {
         let mut receiver = receiver(&format!(r#"{{ "f-mode": "{mode}" }}"#), &haul());
@@ -203,17 +203,17 @@ fn virtual_incoming_bytes_begin_at_delta_and_a_slot_and_grants_take_their_place(
             (receiver.level(), receiver.incoming()),
             (Some(Bytes(DELTA + 3 * FULL)), Bytes(DELTA + FULL))
         );
-        // Whole slots come and stay: one more is granted, then none.
+        // Whole time slots come and stay: one more is granted, then none.
         let mut incoming = Vec::new();
-        for slot in 1..=4 {
-            let view = held(slot * FULL);
-            bench.sent(us(10 * slot), |cx| receiver.on_enqueue(cx, &view));
-            bench.sent(us(10 * slot), |cx| receiver.on_timeout(cx, &view));
+        for time_slot in 1..=4 {
+            let view = held(time_slot * FULL);
+            bench.sent(us(10 * time_slot), |cx| receiver.on_enqueue(cx, &view));
+            bench.sent(us(10 * time_slot), |cx| receiver.on_timeout(cx, &view));
             incoming.push(receiver.incoming().0);
         }
         assert_eq!(
             incoming,
-            [1, 0, -1, -2].map(|slots| DELTA.saturating_add_signed(slots * 500_000)),
+            [1, 0, -1, -2].map(|time_slots| DELTA.saturating_add_signed(time_slots * 500_000)),
             "{mode}"
         );
         bench.sent(us(45), |cx| receiver.on_link_reset(cx, &held(0)));
@@ -226,7 +226,7 @@ fn bytes_that_came_without_a_grant_stay_in_the_ledger_and_vanish_where_they_are_
     let mut bench = Bench::new();
     for (mode, sum) in [("ledger", DELTA + FULL + 9_000), ("measured", DELTA + FULL)] {
         let mut receiver = receiver(&format!(r#"{{ "f-mode": "{mode}" }}"#), &haul());
-        // A whole slot's bytes and 9000 more, of which 9000 are still here.
+        // A whole time slot's bytes and 9000 more, of which 9000 are still here.
         let view = IngressView { received: Bytes(FULL + 9_000), ..ingress(0, 9_000, 0) };
         let burst = held(2 * FULL);
         bench.sent(us(5), |cx| receiver.on_enqueue(cx, &burst));

@@ -1,4 +1,4 @@
-//! d, the ratio of what is dropped on purpose: it follows how long the lossy queue has been.
+//! d, the ratio of deliberate drops: it follows how long the lossy queue has been.
 
 use floodway_units::{Bytes, Span, Time};
 
@@ -40,6 +40,7 @@ impl Dropping {
         let times = now.since(self.next).0 / every.0 + 1;
         self.next += every * times;
         let excess = (queue.0 as f64 - q1.0 as f64) / q1.0 as f64;
+        // Section 3.2: the drop ratio adapts to what was observed.
         self.ratio = (self.ratio + times as f64 * gain * excess).clamp(0.0, most);
     }
 }

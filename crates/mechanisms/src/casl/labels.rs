@@ -1,4 +1,4 @@
-//! Which flows congest a port: marks that add up, and a queue that is long while they do.
+//! Labels of flows that congest a port: marks that add up, and a queue that is long while they do.
 
 use std::collections::BTreeMap;
 
@@ -64,11 +64,13 @@ impl Labels {
         let flow = self.flows.entry(flow.0).or_insert(new);
         flow.seen = now;
         flow.marks = (1.0 - gain) * flow.marks + gain * f64::from(u8::from(marked));
+        // Section 3.2: congested, where marks accumulate and the queue exceeds Q1.
         if flow.labelled == Time::NEVER && flow.marks > above && queue == Compared::Greater {
             flow.labelled = now;
             self.congested += 1;
             return Some(Change::Labelled);
         }
+        // Section 3.2: not congested any more, where marks are few and the queue is below Q1.
         if flow.labelled != Time::NEVER && flow.marks < below && queue == Compared::Less {
             self.congested -= 1;
             return Some(Change::Released(std::mem::replace(&mut flow.labelled, Time::NEVER)));
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_below_q1_label_nobody_until_the_queue_has_grown() {
+    fn marks_below_q1_label_no_flow_until_the_queue_has_grown() {
         let mut labels = labels();
         for queue in [Compared::Less, Compared::Equal] {
             assert!(passes(&mut labels, &[true; 30], queue).iter().all(Option::is_none));
@@ -199,7 +201,7 @@ mod tests {
         // Seen in time, it stays what it was.
         labels.saw(us(1_000), FLOW);
         assert!(labels.is_congested(us(2_000), FLOW));
-        // Seen too late, it begins anew: one mark is too few, and the label's end is no release.
+        // Seen too late, it starts over: one mark is too few, and the label's end is no release.
         assert_eq!(labels.pass(us(2_001), FLOW, true, Compared::Less), None);
         assert!(!labels.is_congested(us(2_001), FLOW) && !labels.are_any_congested());
         assert_eq!(labels.pass(us(2_002), FLOW, false, Compared::Greater), None);

@@ -37,22 +37,22 @@ impl Bench {
         call(&mut self.cp, &mut Cx { now: self.now, rng: &mut self.rng, out: &mut self.out })
     }
 
-    fn told(&mut self, event: PortEvent<'_>) {
+    fn event(&mut self, event: PortEvent<'_>) {
         self.call(|cp, cx| cp.on_event(cx, event));
     }
 
     /// The switch pauses this class somewhere.
     fn pauses(&mut self, class: Class) {
-        self.told(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
+        self.event(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
     }
 
     /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has it say something.
     fn leaves_as(&mut self, p: &PacketView) -> Mark {
         let sub = self.cp.classify(self.now, p).sub;
         let view = self.view(sub);
-        let was_congested = self.cp.is_culprit(self.now, p.flow);
+        let was_congested = self.cp.is_harmful(self.now, p.flow);
         let mark = self.call(|cp, cx| cp.on_dequeue(cx, p, &view));
-        let is_new = !was_congested && self.cp.is_culprit(self.now, p.flow);
+        let is_new = !was_congested && self.cp.is_harmful(self.now, p.flow);
         let moves = is_new && self.cp.params.waiting == Waiting::Moves;
         assert_eq!(std::mem::take(&mut self.out.0), vec![CpAction::Resort(p.class); usize::from(moves)]);
         self.now += Rate::gbps(100).time_to_send(Bytes(FRAME));
@@ -74,7 +74,7 @@ impl Bench {
         self.cp.classify(self.now, &Self::data(flow)).sub == 1
     }
 
-    /// The queues are of so many bytes from now on, as the port tells when packets join them.
+    /// The queues are of so many bytes from now on, as the port shows them when packets join.
     fn holds(&mut self, lossless: u64, lossy: u64) {
         self.queues = (lossless, lossy);
         for sub in 0..2 {
@@ -120,13 +120,13 @@ fn a_packet_is_marked_by_what_both_queues_hold() {
 }
 
 #[test]
-fn who_is_marked_twice_while_the_queue_is_long_waits_in_the_lossy_queue() {
+fn a_flow_marked_twice_while_the_queue_is_long_waits_in_the_lossy_queue() {
     let mut bench = Bench::new(step());
     bench.holds(11_000, 0);
     assert_eq!(bench.cp.state(bench.now, Class::DATA), "lossless");
     assert_eq!((bench.leaves(1), bench.is_congested(1)), (Mark::Ce, false));
     assert_eq!((bench.leaves(1), bench.is_congested(1)), (Mark::Ce, true));
-    assert!(!bench.is_congested(2) && bench.cp.is_culprit(bench.now, FlowId(1)));
+    assert!(!bench.is_congested(2) && bench.cp.is_harmful(bench.now, FlowId(1)));
     assert_eq!(bench.cp.state(bench.now, Class::DATA), "isolating");
     assert!(bench.cp.signals(bench.now).local);
     // At Q1 and below nothing is marked; after 28 packets m is below m_lo.
@@ -145,7 +145,7 @@ fn what_waits_of_a_labelled_flow_moves_with_it_or_not() {
         let mut bench = Bench::new(Params { waiting, ..step() });
         bench.holds(11_000, 0);
         (0..2).for_each(|_| _ = bench.leaves(1));
-        bench.told(PortEvent::Resorted { class: Class::DATA, queues: &[Bytes(4_000), Bytes(7_000)] });
+        bench.event(PortEvent::Resorted { class: Class::DATA, queues: &[Bytes(4_000), Bytes(7_000)] });
         assert_eq!(bench.cp.classes[0].queued(), Bytes(11_000));
     }
 }
@@ -170,7 +170,7 @@ fn replies_control_and_what_cannot_be_marked_are_never_congested() {
 }
 
 #[test]
-fn classes_are_told_apart() {
+fn classes_are_separate() {
     let mut bench = Bench::new(step());
     bench.holds(500_000, 0);
     (0..2).for_each(|_| _ = bench.leaves(1));
@@ -364,7 +364,7 @@ fn a_link_that_fails_leaves_nothing_owed() {
     }
     let first = QueueId { class: Class::DATA, sub: 0 };
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Closed);
-    bench.told(PortEvent::Removed(&Bench::data(5)));
+    bench.event(PortEvent::Removed(&Bench::data(5)));
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Open);
 }
 
@@ -425,7 +425,7 @@ proptest! {
                 1 => bench.queues.1 = len,
                 2 => bench.pauses(Class::DATA),
                 3 => _ = bench.admitted(len),
-                4 => bench.told(PortEvent::Removed(&Bench::data(flow))),
+                4 => bench.event(PortEvent::Removed(&Bench::data(flow))),
                 _ => (0..20).for_each(|_| _ = bench.leaves(flow)),
             }
             let (lossless, lossy) = bench.queues;

@@ -1,4 +1,4 @@
-//! Q1, learnt from how labels have turned out and from pauses.
+//! Q1, learnt from the outcome of labels and from pauses.
 
 use floodway_units::Bytes;
 
@@ -64,6 +64,7 @@ impl Threshold {
         // Labels of the period before may be found wrong in this one, so that there are more of those than of new ones.
         let too_many = f64::from(self.misjudged) > misjudged * f64::from(self.labelled);
         let moved = |factor: f64| Bytes((self.at.0 as f64 * factor) as u64);
+        // Section 3.2: online learning of Q1.
         let next = match (fixed, too_many, self.paused) {
             (false, true, _) => moved(raise).min(most),
             (false, false, true) => moved(lower).max(least).max(Bytes(1)),

@@ -1,12 +1,15 @@
-//! How credit is counted: in bytes, or in InfiniBand's blocks.
+//! Units of credit: bytes, or InfiniBand's blocks.
 
 use floodway_units::Bytes;
 
 /// Bytes of a block.
+// Section 7.9: credit is counted in blocks of 64 bytes.
 pub(super) const BLOCK: u64 = 64;
 /// The most credit, in blocks.
+// Section 7.9: half of what the counters can tell apart.
 pub(super) const MOST_BLOCKS: u64 = 2048;
 /// Counters of 12 bits.
+// Section 7.9: FCTBS and FCCL have 12 bits.
 const MODULUS: u64 = 4096;
 
 /// The unit of all counters, and when they wrap.
@@ -55,6 +58,7 @@ impl Count {
             Count::Bytes => u64::MAX / 2,
             Count::Blocks => MOST_BLOCKS,
         };
+        // Section 7.9: a packet may go if FCCL - (FCTBS + its blocks), modulo 4096, is 2048 at most.
         self.ahead(limit, counter.wrapping_add(more)) <= most
     }
 

@@ -1,4 +1,4 @@
-//! The half at the downstream ingress: says how far the sender may go.
+//! The half at the downstream ingress: advertises up to where the sender may go.
 
 use floodway_units::{Bytes, Class, Span, Time};
 
@@ -20,14 +20,14 @@ pub struct Receiver {
     period: Span,
     /// A message may be lost, so that one follows each period.
     repeat: bool,
-    /// Growth of the limit that is told at once.
+    /// Growth of the limit that is advertised at once.
     on_change: Option<u64>,
     /// ABR: arrived, or lost on the way, since the link came up.
     arrived: u64,
     /// Wire bytes received when it last looked.
     received: Bytes,
     /// FCCL of the last message.
-    told: u64,
+    advertised: u64,
     /// When it looks next; never while it sleeps.
     next: Time,
 }
@@ -49,7 +49,7 @@ impl Receiver {
             on_change: params.on_change.map(|delta| count.of(delta)),
             arrived: 0,
             received: Bytes::ZERO,
-            told: count.grant(link.buffer),
+            advertised: count.grant(link.buffer),
             next: if link.has_errors { Time::ZERO + period } else { Time::NEVER },
         }
     }
@@ -58,6 +58,7 @@ impl Receiver {
     fn look(&mut self, now: Time, q: &IngressView) {
         let new = q.received.saturating_sub(self.received);
         self.received = q.received;
+        // Section 7.9: ABR counts the blocks of each packet that arrives.
         self.arrived = self.count.add(self.arrived, self.count.of(new));
         if self.next == Time::NEVER {
             self.next = following(now, self.period);
@@ -66,18 +67,19 @@ impl Receiver {
 
     /// FCCL = ABR + min(free, 2048).
     fn limit(&self, q: &IngressView) -> u64 {
+        // Section 7.9: FCCL = ABR + the smaller of what is free and 2048 blocks.
         self.count.add(self.arrived, self.count.grant(self.size.saturating_sub(q.queued)))
     }
 
-    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
-        self.told = limit;
+    fn send(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
+        self.advertised = limit;
         cx.push(FcFrame::Credit { class: self.class, limit });
     }
 
     fn say_if_grown(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         let limit = self.limit(q);
-        if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.told) >= delta) {
-            self.say(cx, limit);
+        if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.advertised) >= delta) {
+            self.send(cx, limit);
         }
     }
 }
@@ -112,6 +114,7 @@ impl FcReceiver for Receiver {
     fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame, q: &IngressView) {
         if let FcFrame::Sent { total, .. } = frame {
             self.look(cx.now, q);
+            // Section 7.9: ABR takes the FCTBS of a flow-control packet.
             self.arrived = total;
         }
     }
@@ -126,18 +129,18 @@ impl FcReceiver for Receiver {
         }
         self.look(cx.now, q);
         let limit = self.limit(q);
-        if self.repeat || limit != self.told {
-            self.say(cx, limit);
+        if self.repeat || limit != self.advertised {
+            self.send(cx, limit);
         }
         let stays = self.repeat || q.queued > Bytes::ZERO;
         self.next = if stays { following(cx.now, self.period) } else { Time::NEVER };
     }
 
-    /// Counting begins anew with what is still held.
+    /// Counting restarts with what is still held.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.look(cx.now, q);
         self.arrived = 0;
         let limit = self.limit(q);
-        self.say(cx, limit);
+        self.send(cx, limit);
     }
 }

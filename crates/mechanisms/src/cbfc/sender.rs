@@ -15,7 +15,7 @@ pub struct Sender {
     count: Count,
     /// FCTBS: sent since the link came up.
     sent: u64,
-    /// FCCL, as last heard; none towards a host.
+    /// FCCL, as last received; none towards a host.
     limit: Option<u64>,
     /// A faulty port has paused it.
     is_stopped: bool,
@@ -29,8 +29,8 @@ struct Reports {
     /// A report may be lost, so that one follows each period.
     repeat: bool,
     /// FCTBS of the last report.
-    told: u64,
-    /// When the next one is due; never while there is nothing to tell.
+    reported: u64,
+    /// When the next one is due; never while there is nothing to report.
     next: Time,
 }
 
@@ -40,7 +40,7 @@ impl Reports {
         let period = params.period_on(link);
         let next = if link.has_errors { Time::ZERO + period } else { Time::NEVER };
         let wanted = link.has_errors || params.mode == Mode::Infiniband;
-        wanted.then_some(Reports { period, repeat: link.has_errors, told: 0, next })
+        wanted.then_some(Reports { period, repeat: link.has_errors, reported: 0, next })
     }
 }
 
@@ -62,6 +62,7 @@ impl FcSender for Sender {
     /// Frames of the link keep their order, so that the newest limit is the furthest.
     fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
         match frame {
+            // Section 7.9: FCCL of a flow-control packet is the new limit.
             FcFrame::Credit { limit, .. } if self.limit.is_some() => self.limit = Some(limit),
             FcFrame::Pause { quanta, .. } => self.is_stopped = quanta.0 > 0,
             FcFrame::Credit { .. } | FcFrame::Sent { .. } => {}
@@ -74,6 +75,7 @@ impl FcSender for Sender {
 
     #[inline]
     fn on_sent(&mut self, cx: &mut Cx<'_, FcFrame>, wire: Bytes) {
+        // Section 7.9: FCTBS counts the blocks of each packet that is sent.
         self.sent = self.count.add(self.sent, self.count.of(wire));
         if let Some(reports) = self.reports.as_mut().filter(|reports| reports.next == Time::NEVER) {
             reports.next = following(cx.now, reports.period);
@@ -93,8 +95,9 @@ impl FcSender for Sender {
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>) {
         let Some(reports) = self.reports.as_mut().filter(|reports| reports.next <= cx.now) else { return };
-        if reports.repeat || reports.told != self.sent {
-            reports.told = self.sent;
+        if reports.repeat || reports.reported != self.sent {
+            reports.reported = self.sent;
+            // Section 7.9: a flow-control packet reports FCTBS.
             cx.push(FcFrame::Sent { class: self.class, total: self.sent });
         }
         reports.next = if reports.repeat { following(cx.now, reports.period) } else { Time::NEVER };
@@ -106,7 +109,7 @@ impl FcSender for Sender {
         self.limit = self.limit.map(|_| 0);
         self.is_stopped = false;
         if let Some(reports) = &mut self.reports {
-            reports.told = 0;
+            reports.reported = 0;
         }
     }
 }

@@ -88,7 +88,7 @@ fn messages_are_due_at_multiples_of_the_period_whenever_it_wakes() {
 }
 
 #[test]
-fn growth_by_delta_is_told_at_once_and_less_at_the_periods_end() {
+fn growth_by_delta_is_advertised_at_once_and_less_at_the_periods_end() {
     let params = Params { on_change: Some(Bytes(2_000)), ..ideal() };
     let (_, mut receiver) = halves(&params, &own(10_000));
     let mut bench = Bench::new();
@@ -137,7 +137,7 @@ fn where_frames_are_damaged_both_halves_repeat_themselves_each_period() {
 }
 
 #[test]
-fn after_a_link_was_down_the_receiver_tells_what_it_still_holds() {
+fn after_a_link_was_down_the_receiver_counts_what_it_still_holds() {
     let (mut sender, mut receiver) = halves(&ideal(), &own(4_000));
     let mut bench = Bench::new();
     bench.sent(us(1), |cx| sender.on_sent(cx, Bytes(1_520)));
@@ -165,7 +165,7 @@ fn a_pause_of_a_faulty_port_stops_it_until_the_resume() {
 }
 
 #[test]
-fn hosts_limit_nobody() {
+fn hosts_advertise_no_limit() {
     for params in [ideal(), infiniband()] {
         let (mut sender, _) = halves(&params, &LinkInfo { to_host: true, has_errors: true, ..link() });
         let mut bench = Bench::new();
@@ -277,12 +277,12 @@ fn what_could_not_work_is_refused_with_the_least_that_can() {
 }
 
 #[test]
-fn a_link_that_is_too_long_for_12_bits_is_told_of() {
+fn a_link_that_is_too_long_for_12_bits_gets_a_warning() {
     let long = |us| LinkInfo { delay: Span::us(us), reverse_delay: Span::us(us), ..link() };
     assert_eq!((ideal().limit_of_credit(&long(400)), infiniband().limit_of_credit(&long(1))), (None, None));
-    let told = infiniband().limit_of_credit(&long(50)).expect("10 km are too long");
+    let warning = infiniband().limit_of_credit(&long(50)).expect("10 km are too long");
     assert_eq!(
-        told,
+        warning,
         "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and 131.072KB of credit last for 1.05 km at \
          100G: on 10 km the link gets 9.8 to 10.5 % of its rate; mode = \"ideal\" has no such limit"
     );
@@ -290,6 +290,6 @@ fn a_link_that_is_too_long_for_12_bits_is_told_of() {
     assert!(
         infiniband()
             .limit_of_credit(&long(5))
-            .is_some_and(|told| told.contains("89.8 to 100.0 % of its rate"))
+            .is_some_and(|warning| warning.contains("89.8 to 100.0 % of its rate"))
     );
 }

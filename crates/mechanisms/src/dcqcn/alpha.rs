@@ -2,11 +2,13 @@
 
 /// α after a period with a CNP.
 pub(super) fn raised(alpha: f64, g: f64) -> f64 {
+    // Eq. 1: a CNP raises α.
     (1.0 - g) * alpha + g
 }
 
 /// α after `periods` without a CNP: α · (1 - g)^periods.
 pub(super) fn decayed(alpha: f64, g: f64, periods: u64) -> f64 {
+    // Eq. 2: each period without a CNP lowers α.
     alpha * power(1.0 - g, periods)
 }
 

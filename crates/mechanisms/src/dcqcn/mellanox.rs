@@ -12,7 +12,7 @@ use crate::slots::TICKS;
 const ALPHA: usize = 0;
 const CHECK: usize = 1;
 
-/// State of a queue pair. Instants are `Time::NEVER` where there is none.
+/// State of a queue pair. Instants are `Time::NEVER` where they are not set.
 #[derive(Debug)]
 pub(super) struct Machine {
     settings: Box<Settings>,
@@ -21,8 +21,8 @@ pub(super) struct Machine {
     alpha: f64,
     /// The end of the last period of α that is accounted for; at first the instant of the first CNP.
     ticked: Time,
-    /// A CNP has come since.
-    heard: bool,
+    /// A CNP has arrived since.
+    has_cnp: bool,
     /// A check that has been made, or the first CNP: others are a multiple of their period away.
     checked: Time,
     /// The next check that finds a CNP.
@@ -50,7 +50,7 @@ impl Machine {
             alpha: settings.initial_alpha,
             settings,
             ticked: Time::NEVER,
-            heard: false,
+            has_cnp: false,
             checked: Time::NEVER,
             next_check: Time::NEVER,
             step_at: Time::NEVER,
@@ -68,9 +68,9 @@ impl Machine {
         if self.checked == Time::NEVER {
             self.start(now);
         } else {
-            // A tick at this instant is yet to come, and hears this CNP.
+            // A tick at this instant is still to come, and counts this CNP.
             self.tick_until(Time(now.0.saturating_sub(1)));
-            self.heard = true;
+            self.has_cnp = true;
             self.wake(now);
         }
         if self.next_check == Time::NEVER {
@@ -85,7 +85,7 @@ impl Machine {
             self.start(now);
             self.next_check = self.checked + self.settings.t_dec;
         } else {
-            self.heard = true;
+            self.has_cnp = true;
         }
         self.cnp_since_check = true;
     }
@@ -98,7 +98,7 @@ impl Machine {
         self.rates.lower_target();
     }
 
-    /// Increase steps go on at their phase: layers above hear one after every CNP.
+    /// Increase steps go on at their phase: layers above get one after every CNP.
     fn wake(&mut self, now: Time) {
         if self.asleep && self.step_at != Time::NEVER {
             let period = self.settings.t_inc;
@@ -123,11 +123,13 @@ impl Machine {
     fn tick_until(&mut self, now: Time) {
         let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;
         self.ticked += self.settings.t_alpha * periods;
-        if periods > 0 && self.heard {
+        if periods > 0 && self.has_cnp {
+            // Eq. 1: α of a period with a CNP.
             self.alpha = alpha::raised(self.alpha, self.settings.g);
-            self.heard = false;
+            self.has_cnp = false;
             periods -= 1;
         }
+        // Eq. 2: α of the periods without one.
         self.alpha = alpha::decayed(self.alpha, self.settings.g, periods);
     }
 
@@ -160,14 +162,18 @@ impl Machine {
         if self.settings.clamp || self.stage > 0 {
             self.rates.lower_target();
         }
+        // Eq. 1: the cut of a check that has found a CNP.
         self.rates.cut(self.settings.factor(self.alpha), self.settings.rmin);
         (self.step_at, self.asleep, self.stage) = (now + self.settings.t_inc, false, 0);
     }
 
     fn step(&mut self, now: Time) {
         match self.stage.cmp(&self.settings.f) {
+            // Eq. 3: fast recovery.
             std::cmp::Ordering::Less => self.rates.recover(),
+            // Eq. 4: additive increase.
             std::cmp::Ordering::Equal => self.rates.raise(self.settings.rai),
+            // Figure 7: hyper increase, by one step whatever the stage.
             std::cmp::Ordering::Greater => self.rates.raise(self.settings.rhai),
         }
         self.stage = self.stage.saturating_add(1);

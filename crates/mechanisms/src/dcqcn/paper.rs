@@ -45,11 +45,14 @@ impl Machine {
         let settings = &*self.settings;
         // A period that would end now has had its CNP after all.
         let idle = now.since(self.last_cnp).0.saturating_sub(1) / settings.t_alpha.0;
+        // Eq. 2: α of the periods without a CNP until now.
         let alpha = alpha::decayed(self.alpha, settings.g, idle);
+        // Figure 7: a CNP cuts the rate and resets timer, byte counter and stages.
         if settings.clamp || self.timer_stage > 0 || self.byte_stage > 0 {
             self.rates.lower_target();
         }
         self.rates.cut(settings.factor(alpha), settings.rmin);
+        // Eq. 1: α rises after the cut.
         self.alpha = alpha::raised(alpha, settings.g);
         self.last_cnp = now;
         self.next_step = now + settings.t_inc;
@@ -67,8 +70,8 @@ impl Machine {
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
-    /// Has a CNP come less than `span` ago?
-    pub(super) fn has_heard_within(&self, span: Span, now: Time) -> bool {
+    /// Did a CNP arrive less than `span` ago?
+    pub(super) fn had_cnp_within(&self, span: Span, now: Time) -> bool {
         self.last_cnp != Time::NEVER && now.since(self.last_cnp) < span
     }
 
@@ -83,6 +86,7 @@ impl Machine {
         self.sent += wire;
         while self.sent >= self.settings.byte_counter && self.next_step != Time::NEVER {
             self.sent -= self.settings.byte_counter;
+            // Figure 7: the byte counter has expired.
             self.byte_stage += 1;
             self.step();
         }
@@ -91,6 +95,7 @@ impl Machine {
     pub(super) fn on_timeout(&mut self, now: Time) {
         if now >= self.next_step {
             self.next_step = now + self.settings.t_inc;
+            // Figure 7: the timer has expired.
             self.timer_stage += 1;
             self.step();
         }
@@ -101,11 +106,14 @@ impl Machine {
         let f = self.settings.f;
         let (fewest, most) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));
         if most < f {
+            // Eq. 3: fast recovery, while both stages are below F.
             self.rates.recover();
         } else if fewest > f {
+            // Figure 7: hyper increase, once both stages are above F.
             let times = u64::from(fewest - f);
             self.rates.raise(Rate(self.settings.rhai.0.saturating_mul(times)));
         } else {
+            // Eq. 4: additive increase, in all other cases.
             self.rates.raise(self.settings.rai);
         }
         self.increases += 1;

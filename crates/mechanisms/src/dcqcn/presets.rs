@@ -1,10 +1,10 @@
-//! Published values, and what a user has put beside them.
+//! Presets: published values, and the user's beside them.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cnp, Params, Timers, Window};
+use super::{CnpForm, Params, Timers, Window};
 use crate::slots::ParamError;
 
 /// A row of published values, and the machine that they are for.
@@ -48,6 +48,7 @@ pub(super) struct Settings {
 impl Settings {
     /// The factor of a cut at α.
     pub(super) fn factor(&self, alpha: f64) -> f64 {
+        // Eq. 1: a cut takes α / 2 of the rate.
         (1.0 - alpha / 2.0).max(self.min_decrease)
     }
 }
@@ -174,8 +175,11 @@ impl Params {
     /// Refuses what the chosen machine has no use for.
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
-        if self.cnp == Cnp::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
-            return refuse("cnp-interval", "every marked packet's ACK tells of it where cnp = \"ack-flag\"");
+        if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
+            return refuse(
+                "cnp-interval",
+                "the ACK of every marked packet carries the mark where cnp = \"ack-flag\"",
+            );
         }
         if self.preset != Preset::Paper {
             return match self.byte_counter {

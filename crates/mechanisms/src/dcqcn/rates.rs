@@ -35,16 +35,19 @@ impl Rates {
 
     /// Rc is multiplied by `factor`, rounded down, and stays at `least` or above.
     pub(super) fn cut(&mut self, factor: f64, least: Rate) {
+        // Eq. 1: Rc = Rc · (1 - α / 2).
         self.current = Rate((self.current.0 as f64 * factor) as u64).max(least);
     }
 
     /// Rt = Rc.
     pub(super) fn lower_target(&mut self) {
+        // Eq. 1: Rt = Rc.
         self.target = self.current;
     }
 
     /// Rc = (Rc + Rt) / 2.
     pub(super) fn recover(&mut self) {
+        // Eq. 3: Rc = (Rt + Rc) / 2.
         self.current = Rate(match self.means {
             Means::Up => (self.current + self.target).0.div_ceil(2),
             Means::Halves => self.current.0 / 2 + self.target.0 / 2,
@@ -53,6 +56,7 @@ impl Rates {
 
     /// Rt rises by `step` up to the NIC's rate, and Rc follows.
     pub(super) fn raise(&mut self, step: Rate) {
+        // Eq. 4: Rt = Rt + Rai, then Rc as in fast recovery.
         self.target = (self.target + step).min(self.line);
         self.recover();
     }

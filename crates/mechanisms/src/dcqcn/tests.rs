@@ -13,13 +13,13 @@ fn params(json: &str) -> Params {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
-fn notice(mark: Mark) -> Notice {
-    Notice { flow: FlowId(0), mark, window: None, rate: None, degree: 0.0 }
+fn reporting(mark: Mark) -> Cnp {
+    Cnp { flow: FlowId(0), mark, window: None, rate: None, degree: 0.0 }
 }
 
 fn cnp(rp: &mut Rp, at: u64) {
     pass(rp, at);
-    rp.on_notice(us(at), &notice(Mark::Ce));
+    rp.on_cnp(us(at), &reporting(Mark::Ce));
 }
 
 /// Calls the timers that are due before `until`, in microseconds.
@@ -97,7 +97,7 @@ fn a_second_cut_lowers_rt_only_after_an_increase() {
     // alpha = 1/16 at 4 us: Rc = 100 · 31/32 = 96.875.
     assert_eq!(rates(&mut rp, 4), (96_875_000_000, 100 * G));
     cnp(&mut rp, 5);
-    // The tick at 5 hears the CNP: 1/32 + 1/2 = 17/32; then 17/64, 17/128, 17/256 at 8 us.
+    // The tick at 5 counts the CNP: 1/32 + 1/2 = 17/32; then 17/64, 17/128, 17/256 at 8 us.
     // Rc = 96.875 · (1 - 17/512) = 93.658447265625; no step since 4 us.
     assert_eq!(rates(&mut rp, 8), (93_658_447_265, 100 * G));
     // Steps at 18 and 28: (93658447265 + 100G) / 2 = 96829223632.5, then Rt is at the NIC's rate already.
@@ -136,7 +136,7 @@ fn the_rate_on_the_first_cnp_is_taken_at_once_and_becomes_the_target() {
     cnp(&mut rp, 0);
     assert_eq!(rates(&mut rp, 0), (50 * G, 50 * G));
     cnp(&mut rp, 1);
-    // The tick at 1 hears the second: 1/2 + 1/2; 1/8 at 4 us: 50 · 15/16.
+    // The tick at 1 counts the second: 1/2 + 1/2; 1/8 at 4 us: 50 · 15/16.
     assert_eq!(rates(&mut rp, 4), (46_875_000_000, 50 * G));
 }
 
@@ -183,7 +183,7 @@ fn cnps_within_a_period_count_as_one() {
 }
 
 #[test]
-fn alpha_does_not_hear_the_first_cnp_but_any_after_it() {
+fn alpha_does_not_count_the_first_cnp_but_any_after_it() {
     let mut rp = rp(DYADIC);
     cnp(&mut rp, 0);
     cnp(&mut rp, 0);
@@ -281,7 +281,7 @@ fn timers_sleep_at_line_rate_once_a_step_has_followed_the_last_cnp() {
     }
 }
 
-/// At a least rate of the NIC's a cut changes nothing, and still a step is heard after each CNP.
+/// At a least rate of the NIC's a cut changes nothing, and still a step follows each CNP.
 #[test]
 fn a_step_follows_a_cnp_at_line_rate_too() {
     for json in [r#"{"preset": "paper", "rmin": "100G"}"#, r#"{"rmin": "100G"}"#] {
@@ -310,7 +310,7 @@ fn ack(marked: Mark) -> AckView<'static> {
 /// Word of undetermined congestion.
 fn ue(rp: &mut Rp, at: u64) {
     pass(rp, at);
-    rp.on_notice(us(at), &notice(Mark::Ue));
+    rp.on_cnp(us(at), &reporting(Mark::Ue));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn undetermined_congestion_holds_the_papers_machine() {
     sends(&mut rp, 31, 9);
     assert_eq!((rates(&mut rp, 84), rp.increases()), ((50 * G, 50 * G), 0));
     assert_eq!((rates(&mut rp, 85), rp.increases()), ((50 * G, 50 * G), 1));
-    // alpha has heard nothing of it: two periods after the CNP it is 1/4, and the cut is by 1/8.
+    // alpha is not updated by it: two periods after the CNP it is 1/4, and the cut is by 1/8.
     cnp(&mut rp, 120);
     assert_eq!(rates(&mut rp, 120), (43_750_000_000, 50 * G));
 }
@@ -348,7 +348,7 @@ fn undetermined_congestion_holds_the_machine_of_nics() {
 }
 
 #[test]
-fn undetermined_congestion_holds_for_as_long_as_it_is_told() {
+fn undetermined_congestion_holds_for_as_long_as_it_is_reported() {
     for json in [r#"{"preset": "paper"}"#, r#"{"t-inc": "55us"}"#] {
         let mut held = rp(json);
         cnp(&mut held, 0);
@@ -364,12 +364,12 @@ fn undetermined_congestion_holds_for_as_long_as_it_is_told() {
 #[test]
 fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
     for json in [r#"{"preset": "paper", "ue": "ignore"}"#, r#"{"t-inc": "55us", "ue": "ignore"}"#] {
-        let (mut told, mut other) = (rp(json), rp(json));
+        let (mut notified, mut other) = (rp(json), rp(json));
         for at in (0..400).step_by(40) {
-            cnp(&mut told, at);
+            cnp(&mut notified, at);
             cnp(&mut other, at);
-            ue(&mut told, at + 21);
-            assert_eq!(rates(&mut told, at + 30), rates(&mut other, at + 30), "{json}");
+            ue(&mut notified, at + 21);
+            assert_eq!(rates(&mut notified, at + 30), rates(&mut other, at + 30), "{json}");
         }
         let mut fresh = rp(&json.replace("ignore", "hold"));
         ue(&mut fresh, 10);
@@ -414,15 +414,15 @@ fn loses(rp: &mut Rp, at: u64, timeout: bool) {
 fn losses_cut_as_cnps_do_once_an_interval_where_they_count() {
     for json in [r#"{"preset": "paper"}"#, r#"{"preset": "hpcc"}"#] {
         let counting = json.replace('}', r#", "losses-as-cnps": "50us"}"#);
-        let (mut lossy, mut told, mut deaf) = (rp(&counting), rp(&counting), rp(json));
+        let (mut lossy, mut notified, mut deaf) = (rp(&counting), rp(&counting), rp(json));
         for at in [10, 30, 59, 60, 100, 300] {
             loses(&mut lossy, at, false);
             loses(&mut deaf, at, false);
             // 30, 59 and 100 us lie within 50 us after one that has counted.
             if [10, 60, 300].contains(&at) {
-                cnp(&mut told, at);
+                cnp(&mut notified, at);
             }
-            assert_eq!(rates(&mut lossy, at + 5), rates(&mut told, at + 5), "{json} at {at} us");
+            assert_eq!(rates(&mut lossy, at + 5), rates(&mut notified, at + 5), "{json} at {at} us");
         }
         assert!(rates(&mut lossy, 305).0 < 60 * G);
         assert_eq!(rates(&mut deaf, 305), (100 * G, 100 * G), "by default a loss changes no rate");
@@ -439,7 +439,7 @@ fn a_loss_that_a_timer_finds_is_no_cnp_and_opens_no_interval() {
 }
 
 #[test]
-fn losses_that_count_need_replies_that_tell_of_them() {
+fn losses_that_count_need_replies_that_report_them() {
     assert_eq!(params(r#"{"losses-as-cnps": "50us"}"#).needs(), [Need::Marks, Need::Acks]);
     assert_eq!(params(r#"{"losses-as-cnps": "off"}"#).needs(), [Need::Marks]);
     assert!(rp(r#"{"losses-as-cnps": "0us"}"#).losses.is_none(), "no time is off");
@@ -453,8 +453,8 @@ fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
         for rp in [&mut deaf, &mut keen] {
             rp.on_ack(us(1), &ack(Mark::None));
             rp.on_ack(us(1), &ack(Mark::Ue));
-            rp.on_notice(us(1), &notice(Mark::None));
-            rp.on_notice(us(1), &notice(Mark::Ue));
+            rp.on_cnp(us(1), &reporting(Mark::None));
+            rp.on_cnp(us(1), &reporting(Mark::Ue));
             assert_eq!(rp.next_timeout(), None);
             rp.on_ack(us(2), &ack(Mark::Ce));
         }
@@ -551,7 +551,7 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
 // ---- timers that tick
 
 /// The first cut at 14 us leaves 50.776684272 Gbit/s, of a target of 100. The step is due at 54 us, and so is a check, which has
-/// heard a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
+/// found a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
 #[test]
 fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
     let after = |timers: &str| {
@@ -562,7 +562,7 @@ fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
         (first, rates(&mut rp, 53), rates(&mut rp, 54))
     };
     let cut = |rate: u64, at_alpha: f64| (rate as f64 * (1.0 - at_alpha / 2.0)) as u64;
-    // The 43rd period of alpha, which ends at 53 us, hears the CNP; that at 54 us ends before the check, or was set later.
+    // The 43rd period of alpha, which ends at 53 us, counts the CNP; that at 54 us ends before the check, or was set later.
     let alpha = (255.0f64 / 256.0).powi(43) + 1.0 / 256.0;
     let (first, before, asleep) = after("asleep");
     assert_eq!((first, before), ((50_776_684_272, 100 * G), (50_776_684_272, 100 * G)));

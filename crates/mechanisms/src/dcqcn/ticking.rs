@@ -25,8 +25,8 @@ struct Model {
     target: u64,
     alpha: f64,
     timers: Timers,
-    heard_by_alpha: bool,
-    heard_by_check: bool,
+    cnp_for_alpha: bool,
+    cnp_for_check: bool,
     sent: u64,
     stages: (u32, u32),
     /// When increase steps were made.
@@ -46,8 +46,8 @@ impl Model {
             settings,
             means: params.means.unwrap_or_default(),
             timers: Timers { alpha: Time::NEVER, check: Time::NEVER, step: Time::NEVER },
-            heard_by_alpha: false,
-            heard_by_check: false,
+            cnp_for_alpha: false,
+            cnp_for_check: false,
             sent: 0,
             stages: (0, 0),
             steps: Vec::new(),
@@ -83,15 +83,15 @@ impl Model {
 
     fn tick_alpha(&mut self) {
         self.timers.alpha += self.settings.t_alpha;
-        let heard = f64::from(u8::from(self.heard_by_alpha));
-        self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * heard;
-        self.heard_by_alpha = false;
+        let marked = f64::from(u8::from(self.cnp_for_alpha));
+        self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * marked;
+        self.cnp_for_alpha = false;
     }
 
     fn check(&mut self, now: Time) {
         self.timers.check += self.settings.t_dec;
-        if self.heard_by_check {
-            self.heard_by_check = false;
+        if self.cnp_for_check {
+            self.cnp_for_check = false;
             self.cut();
             self.timers.step = now + self.settings.t_inc;
         }
@@ -142,8 +142,8 @@ impl Model {
             self.timers.alpha = now + self.settings.t_alpha;
             self.timers.check = now + self.settings.t_dec;
         }
-        self.heard_by_alpha = !first;
-        self.heard_by_check = true;
+        self.cnp_for_alpha = !first;
+        self.cnp_for_check = true;
     }
 
     fn hold(&mut self, now: Time) {
@@ -225,11 +225,11 @@ fn compare(json: &str, inputs: &[(u64, Input)]) {
         match input {
             Input::Cnp => {
                 cnps.push((now, sleeper.steps.len(), model.steps.len()));
-                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ce)));
+                sleeper.noting(now, |rp| rp.on_cnp(now, &Cnp::of(FlowId(0), Mark::Ce)));
                 model.cnp(now);
             }
             Input::Hold => {
-                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ue)));
+                sleeper.noting(now, |rp| rp.on_cnp(now, &Cnp::of(FlowId(0), Mark::Ue)));
                 model.hold(now);
             }
             Input::Sent(bytes) => {

@@ -1,4 +1,4 @@
-//! How busy the links of a path are, from one acknowledgement's records to the next.
+//! Utilisation of the links of a path, from one acknowledgement's records to the next.
 
 use floodway_units::Rate;
 
@@ -30,8 +30,8 @@ pub(super) struct Hop {
     pub(super) reference: Rate,
     /// Its own additive steps since the last multiplicative one.
     pub(super) stage: u32,
-    /// The acknowledgement in hand has told of it.
-    pub(super) heard: bool,
+    /// The acknowledgement in hand has a sample of it.
+    pub(super) sampled: bool,
 }
 
 /// A hop's utilisation since the record before, and for how many ticks.
@@ -64,16 +64,19 @@ impl Meter {
     fn add(&mut self, hop: &IntHop) {
         let record = self.reader.read(hop);
         let reference = Rate(self.line as u64);
-        self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, heard: false });
+        self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, sampled: false });
     }
 
-    /// U with the busiest hop's part in it; nothing where no hop tells of any time.
+    /// U with the busiest hop's part in it; nothing where no hop has a sample.
     pub(super) fn measure(&mut self, int: &[IntHop], skip_empty: bool) -> Option<f64> {
+        // Algorithm 1, lines 1 and 2: MeasureInflight, u = 0.
         let mut busiest = Sample { utilisation: 0.0, elapsed: 0 };
         let mut any = false;
+        // Algorithm 1, line 3: each link of the path.
         for (at, hop) in int.iter().enumerate() {
             let Some(sample) = self.sample(at, hop, skip_empty) else { continue };
             any = true;
+            // Algorithm 1, lines 6 and 7: u and τ of the busiest link.
             if sample.utilisation > busiest.utilisation {
                 busiest = sample;
             }
@@ -81,10 +84,11 @@ impl Meter {
         if any {
             self.overall = self.smoothed(self.overall, &busiest);
         }
+        // Algorithm 1, line 10: U.
         any.then_some(self.overall)
     }
 
-    /// Brings each hop's own U up to date and notes whether it was heard of; true where any was.
+    /// Updates each hop's own U and notes whether it has a sample; true where any has.
     pub(super) fn measure_each(&mut self, int: &[IntHop], skip_empty: bool) -> bool {
         let mut any = false;
         for (at, hop) in int.iter().enumerate() {
@@ -92,7 +96,7 @@ impl Meter {
             let before = self.hops[at].utilisation;
             let utilisation = sample.as_ref().map_or(before, |sample| self.smoothed(before, sample));
             self.hops[at].utilisation = utilisation;
-            self.hops[at].heard = sample.is_some();
+            self.hops[at].sampled = sample.is_some();
             any |= sample.is_some();
         }
         any
@@ -100,7 +104,9 @@ impl Meter {
 
     /// U = (1 - τ/T) · U + τ/T · u, with τ capped at T. The order of operations is the simulator's.
     fn smoothed(&self, before: f64, sample: &Sample) -> f64 {
+        // Algorithm 1, line 8: τ, at most T.
         let elapsed = sample.elapsed.min(self.base);
+        // Algorithm 1, line 9: U = (1 - τ / T) · U + τ / T · u.
         (before * (self.base - elapsed) as f64 + sample.utilisation * elapsed as f64) / self.base as f64
     }
 
@@ -116,12 +122,17 @@ impl Meter {
         if elapsed == 0 || skip_empty && now.queue == 0 {
             return None;
         }
+        // Algorithm 1, line 27: L = ack.L.
         self.hops[at].record = now;
         // u = qlen / (B · T) + txRate / B, in the simulator's order of operations.
         let duration = elapsed as f64 * self.reader.seconds();
+        // Algorithm 1, line 4: txRate.
         let tx_rate = (self.reader.sent(now, before).0.saturating_mul(8)) as f64 / duration;
         let rate = now.rate.0 as f64;
+        // Algorithm 1, line 5: the smaller of both queues, and the link's utilisation by it.
         let queue = now.queue.min(before.queue) as f64;
+        // Eq. 1: bytes in flight on the link, qlen + txRate · T.
+        // Eq. 2: bytes in flight over B · T, which is qlen / (B · T) + txRate / B.
         let utilisation = tx_rate / rate + queue * self.line / rate / self.drain;
         Some(Sample { utilisation, elapsed })
     }

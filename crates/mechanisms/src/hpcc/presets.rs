@@ -1,4 +1,4 @@
-//! Published values, and what a user has put beside them.
+//! Presets: published values, and the user's beside them.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -102,6 +102,7 @@ impl Params {
         let paper = self.is_paper();
         let window = self.window(qp)?;
         let flows = f64::from(self.expected_flows.unwrap_or(100));
+        // Section 3.3: W_AI = W_init · (1 - η) / N.
         let wai = window.0 as f64 * (1.0 - self.eta) / flows;
         let rmin = self.rmin.unwrap_or(if paper { Rate::mbps(100) } else { Rate::gbps(1) });
         Ok(Settings {

@@ -27,6 +27,8 @@ impl Settings {
     /// A new rate from a reference, and the stage it leads to, at utilisation `u`.
     fn step(&self, reference: Rate, stage: u32, u: f64) -> (Rate, u32) {
         let c = u / self.eta;
+        // Algorithm 1, lines 12 to 19: ComputeWind for a rate in place of the window.
+        // Eq. 4: the control law, from the reference rate.
         let (base, stage) = if c >= 1.0 || stage >= self.max_stage {
             (Rate((reference.0 as f64 / c) as u64), 0)
         } else {
@@ -53,6 +55,7 @@ impl Machine {
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
+        // Algorithm 1, line 22: a full update, once a round trip.
         let full = ack.next > self.update_at;
         if !full && !self.settings.fast_react {
             return;
@@ -66,6 +69,7 @@ impl Machine {
             self.react(ack, full);
         }
         if full {
+            // Algorithm 1, line 24: lastUpdateSeq = snd_nxt.
             self.update_at = self.update_at.max(ack.sent);
         }
     }
@@ -86,11 +90,11 @@ impl Machine {
         }
     }
 
-    /// The least of the rates of the first `hops` hops; a full update makes those heard of their references.
+    /// The least of the rates of the first `hops` hops; a full update makes those with a sample their references.
     fn take_least(&mut self, hops: usize, full: bool) {
         let settings = self.settings;
         let next = |hop: &mut Hop| {
-            if !hop.heard {
+            if !hop.sampled {
                 return hop.reference;
             }
             let (rate, stage) = settings.step(hop.reference, hop.stage, hop.utilisation);

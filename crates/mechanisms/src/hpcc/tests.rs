@@ -49,7 +49,7 @@ fn window(rp: &Rp) -> u64 {
     rp.allowance().window.0
 }
 
-/// Full updates only: each ACK tells of a hop that was used to `percent` for 20 us, so that U is that.
+/// Full updates only: each ACK has a record of a hop that was used to `percent` for 20 us, so that U is that.
 struct Updates {
     rp: Rp,
     at: u64,
@@ -117,7 +117,7 @@ fn fast_reactions_start_from_the_reference_and_do_not_write_it() {
 }
 
 #[test]
-fn without_fast_reaction_acks_between_are_not_heard() {
+fn without_fast_reaction_acks_between_have_no_effect() {
     let mut rp = simulator(r#", "fast-react": false"#);
     ack(&mut rp, 1, 3, &[hop(0, 0, 0)]);
     assert_eq!(ack(&mut rp, 2, 4, &[hop(20, 500_000, 0)]), 100 * G);
@@ -230,7 +230,7 @@ fn sampled_feedback_leaves_out_empty_queues_between_full_updates() {
         assert_eq!(ack(&mut rp, 2, 9, &[hop(20, 500_000, 0)]), 100 * G);
         // A queue: from the first record on, 1 MB in 40 us.
         near(ack(&mut rp, 3, 9, &[hop(40, 1_000_000, 1)]), 47_540 * M);
-        // A full update hears of empty queues too.
+        // A full update counts empty queues too.
         near(ack(&mut rp, 10, 20, &[hop(60, 1_250_000, 0)]), 95_040 * M);
     }
 }
@@ -240,7 +240,7 @@ fn sampled_hops_that_are_left_out_keep_their_references() {
     let mut rp = simulator(r#", "sample-feedback": true, "multi-rate": true"#);
     ack(&mut rp, 1, 1, &[hop(0, 0, 0), hop(0, 0, 0)]);
     near(ack(&mut rp, 2, 9, &[hop(20, 500_000, 0), hop(20, 250_000, 0)]), 47_540 * M);
-    // The second alone is heard, at 0.95: 95.04G + 40M; the first's reference of 47.54G is the least.
+    // The second alone has a sample, at 0.95: 95.04G + 40M; the first's reference of 47.54G is the least.
     near(ack(&mut rp, 3, 9, &[hop(40, 500_000, 0), hop(40, 487_500, 1)]), 47_540 * M);
 }
 

@@ -138,7 +138,7 @@ impl TransportSender for Sender {
         self.to_send() < self.messages.end()
     }
 
-    fn looked_at(&mut self) {
+    fn on_poll(&mut self) {
         self.skip();
     }
 
@@ -217,7 +217,7 @@ pub struct Receiver {
     /// What has arrived beyond it.
     blocks: Blocks,
     /// Before this instant a packet that is in a block is not answered.
-    quiet_until: Time,
+    blocked_until: Time,
 }
 
 impl Receiver {
@@ -226,7 +226,7 @@ impl Receiver {
             nack_interval: settings.nack_interval,
             expected: 0,
             blocks: Blocks::default(),
-            quiet_until: Time::ZERO,
+            blocked_until: Time::ZERO,
         }
     }
 
@@ -250,10 +250,10 @@ impl Receiver {
 
     fn keep(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
         let known = self.blocks.contains(s.psn);
-        if known && cx.now < self.quiet_until {
+        if known && cx.now < self.blocked_until {
             return Bytes::ZERO;
         }
-        self.quiet_until = cx.now + self.nack_interval;
+        self.blocked_until = cx.now + self.nack_interval;
         self.blocks.insert(s.psn);
         cx.push(Reply::Sack { next: self.expected, seen: s.psn });
         if known { Bytes::ZERO } else { s.payload }
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timer_starts_anew_with_every_packet_and_reply_and_is_short_while_few_are_in_flight() {
+    fn the_timer_restarts_with_every_packet_and_reply_and_is_short_while_few_are_in_flight() {
         let mut sender = settings(C5).0;
         sender.push(Bytes::kb(9));
         for (psn, due) in [(1, 101), (2, 102), (3, 103), (4, 104), (5, 325)] {
@@ -413,7 +413,7 @@ mod tests {
             Ack { next: 5 },
         ];
         assert_eq!(all, due);
-        assert_eq!(due.map(Reply::tells_of_gap), [false, true, true, false, false, false, false]);
+        assert_eq!(due.map(Reply::reports_gap), [false, true, true, false, false, false, false]);
     }
 
     #[test]

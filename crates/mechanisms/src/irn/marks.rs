@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// Which packets from `base` on are marked; all before it are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
-    /// Marks of the packets from `start` on, 64 a word; none of those missing at the end are marked.
+    /// Marks of the packets from `start` on, 64 a word; packets beyond the end are not marked.
     words: VecDeque<u64>,
     /// A multiple of 64, at most `base`.
     start: u64,

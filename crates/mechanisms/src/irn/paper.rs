@@ -75,18 +75,22 @@ impl Sender {
     fn lost(&self) -> Option<u64> {
         let recovery = self.recovery?;
         let oldest = self.unacknowledged();
+        // Section 3.1: a recovery first sends the packet of the cumulative acknowledgement again.
         if recovery.first {
             return Some(oldest);
         }
         let from = recovery.next.max(oldest);
+        // Section 3.1: then each packet of which a later one is acknowledged.
         (from < self.top).then(|| self.acknowledged.first_unmarked(from)).filter(|psn| *psn < self.top)
     }
 
     fn may_send_new(&self) -> bool {
+        // Section 3.2: BDP-FC, new packets go only while fewer are in flight than fill the path.
         self.next < self.messages.end() && self.flight() < self.settings.window
     }
 
     fn restart_timer(&mut self, now: Time) {
+        // Section 3.1: RTO_low while few packets are in flight, else RTO_high.
         let few = self.flight() <= self.settings.low_packets;
         let timeout = if few { self.settings.rto_low } else { self.settings.rto_high };
         self.deadline = timeout.filter(|_| self.flight() > 0).map(|timeout| now + timeout);
@@ -127,7 +131,7 @@ impl Sender {
     }
 
     /// Does a reply say that the oldest packet is missing? One from before the last news says nothing.
-    fn tells_of_loss(&self, reply: Reply) -> bool {
+    fn reports_loss(&self, reply: Reply) -> bool {
         let oldest = self.unacknowledged();
         match reply {
             Reply::Ack { .. } => false,
@@ -138,6 +142,7 @@ impl Sender {
 
     fn recover(&mut self) {
         let oldest = self.unacknowledged();
+        // Section 3.1: loss recovery begins, and ends with what was sent before it.
         self.recovery = Some(Recovery { end: self.next, first: true, next: oldest });
     }
 
@@ -184,10 +189,11 @@ impl TransportSender for Sender {
             // What was to be sent first has arrived meanwhile.
             recovery.first &= oldest == before;
         }
+        // Section 3.1: a cumulative acknowledgement beyond the recovery sequence ends it.
         if self.recovery.is_some_and(|recovery| oldest >= recovery.end) {
             self.recovery = None;
         }
-        if self.recovery.is_some() || !self.tells_of_loss(reply) {
+        if self.recovery.is_some() || !self.reports_loss(reply) {
             return (acked, None);
         }
         self.recover();
@@ -250,6 +256,7 @@ impl TransportReceiver for Receiver {
         let new = self.arrived.add(s.psn);
         let next = self.arrived.base();
         if new && s.psn > next {
+            // Section 3.1: out of order, the reply has both numbers.
             cx.push(Reply::Sack { next, seen: s.psn });
         } else {
             cx.push(Reply::Ack { next });

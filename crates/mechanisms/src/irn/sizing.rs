@@ -24,6 +24,7 @@ pub(super) struct Settings {
 
 /// ceil(BDP / packet), at least 1: what fills a path whose bandwidth-delay product is `bdp`.
 pub(super) fn window_of(bdp: Bytes, packet: Bytes) -> u64 {
+    // Section 3.2: the bandwidth-delay product in packets.
     bdp.0.div_ceil(packet.0.max(1)).max(1)
 }
 
@@ -47,10 +48,12 @@ impl Params {
     }
 
     pub(super) fn rto_low(&self) -> OfPath<Timeout> {
+        // Section 4.1: RTO_low is 100 us.
         self.rto_low.unwrap_or(self.preset.timeout(self.form, Span::us(100)))
     }
 
     pub(super) fn rto_high(&self) -> OfPath<Timeout> {
+        // Section 4.1: RTO_high is 320 us.
         self.rto_high.unwrap_or(self.preset.timeout(self.form, Span::us(320)))
     }
 

@@ -137,7 +137,7 @@ impl Sender {
         self.forget_timers();
     }
 
-    /// Passes over timers that nobody waits for.
+    /// Skips timers that are no longer needed.
     fn forget_timers(&mut self) {
         let (base, sent) = (self.base, &self.sent);
         let waits = |timer: &Timer| {
@@ -220,6 +220,7 @@ impl TransportSender for Sender {
     }
 
     fn ready(&self) -> Option<Bytes> {
+        // SWING, Section 2.1: a bitmap of fixed size bounds the packets in flight.
         let room = self.window() < self.settings.window && self.next() < self.messages.end();
         room.then(|| self.messages.segment(self.next(), false).payload)
     }
@@ -325,6 +326,7 @@ impl Receiver {
 impl TransportReceiver for Receiver {
     fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
         let new = self.arrived.add(s.psn);
+        // SWING, Section 2.1: a packet out of order is answered by a SACK.
         if s.psn <= self.edge {
             cx.push(Reply::One { psn: s.psn });
         } else {

@@ -90,7 +90,7 @@ mod sizes {
     }
 
     #[test]
-    fn one_word_takes_each_from_the_flows_own_path() {
+    fn one_keyword_takes_each_from_the_flows_own_path() {
         let json = r#"{ "preset": "per-pair" }"#;
         let sizes = settings(json, &qp());
         assert_eq!(
@@ -104,7 +104,7 @@ mod sizes {
     }
 
     #[test]
-    fn what_is_given_stands_beside_the_preset() {
+    fn given_parameters_override_the_preset() {
         let json = r#"{ "preset": "per-pair", "window": "2500B", "rto-high": "1ms", "rto-low": "off" }"#;
         let sizes = settings(json, &qp());
         assert_eq!((sizes.window, sizes.window_bytes), (3, Bytes(2_500)));
@@ -149,7 +149,7 @@ mod paper {
     use super::*;
 
     #[test]
-    fn the_window_counts_what_is_not_acknowledged_in_any_way() {
+    fn the_window_counts_unacknowledged_packets() {
         let mut sender = sender(r#"{ "window": 4 }"#, 20, 4);
         assert_eq!((sender.ready(), sender.in_flight()), (None, Bytes(4_000)));
         sender.on_reply(us(10), ack(1));
@@ -208,14 +208,14 @@ mod paper {
         assert_eq!(psns(&mut sender, us(323)), [(0, true)]);
         sender.on_reply(us(330), sack(0, 2));
         assert_eq!(psns(&mut sender, us(330)), [(1, true), (4, false)]);
-        // Both are lost again: only the timer can tell.
+        // Both are lost again: only the timer detects it.
         assert_eq!(sender.next_timeout(), Some(us(650)));
         assert_eq!(sender.on_timeout(us(650)), Some(lost(2, true)));
         assert_eq!(psns(&mut sender, us(650)), [(0, true), (1, true)]);
     }
 
     #[test]
-    fn replies_that_come_late_say_nothing() {
+    fn late_replies_have_no_effect() {
         let mut sender = sender(r#"{ "window": 10 }"#, 10, 10);
         sender.on_reply(us(1), ack(6));
         assert_eq!(sender.on_reply(us(2), sack(2, 4)), (Bytes::ZERO, None));
@@ -310,7 +310,7 @@ mod swing {
     }
 
     #[test]
-    fn timers_of_one_instant_run_out_one_by_one_with_their_places_in_the_order_of_scheduling() {
+    fn timers_of_one_instant_fire_one_by_one_in_the_order_of_scheduling() {
         let mut sender = sender(FORM, 20, 0);
         for number in [40, 41] {
             sender.number_timer(number);
@@ -324,7 +324,7 @@ mod swing {
     }
 
     #[test]
-    fn a_packet_may_stand_in_the_queue_twice() {
+    fn a_packet_may_be_in_the_queue_twice() {
         let mut sender = sender(FORM, 4, 2);
         assert_eq!(sender.on_timeout(us(100)), Some(lost(1, true)));
         sender.on_reply(us(100), sack(0, 1));

@@ -1,4 +1,4 @@
-//! The flow table of a queue: how many of its bytes are whose (Algorithm 2, lines 1 to 8).
+//! The flow table of a queue: the bytes of each flow (Algorithm 2, lines 1 to 8).
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,9 @@ impl Table {
 
     /// A packet joins the queue. While the table is full, a new flow counts in the sum alone.
     pub(super) fn add(&mut self, flow: u64, frame: Bytes) {
+        // Algorithm 2, line 4: the sum grows by the packet.
         self.sum += frame.0;
+        // Algorithm 2, lines 2 and 3: Receive_packet, its flow's bytes grow by it.
         if let Some(data) = self.data.get_mut(&flow) {
             *data += frame.0;
         } else if self.data.len() < self.most {
@@ -46,9 +48,12 @@ impl Table {
 
     /// A packet leaves the queue. Of a flow that came while the table was full, more may leave than is counted.
     pub(super) fn take(&mut self, flow: u64, frame: Bytes) {
+        // Algorithm 2, line 7: the sum shrinks by the packet.
         self.sum = self.sum.saturating_sub(frame.0);
         let Some(data) = self.data.get_mut(&flow) else { return };
+        // Algorithm 2, lines 5 and 6: Send_packet, its flow's bytes shrink by it.
         *data = data.saturating_sub(frame.0);
+        // Algorithm 2, lines 8 and 9: a flow without bytes is deleted.
         if *data == 0 {
             self.data.remove(&flow);
         }

@@ -17,15 +17,15 @@ struct Port {
     /// Flow and frame of each packet that waits, in order.
     waiting: Vec<(u32, u64)>,
     paused: bool,
-    /// It was quiet, and packets within the bound were not heard of.
-    unheard: bool,
+    /// No callback runs for packets within the bound.
+    fast_path: bool,
 }
 
 impl Port {
     fn new(json: &str) -> Self {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&port(40)).expect("the parameters are valid");
-        Port { cp, bench: Bench::new(), waiting: Vec::new(), paused: false, unheard: true }
+        Port { cp, bench: Bench::new(), waiting: Vec::new(), paused: false, fast_path: true }
     }
 
     fn len(&self) -> u64 {
@@ -36,23 +36,23 @@ impl Port {
         QueueView { rate: Rate::gbps(40), paused: self.paused, ..crate::testing::egress(self.len()) }
     }
 
-    /// As the fabric does: tells of what waits where the machine comes to hear.
-    fn recount(&mut self, beyond: bool) {
-        if self.cp.quiet_up_to().is_some() && beyond {
+    /// As the fabric does: reports what waits when the machine leaves the fast path.
+    fn report_waiting(&mut self, beyond: bool) {
+        if self.cp.fast_path_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
                 let waiting = PortEvent::Waiting(&of(flow, frame));
-                self.bench.told(Time::ZERO, &mut self.cp, waiting);
+                self.bench.event(Time::ZERO, &mut self.cp, waiting);
             }
         }
     }
 
     fn joins(&mut self, at: Time, flow: u32, frame: u64) {
-        let quiet = self.cp.quiet_up_to().is_some_and(|bound| self.len() + frame <= bound.0);
-        if quiet && self.unheard {
+        let below_threshold = self.cp.fast_path_up_to().is_some_and(|bound| self.len() + frame <= bound.0);
+        if below_threshold && self.fast_path {
             self.waiting.push((flow, frame));
             return;
         }
-        self.recount(!quiet);
+        self.report_waiting(!below_threshold);
         self.waiting.push((flow, frame));
         let q = self.view();
         let sent = self.bench.sent(at, |cx| {
@@ -61,11 +61,11 @@ impl Port {
         assert!(sent.is_empty());
     }
 
-    /// The first packet leaves; the flow that is told, and its window.
+    /// The first packet leaves; the flow that gets a CNP, and its window.
     fn leaves(&mut self, at: Time) -> Option<(u32, u64)> {
         let before = self.len();
         let (flow, frame) = self.waiting.remove(0);
-        if self.unheard && self.cp.quiet_up_to().is_some_and(|bound| before <= bound.0) {
+        if self.fast_path && self.cp.fast_path_up_to().is_some_and(|bound| before <= bound.0) {
             return None;
         }
         let q = self.view();
@@ -73,9 +73,7 @@ impl Port {
             assert_eq!(self.cp.on_dequeue(cx, &of(flow, frame), &q), Mark::None);
         });
         sent.first().map(|action| match action {
-            CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: Some(window), .. }) => {
-                (flow.0, window.0)
-            }
+            CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: Some(window), .. }) => (flow.0, window.0),
             other => panic!("{other:?}"),
         })
     }
@@ -86,16 +84,16 @@ impl Port {
     }
 
     fn pause(&mut self, at: Time) {
-        self.recount(true);
+        self.report_waiting(true);
         self.paused = true;
         let q = self.view();
-        self.bench.told(at, &mut self.cp, PortEvent::Paused(&q));
+        self.bench.event(at, &mut self.cp, PortEvent::Paused(&q));
     }
 
     fn resume(&mut self, at: Time) {
         self.paused = false;
         let q = self.view();
-        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&q));
+        self.bench.event(at, &mut self.cp, PortEvent::Resumed(&q));
     }
 
     fn state(&self) -> &'static str {
@@ -117,7 +115,7 @@ fn of(flow: u32, frame: u64) -> PacketView {
 }
 
 #[test]
-fn a_queue_that_was_never_paused_is_determined_and_tells_beyond_the_threshold() {
+fn a_queue_that_was_never_paused_is_determined_and_sends_cnps_beyond_the_threshold() {
     let mut port = Port::new("{}");
     assert_eq!(port.state(), "determined");
     port.fill(us(1), 7, 161);
@@ -130,7 +128,7 @@ fn a_queue_that_was_never_paused_is_determined_and_tells_beyond_the_threshold() 
 }
 
 #[test]
-fn a_pause_makes_it_undetermined_and_then_nobody_is_told() {
+fn a_pause_makes_it_undetermined_and_then_no_cnp_is_sent() {
     let mut port = Port::new("{}");
     port.fill(us(1), 7, 200);
     port.pause(us(2));
@@ -183,7 +181,7 @@ fn a_pause_that_is_repeated_counts_on_from_its_first_instant() {
     port.pause(us(7));
     port.fill(us(8), 8, 18);
     port.resume(us(12));
-    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to tell, 30 forgotten ones would be missed.
+    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to decide, 30 forgotten ones would be missed.
     assert_eq!(port.state(), "undetermined");
     port.pause(us(12));
     port.fill(us(13), 8, 25);
@@ -208,8 +206,8 @@ fn an_undetermined_queue_looks_again_after_t_and_not_before() {
     port.fill(us(21), 7, 60);
     assert_eq!((port.leaves(us(21)), port.state()), (None, "undetermined"));
     // 10 us after the resume it is longer than then.
-    let told = port.leaves(us(22));
-    assert_eq!((told.is_some(), port.state()), (true, "determined"));
+    let notified = port.leaves(us(22));
+    assert_eq!((notified.is_some(), port.state()), (true, "determined"));
 }
 
 #[test]
@@ -228,8 +226,8 @@ fn a_queue_that_has_not_fallen_in_t_is_congested() {
     assert_eq!(port.leaves(us(13)), None);
     port.fill(us(14), 7, 2);
     // The packet that leaves it at 200 KB, as long as at the resume.
-    let told = port.leaves(us(22));
-    assert_eq!((told.is_some(), port.state()), (true, "determined"));
+    let notified = port.leaves(us(22));
+    assert_eq!((notified.is_some(), port.state()), (true, "determined"));
 }
 
 #[test]
@@ -245,14 +243,14 @@ fn a_window_is_the_flows_share_of_the_queue_with_the_leaving_packet() {
 }
 
 #[test]
-fn a_flow_is_told_once_in_an_interval_and_a_flow_is_a_pair_of_addresses() {
-    let told = |json: &str, times: &[u64]| {
+fn a_flow_gets_one_cnp_in_an_interval_and_is_a_pair_of_addresses() {
+    let notified = |json: &str, times: &[u64]| {
         let mut port = Port::new(json);
         port.fill(us(1), 7, 400);
         times.iter().filter(|&&at| port.leaves(us(at)).is_some()).count()
     };
-    assert_eq!(told("{}", &[2, 3, 51, 52, 53, 101, 102]), 3);
-    assert_eq!(told(r#"{ "cnp-interval": "0us" }"#, &[2, 3, 3, 4]), 4);
+    assert_eq!(notified("{}", &[2, 3, 51, 52, 53, 101, 102]), 3);
+    assert_eq!(notified(r#"{ "cnp-interval": "0us" }"#, &[2, 3, 3, 4]), 4);
     for (json, flows) in [("{}", 1), (r#"{ "flows": "queue-pairs" }"#, 2)] {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&crate::testing::port(40)).expect("the parameters are valid");
@@ -263,7 +261,7 @@ fn a_flow_is_told_once_in_an_interval_and_a_flow_is_a_pair_of_addresses() {
 }
 
 #[test]
-fn replies_among_data_have_their_share_and_are_told_nothing() {
+fn replies_among_data_have_their_share_and_get_no_cnp() {
     let mut port = Port::new(r#"{ "threshold": "1KB" }"#);
     let reply = PacketView { is_reply: true, ecn_capable: false, ..of(5, KB) };
     let q = crate::testing::egress(3 * KB);
@@ -273,11 +271,11 @@ fn replies_among_data_have_their_share_and_are_told_nothing() {
         port.cp.on_dequeue(cx, &reply, &q);
         port.cp.on_dequeue(cx, &of(1, KB), &q);
     });
-    assert!(matches!(sent[..], [CpAction::ToSource(Notice { flow: FlowId(1), .. })]), "{sent:?}");
+    assert!(matches!(sent[..], [CpAction::ToSource(Cnp { flow: FlowId(1), .. })]), "{sent:?}");
 }
 
 #[test]
-fn while_the_table_is_full_others_count_in_the_sum_and_are_told_nothing() {
+fn while_the_table_is_full_others_count_in_the_sum_and_get_no_cnp() {
     let mut port = Port::new(r#"{ "threshold": "1KB", "most-flows": 2, "base-rtt": "12us" }"#);
     for flow in [1, 2, 3, 3] {
         port.joins(us(1), flow, KB);
@@ -293,7 +291,7 @@ fn what_is_removed_leaves_the_table() {
     let mut port = Port::new(r#"{ "threshold": "1KB" }"#);
     port.fill(us(1), 1, 3);
     for (flow, frame) in std::mem::take(&mut port.waiting) {
-        port.bench.told(us(2), &mut port.cp, PortEvent::Removed(&of(flow, frame)));
+        port.bench.event(us(2), &mut port.cp, PortEvent::Removed(&of(flow, frame)));
     }
     assert!(port.cp.queues.iter().all(|queue| queue.table.is_empty()));
 }
@@ -309,7 +307,7 @@ fn a_short_queue_of_another_class_takes_no_table_away() {
         port.cp.on_dequeue(cx, &other, &queue(0));
     });
     assert!(sent.is_empty());
-    assert!(port.cp.quiet_up_to().is_none(), "the other class is beyond the threshold");
+    assert!(port.cp.fast_path_up_to().is_none(), "the other class is beyond the threshold");
     assert_eq!(port.leaves(us(3)), Some((7, 50_000)));
 }
 
@@ -381,7 +379,7 @@ fn drive(port: &mut Port, steps: &[(u64, Step)], mut check: impl FnMut(&Port)) -
     said
 }
 
-/// A low threshold, so that short queues cross it often; every departure may tell.
+/// A low threshold, so that short queues cross it often; every departure may send a CNP.
 const OFTEN: &str = r#"{ "threshold": "6KB", "period": "2us", "cnp-interval": "0us", "tolerance": 0 }"#;
 
 /// Algorithms 1 and 2 with plain lists and nanoseconds, for the parameters of [`OFTEN`].
@@ -425,8 +423,8 @@ impl Model {
         {
             self.undetermined = (left >= 6_000 && left < before).then_some((now + 2_000, left));
         }
-        let tells = self.undetermined.is_none() && left > 6_000;
-        tells.then(|| (flow, (50_000 * data / sum).max(1)))
+        let sends_cnp = self.undetermined.is_none() && left > 6_000;
+        sends_cnp.then(|| (flow, (50_000 * data / sum).max(1)))
     }
 }
 
@@ -458,7 +456,7 @@ proptest! {
     fn a_table_holds_what_waits_and_is_empty_when_the_queue_is(steps in steps(true)) {
         let mut port = Port::new(OFTEN);
         drive(&mut port, &steps, |port| {
-            if port.cp.hears {
+            if port.cp.keeps_tables {
                 let mut model: BTreeMap<u64, u64> = BTreeMap::new();
                 port.waiting.iter().for_each(|&(flow, frame)| {
                     *model.entry(u64::from(flow) << 32 | 2).or_default() += frame;
@@ -478,7 +476,7 @@ proptest! {
 
     /// Against tables and states as the paper has them, of all packets at all times.
     #[test]
-    fn what_it_says_is_what_the_paper_says(steps in steps(true)) {
+    fn its_cnps_are_those_of_the_paper(steps in steps(true)) {
         let mut port = Port::new(OFTEN);
         let mut model = Model::default();
         let mut now = 0;
@@ -509,10 +507,10 @@ proptest! {
     }
 
     #[test]
-    fn what_passes_unheard_changes_nothing(steps in steps(true)) {
-        let (mut hinted, mut told_all) = (Port::new(OFTEN), Port::new(OFTEN));
-        told_all.unheard = false;
-        let said = [&mut hinted, &mut told_all].map(|port| {
+    fn the_fast_path_changes_nothing(steps in steps(true)) {
+        let (mut hinted, mut unhinted) = (Port::new(OFTEN), Port::new(OFTEN));
+        unhinted.fast_path = false;
+        let said = [&mut hinted, &mut unhinted].map(|port| {
             let mut states = Vec::new();
             (drive(port, &steps, |port| states.push(port.state())), states)
         });

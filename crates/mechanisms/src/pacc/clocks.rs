@@ -3,7 +3,7 @@
 use floodway_units::Turns;
 use proptest::prelude::*;
 
-use super::tests::{Driven, Told, of};
+use super::tests::{Driven, SentCnp, of};
 use super::*;
 
 /// A packet that joins or leaves its queue: when, which, whose, and the queue's length then.
@@ -19,8 +19,8 @@ struct Passing {
 const QREF: f64 = 100_000.0;
 
 /// The CNPs of one class whose clock ticks each 80 us from `origin` on, up to `end`, with these gains.
-fn class_told((a, b): (f64, f64), passings: &[Passing], origin: Time, end: Time) -> Vec<Told> {
-    let (mut told, mut p, mut before) = (Vec::new(), 0.0, 0);
+fn cnps_of_class((a, b): (f64, f64), passings: &[Passing], origin: Time, end: Time) -> Vec<SentCnp> {
+    let (mut cnps, mut p, mut before) = (Vec::new(), 0.0, 0);
     let mut from = Time::ZERO;
     let mut to = origin + Span::us(80);
     let mut turns = Turns::at_most(1_000_000);
@@ -32,22 +32,22 @@ fn class_told((a, b): (f64, f64), passings: &[Passing], origin: Time, end: Time)
             passing.joins && passing.len > 100_000 && passing.at >= from && passing.at < to
         };
         let packets: Vec<u32> = passings.iter().filter(counted).map(|passing| passing.flow).collect();
-        told.extend(period_told(&packets, p).into_iter().map(|(flow, degree)| (to, flow, degree)));
+        cnps.extend(cnps_of_period(&packets, p).into_iter().map(|(flow, degree)| (to, flow, degree)));
         (before, from, to) = (length, to, to + Span::us(80));
     }
-    told
+    cnps
 }
 
 /// The CNPs of one period, in which these flows' packets of 1000 B were congested.
-fn period_told(packets: &[u32], p: f64) -> Vec<(u32, f32)> {
+fn cnps_of_period(packets: &[u32], p: f64) -> Vec<(u32, f32)> {
     let mut flows = packets.to_vec();
     flows.sort_unstable();
     flows.dedup();
     let amount = (p * packets.len() as f64 / 16.0).round().min(64.0) as usize;
     let of = |flow: &u32| packets.iter().filter(|other| *other == flow).count();
     let large = flows.iter().filter(|flow| 2 * flows.len() * of(flow) >= packets.len());
-    let told = large.map(|flow| (*flow, (amount * of(flow)).div_ceil(packets.len()).min(20) as f32));
-    told.filter(|&(_, degree)| degree > 0.0).collect()
+    let cnps = large.map(|flow| (*flow, (amount * of(flow)).div_ceil(packets.len()).min(20) as f32));
+    cnps.filter(|&(_, degree)| degree > 0.0).collect()
 }
 
 /// Waits in picoseconds: many at whole periods, where packets and ticks fall together, and long ones, so that it sleeps.
@@ -71,7 +71,7 @@ fn passings() -> impl Strategy<Value = Vec<Passing>> {
 
 proptest! {
     #[test]
-    fn a_sleeping_clock_tells_what_one_that_ticks_tells(
+    fn a_sleeping_clock_sends_the_cnps_of_one_that_ticks(
         passings in passings(),
         (a, b) in prop_oneof![Just((0.3, 1.5)), Just((0.05, 0.0)), Just((0.125, 0.25))],
     ) {
@@ -81,16 +81,16 @@ proptest! {
         }
         let end = passings[passings.len() - 1].at + Span::ms(2);
         driven.pass(end);
-        let mut told = Vec::new();
+        let mut cnps = Vec::new();
         if let Some(first) = passings.iter().find(|passing| passing.len > 0) {
             for class in [3, 4] {
                 let own: Vec<_> = passings.iter().filter(|one| one.class == Class(class)).copied().collect();
-                told.extend(class_told((a, b), &own, first.at, end));
+                cnps.extend(cnps_of_class((a, b), &own, first.at, end));
             }
         }
-        let order = |a: &Told, b: &Told| (a.0, a.1, a.2).partial_cmp(&(b.0, b.1, b.2)).expect("they are numbers");
-        driven.told.sort_by(order);
-        told.sort_by(order);
-        prop_assert_eq!(driven.told, told);
+        let order = |a: &SentCnp, b: &SentCnp| (a.0, a.1, a.2).partial_cmp(&(b.0, b.1, b.2)).expect("they are numbers");
+        driven.cnps.sort_by(order);
+        cnps.sort_by(order);
+        prop_assert_eq!(driven.cnps, cnps);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Queue {
     /// Congested packets, and their bytes.
     packets: u64,
     bytes: u64,
-    /// By addresses and ports, as a switch tells flows apart. In order, so that CNPs are.
+    /// By addresses and ports, as a switch identifies flows. In order, so that CNPs are.
     flows: BTreeMap<u64, Part>,
 }
 

@@ -6,28 +6,28 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{Bench, egress, packet, port, us};
 
-/// A CNP: when, whose, and what it stands for.
-pub(super) type Told = (Time, u32, f32);
+/// A CNP: instant, flow, weight.
+pub(super) type SentCnp = (Time, u32, f32);
 
 /// A machine whose timers are called at their instants.
 pub(super) struct Driven {
     pub(super) cp: Cp,
     bench: Bench<CpAction>,
-    pub(super) told: Vec<Told>,
+    pub(super) cnps: Vec<SentCnp>,
 }
 
 impl Driven {
     pub(super) fn new(json: &str) -> Self {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&port(25)).expect("the parameters are valid");
-        Driven { cp, bench: Bench::new(), told: Vec::new() }
+        Driven { cp, bench: Bench::new(), cnps: Vec::new() }
     }
 
     fn call(&mut self, now: Time, call: impl FnOnce(&mut Cp, &mut Cx<'_, CpAction>)) {
         let cp = &mut self.cp;
         let sent = self.bench.sent(now, |cx| call(cp, cx));
-        self.told.extend(sent.into_iter().map(|action| match action {
-            CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: None, rate: None, degree }) => {
+        self.cnps.extend(sent.into_iter().map(|action| match action {
+            CpAction::ToSource(Cnp { flow, mark: Mark::Ce, window: None, rate: None, degree }) => {
                 (now, flow.0, degree)
             }
             other => panic!("{other:?}"),
@@ -64,9 +64,9 @@ impl Driven {
         self.passes(now, false, &of(0), len);
     }
 
-    /// What was told since the last call, whose and what it stands for.
-    fn heard(&mut self) -> Vec<(u32, f32)> {
-        std::mem::take(&mut self.told).into_iter().map(|(_, flow, degree)| (flow, degree)).collect()
+    /// The CNPs sent since the last call: of which flow, and their weight.
+    fn sent(&mut self) -> Vec<(u32, f32)> {
+        std::mem::take(&mut self.cnps).into_iter().map(|(_, flow, degree)| (flow, degree)).collect()
     }
 }
 
@@ -95,19 +95,19 @@ fn the_controller_follows_the_distance_and_the_growth_of_the_queue() {
         driven.join(us(80 * period), 7, packets);
         driven.is(us(80 * period + 79), length);
         driven.pass(us(80 * period + 80));
-        assert_eq!(driven.heard(), expected.map(|degree| (7, degree)).as_slice(), "period {period}");
+        assert_eq!(driven.sent(), expected.map(|degree| (7, degree)).as_slice(), "period {period}");
     }
 }
 
 #[test]
-fn what_a_period_tells_is_bounded_for_all_and_for_each() {
+fn the_cnps_of_a_period_are_bounded_for_all_and_for_each() {
     // p = 1; 2000 / 16 = 125, at most 64; a quarter of that is 16, all of it more than 80 us / 4 us.
     for (flows, expected) in [(4, 16.0), (2, 20.0), (1, 20.0)] {
         let mut driven = Driven::new("{}");
         (0..flows).for_each(|flow| driven.join(us(1), flow, 2_000 / flows));
         driven.is(us(2), 200_000);
         driven.pass(us(100));
-        assert_eq!(driven.heard(), (0..flows).map(|flow| (flow, expected)).collect::<Vec<_>>());
+        assert_eq!(driven.sent(), (0..flows).map(|flow| (flow, expected)).collect::<Vec<_>>());
     }
 }
 
@@ -123,13 +123,13 @@ fn three(json: &str) -> Driven {
 }
 
 #[test]
-fn flows_below_theta_get_none_and_the_others_by_their_bytes() {
+fn flows_below_theta_get_no_cnp_and_the_others_by_their_bytes() {
     // n = 3: theta is a sixth. ceil(6 · 0.6) = 4, ceil(6 · 0.3) = 2, ceil(6 · 0.1) = 1.
-    assert_eq!(three("{}").heard(), [(1, 4.0), (2, 2.0)]);
-    assert_eq!(three(r#"{"theta": 0.05}"#).heard(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
-    assert_eq!(three(r#"{"theta": 0}"#).heard(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
-    assert_eq!(three(r#"{"theta": 0.31}"#).heard(), [(1, 4.0)]);
-    assert_eq!(three(r#"{"theta": 1}"#).heard(), []);
+    assert_eq!(three("{}").sent(), [(1, 4.0), (2, 2.0)]);
+    assert_eq!(three(r#"{"theta": 0.05}"#).sent(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
+    assert_eq!(three(r#"{"theta": 0}"#).sent(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
+    assert_eq!(three(r#"{"theta": 0.31}"#).sent(), [(1, 4.0)]);
+    assert_eq!(three(r#"{"theta": 1}"#).sent(), []);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_flow_at_theta_gets_its_cnps() {
         (1..).zip(packets).for_each(|(flow, packets)| driven.join(us(1), flow, packets));
         driven.is(us(2), 200_000);
         driven.pass(us(81));
-        assert_eq!(driven.heard(), expected, "{json} {packets:?}");
+        assert_eq!(driven.sent(), expected, "{json} {packets:?}");
     }
 }
 
@@ -155,8 +155,8 @@ fn a_table_has_room_for_4096_flows() {
     (0..4_097).for_each(|flow| driven.join(us(1), flow, 1));
     driven.is(us(2), 200_000);
     driven.pass(us(81));
-    let told: Vec<u32> = driven.heard().into_iter().map(|(flow, _)| flow).collect();
-    assert_eq!(told, (0..4_096).collect::<Vec<_>>());
+    let cnps: Vec<u32> = driven.sent().into_iter().map(|(flow, _)| flow).collect();
+    assert_eq!(cnps, (0..4_096).collect::<Vec<_>>());
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn names_are_kept_to_the_end_of_the_next_period() {
 }
 
 #[test]
-fn a_full_table_counts_newcomers_and_does_not_tell_them() {
+fn a_full_table_counts_newcomers_and_sends_them_no_cnp() {
     // n = 2: theta is a quarter of all bytes; n = 1: a half.
-    assert_eq!(three(r#"{"most-flows": 2}"#).heard(), [(1, 4.0), (2, 2.0)]);
-    assert_eq!(three(r#"{"most-flows": 1}"#).heard(), [(1, 4.0)]);
+    assert_eq!(three(r#"{"most-flows": 2}"#).sent(), [(1, 4.0), (2, 2.0)]);
+    assert_eq!(three(r#"{"most-flows": 1}"#).sent(), [(1, 4.0)]);
     let full = three(r#"{"most-flows": 2, "theta": 0}"#);
     assert_eq!(full.cp.queues[0].flows(), 0, "the next period begins with an empty table");
 }
@@ -178,10 +178,10 @@ fn a_full_table_counts_newcomers_and_does_not_tell_them() {
 fn each_cnp_goes_for_itself_where_that_is_asked_for() {
     let mut driven = three(r#"{"multi": true}"#);
     driven.pass(us(160));
-    let told: Vec<_> =
-        driven.told.iter().map(|&(at, flow, degree)| (at.0 / 1_000_000, flow, degree)).collect();
+    let cnps: Vec<_> =
+        driven.cnps.iter().map(|&(at, flow, degree)| (at.0 / 1_000_000, flow, degree)).collect();
     let expected = [(81, 1), (81, 2), (85, 1), (85, 2), (89, 1), (93, 1)];
-    assert_eq!(told, expected.map(|(at, flow)| (at, flow, 1.0)));
+    assert_eq!(cnps, expected.map(|(at, flow)| (at, flow, 1.0)));
 }
 
 #[test]
@@ -189,17 +189,17 @@ fn only_data_that_meet_a_long_queue_are_counted() {
     let mut driven = Driven::new("{}");
     (0..100).for_each(|_| driven.passes(us(1), true, &of(1), 100_000));
     driven.pass(us(81));
-    assert_eq!(driven.heard(), []);
+    assert_eq!(driven.sent(), []);
     let reply = PacketView { is_reply: true, ..of(2) };
     (0..100).for_each(|_| driven.passes(us(82), true, &reply, 150_000));
     let control = PacketView { class: Class::CONTROL, ..of(3) };
     (0..100).for_each(|_| driven.passes(us(83), true, &control, 150_000));
     driven.pass(us(161));
-    assert_eq!(driven.heard(), []);
+    assert_eq!(driven.sent(), []);
     driven.join(us(162), 4, 16);
     driven.is(us(163), 150_000);
     driven.pass(us(241));
-    assert_eq!(driven.heard(), [(4, 1.0)]);
+    assert_eq!(driven.sent(), [(4, 1.0)]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn classes_have_queues_of_their_own() {
     let state = |driven: &Driven, class| driven.cp.state(us(3), class);
     assert_eq!((state(&driven, Class::DATA), state(&driven, Class(4))), ("congested", "uncongested"));
     driven.pass(us(81));
-    assert_eq!(driven.heard(), [(1, 2.0)]);
+    assert_eq!(driven.sent(), [(1, 2.0)]);
     driven.is(us(82), 100_000);
     assert_eq!(state(&driven, Class::DATA), "uncongested");
 }
@@ -224,14 +224,14 @@ fn a_flow_is_named_as_in_its_last_packet() {
     let again = PacketView { flow: FlowId(9), ..of(1) };
     driven.passes(us(2), true, &again, 150_000);
     driven.pass(us(81));
-    assert_eq!(driven.heard(), [(9, 1.0)]);
+    assert_eq!(driven.sent(), [(9, 1.0)]);
 }
 
 #[test]
 fn what_is_removed_waits_no_more() {
     let mut driven = Driven::new("{}");
     driven.join(us(1), 1, 1);
-    driven.bench.told(us(2), &mut driven.cp, PortEvent::Removed(&of(1)));
+    driven.bench.event(us(2), &mut driven.cp, PortEvent::Removed(&of(1)));
     assert_eq!(driven.cp.state(us(2), Class::DATA), "uncongested");
     assert_eq!(driven.cp.queues[0].length, Bytes::kb(100));
 }
@@ -313,25 +313,25 @@ proptest! {
             bytes[flow as usize] += if len > 100_000 { 1_000 } else { 0 };
         }
         driven.pass(us(160));
-        let mut told = [0.0; 12];
-        driven.told.iter().for_each(|&(_, flow, degree)| told[flow as usize] += degree);
+        let mut cnps = [0.0; 12];
+        driven.cnps.iter().for_each(|&(_, flow, degree)| cnps[flow as usize] += degree);
         let sum: u64 = bytes.iter().sum();
         let known = bytes.iter().filter(|&&bytes| bytes > 0).count().min(most as usize) as u64;
         // Each of them may be rounded up.
-        prop_assert!(told.iter().sum::<f32>() < (u64::from(nmax) + known) as f32);
-        for (bytes, told) in bytes.into_iter().zip(told) {
-            prop_assert!(told <= 20.0);
-            prop_assert!(told == 0.0 || 2 * known * bytes >= sum, "{bytes} B of {sum} B among {known}");
+        prop_assert!(cnps.iter().sum::<f32>() < (u64::from(nmax) + known) as f32);
+        for (bytes, cnps) in bytes.into_iter().zip(cnps) {
+            prop_assert!(cnps <= 20.0);
+            prop_assert!(cnps == 0.0 || 2 * known * bytes >= sum, "{bytes} B of {sum} B among {known}");
         }
         if !multi {
-            let mut flows: Vec<u32> = driven.told.iter().map(|told| told.1).collect();
+            let mut flows: Vec<u32> = driven.cnps.iter().map(|cnps| cnps.1).collect();
             flows.dedup();
-            prop_assert_eq!(flows.len(), driven.told.len(), "one CNP for each flow");
+            prop_assert_eq!(flows.len(), driven.cnps.len(), "one CNP for each flow");
         }
-        driven.told.clear();
+        driven.cnps.clear();
         driven.is(us(161), 0);
         driven.pass(us(9_000));
-        prop_assert!(driven.told.is_empty() && driven.cp.queues.iter().all(Queue::is_idle));
+        prop_assert!(driven.cnps.is_empty() && driven.cp.queues.iter().all(Queue::is_idle));
         prop_assert_eq!(driven.cp.next_timeout(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The room beyond the pause threshold, as a scenario spells it.
+//! The headroom parameter.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How long a MAC takes to obey a pause, as a scenario spells it.
+//! The reaction-time parameter: how long a MAC takes to obey a pause.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::slots::{LinkInfo, ParamError, word_or, word_or_schema};
+use crate::slots::{LinkInfo, ParamError, keyword_or, keyword_or_schema};
 
 /// The word for what IEEE 802.3 allows.
 const IEEE: &str = "ieee-802.3";
 /// A quantum of pause time: 512 bit times.
+// IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// By Gbit/s: quanta from a pause's arrival to its beginning (IEEE 802.3, 31B.3.7, as NVIDIA's headroom calculator in
+/// By Gbit/s: quanta from a pause's arrival to its beginning (as NVIDIA's headroom calculator in
 /// `buffer_headroom_mellanox.lua` of `SONiC` has them).
+// IEEE 802.3, Annex 31B.3.7: the longest reaction that is allowed.
 const QUANTA: [(u64, u64); 8] =
     [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
 
@@ -77,7 +79,7 @@ impl Serialize for React {
 
 impl<'de> Deserialize<'de> for React {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(word_or::<Span, D>(IEEE, deserializer)?.map_or(React::Ieee, React::After))
+        Ok(keyword_or::<Span, D>(IEEE, deserializer)?.map_or(React::Ieee, React::After))
     }
 }
 
@@ -86,6 +88,6 @@ impl JsonSchema for React {
         "React".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Span>(IEEE, generator)
+        keyword_or_schema::<Span>(IEEE, generator)
     }
 }

@@ -57,12 +57,14 @@ impl Receiver {
         self.paused = true;
         self.refresh_at = self.pauses.refresh_after.map(|after| cx.now + after);
         self.runs_out_at = self.pauses.run_out.map_or(Time::NEVER, |lasts| cx.now + lasts);
+        // IEEE 802.1Qbb, Clause 36.2: the initiator asks the peer to pause one priority.
         cx.push(FcFrame::Pause { class: self.class, quanta: self.pauses.quanta });
     }
 
     fn resume(&mut self, cx: &mut Cx<'_, FcFrame>) {
         self.paused = false;
         self.refresh_at = None;
+        // IEEE 802.3, Annex 31D: a time of 0 ends the pause.
         cx.push(FcFrame::Pause { class: self.class, quanta: Quanta(0) });
     }
 
@@ -128,7 +130,7 @@ impl FcReceiver for Receiver {
         self.fixed.saturating_add(pool_free.scale(self.alpha))
     }
 
-    fn quiet_below(&self, pool_free: Bytes) -> Bytes {
+    fn fast_path_below(&self, pool_free: Bytes) -> Bytes {
         self.threshold(pool_free)
     }
 

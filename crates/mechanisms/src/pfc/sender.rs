@@ -1,4 +1,4 @@
-//! The half at the upstream egress: obeys pauses, and gives up those that last too long.
+//! The half at the upstream egress: obeys pauses, and stops obeying those that last too long.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
@@ -99,11 +99,13 @@ impl Sender {
         }
     }
 
-    /// A newer PAUSE replaces the running timer, but neither lifts the pause nor starts it anew.
+    /// A newer PAUSE replaces the running timer, but neither lifts the pause nor restarts it.
     fn pause(&mut self, now: Time, span: Span) {
+        // IEEE 802.1Qbb, Clause 36.2: the receiver keeps a timer for each priority.
         let end = self.ends(now, span);
         self.state = match self.state {
             State::Open if self.react == Span::ZERO => State::Paused { since: now, end },
+            // IEEE 802.3, Annex 31B.3.7: the MAC takes time to react.
             State::Open => State::Pending { begin: now + self.react, end },
             State::Pending { begin, .. } => State::Pending { begin, end },
             State::Paused { since, .. } => State::Paused { since, end },
@@ -119,6 +121,7 @@ impl FcSender for Sender {
     fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
         let FcFrame::Pause { quanta, .. } = frame else { return };
         self.advance(cx.now);
+        // IEEE 802.3, Annex 31D: a time of 0 ends the pause, any other starts its timer anew.
         if quanta.0 == 0 {
             self.state = State::Open;
         } else {
@@ -129,6 +132,7 @@ impl FcSender for Sender {
     #[inline]
     fn gate(&self, now: Time, _next: Bytes) -> Gate {
         match self.state {
+            // IEEE 802.1Qbb, Clause 36.2: a paused priority offers no frame to the MAC.
             State::Open | State::GivenUp { .. } => Gate::Open,
             State::Pending { begin, end } | State::Paused { since: begin, end } => {
                 if now < begin || end <= now {

@@ -63,11 +63,11 @@ fn real_macs_react_as_the_standard_allows_at_their_rate() {
 
 #[test]
 fn a_rate_that_the_standard_does_not_name_has_no_reaction_time() {
-    let odd = LinkInfo { rate: Rate::gbps(33), ..own() };
-    let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &odd);
+    let unlisted = LinkInfo { rate: Rate::gbps(33), ..own() };
+    let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &unlisted);
     assert_eq!(key, "react");
     assert!(message.contains("no reaction time for 33G, but for 10G, 25G"), "{message}");
-    assert!(params(r#"{ "react": "2us" }"#).build(&odd).is_ok());
+    assert!(params(r#"{ "react": "2us" }"#).build(&unlisted).is_ok());
 }
 
 #[test]
@@ -84,16 +84,16 @@ fn equation_4_gives_what_a_short_threshold_leaves_of_a_long_link() {
 }
 
 #[test]
-fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
+fn it_warns_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     let long =
         LinkInfo { delay: Span::us(400), reverse_delay: Span::us(400), buffer: Bytes::mb(50), ..link() };
     let said =
-        |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).caveats(link, share).join("; ");
+        |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).warnings(link, share).join("; ");
     let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
-    let told = said(r#"{ "xoff": "1MB" }"#, &long, &own);
-    assert!(told.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{told}");
-    assert!(told.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{told}");
-    assert!(told.contains("a threshold of 10MB, in a buffer of 20"), "{told}");
+    let warning = said(r#"{ "xoff": "1MB" }"#, &long, &own);
+    assert!(warning.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{warning}");
+    assert!(warning.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{warning}");
+    assert!(warning.contains("a threshold of 10MB, in a buffer of 20"), "{warning}");
     // A drain of 90 % and more is taken for all of the rate.
     assert_eq!(said(r#"{ "xoff": "9MB" }"#, &long, &own), "");
     assert_eq!(said(r#"{ "xoff": "8999999B" }"#, &long, &own).matches("SWING").count(), 1);
@@ -107,26 +107,29 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     // No more than 40 % can be carried away: 4 MB outlast a round trip.
     let slow = SwitchShare { drain: Rate::gbps(40), ..own };
     assert_eq!(said(r#"{ "xoff": "4MB" }"#, &long, &slow), "");
-    let told = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
-    assert!(told.contains("drains at 40 % of line rate") && told.contains("a threshold of 4MB"), "{told}");
+    let warning = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
+    assert!(
+        warning.contains("drains at 40 % of line rate") && warning.contains("a threshold of 4MB"),
+        "{warning}"
+    );
 }
 
 #[test]
-fn it_says_that_a_threshold_lies_beyond_the_pool() {
+fn it_warns_that_a_threshold_lies_beyond_the_pool() {
     let said = |json: &str, mb| {
         let share = SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::ZERO, drain: Rate::gbps(100) };
-        params(json).caveats(&link(), &share).join("; ")
+        params(json).warnings(&link(), &share).join("; ")
     };
     assert_eq!(said(r#"{ "xoff": { "alpha": 1 } }"#, 10), "");
-    let told = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);
-    assert!(told.contains("72MB while the pool is free, beyond the 9MB of the pool itself"), "{told}");
-    assert!(told.contains("when it has 8MB of it, 89 %"), "{told}");
+    let warning = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);
+    assert!(warning.contains("72MB while the pool is free, beyond the 9MB of the pool itself"), "{warning}");
+    assert!(warning.contains("when it has 8MB of it, 89 %"), "{warning}");
     let never = said(r#"{ "xoff": { "fixed": "10MB", "alpha": 0.5 } }"#, 9);
     assert!(never.contains("has all of it, and is paused by headroom alone"), "{never}");
 }
 
 #[test]
-fn it_says_where_no_headroom_is_enough() {
+fn it_reports_where_no_headroom_is_enough() {
     let says = |json: &str, link: &LinkInfo| params(json).may_overflow(link).is_some();
     let on_off = LinkInfo { pause: PauseMode::OnOff, ..own() };
     let timer = LinkInfo { pause: PauseMode::Timer, ..own() };
@@ -200,7 +203,7 @@ fn what_cannot_work_is_refused() {
 }
 
 #[test]
-fn without_a_word_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
+fn by_default_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
     let unsaid = params("{}");
     let given = LinkInfo { buffer: Bytes::mb(2), ..link() };
     let auto = params(r#"{ "xoff": "auto" }"#).threshold(&given).unwrap();
@@ -213,7 +216,7 @@ fn without_a_word_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
 }
 
 #[test]
-fn xoff_is_a_size_a_word_or_parts() {
+fn xoff_is_a_size_a_keyword_or_parts() {
     let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff.expect("it is said");
     assert_eq!(xoff(r#""320KB""#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
@@ -391,7 +394,7 @@ impl Upstream {
         Upstream { half: params(json).build(&link()).unwrap().0, bench: Bench::new() }
     }
 
-    fn hears(&mut self, at: Time, frame: FcFrame) {
+    fn receives(&mut self, at: Time, frame: FcFrame) {
         let half = &mut self.half;
         assert!(self.bench.sent(at, |cx| half.on_frame(cx, frame)).is_empty());
     }
@@ -415,10 +418,10 @@ fn before(at: Time) -> Time {
 }
 
 #[test]
-fn a_pause_holds_for_its_quanta_and_its_end_is_heard_of() {
+fn a_pause_holds_for_its_quanta_and_its_end_is_an_event() {
     let mut up = Upstream::new("{}");
     assert_eq!((up.gate(us(1)), up.half.next_timeout()), (Gate::Open, None));
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     let end = us(1) + LASTS;
     assert_eq!(
         (up.gate(us(1)), up.gate(before(end)), up.gate(end)),
@@ -439,10 +442,10 @@ fn quanta_are_bit_times_of_the_link() {
 #[test]
 fn a_newer_pause_replaces_the_running_one_longer_or_shorter() {
     let mut up = Upstream::new("{}");
-    up.hears(us(1), PAUSE_5_12_US);
-    up.hears(us(3), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
+    up.receives(us(3), PAUSE_5_12_US);
     assert_eq!(up.half.next_timeout(), Some(us(3) + LASTS));
-    up.hears(us(4), FcFrame::Pause { class: Class::DATA, quanta: Quanta(1) });
+    up.receives(us(4), FcFrame::Pause { class: Class::DATA, quanta: Quanta(1) });
     assert_eq!(up.gate(us(4)), Gate::Until(us(4) + Span(5_120)));
 }
 
@@ -450,9 +453,9 @@ fn a_newer_pause_replaces_the_running_one_longer_or_shorter() {
 fn a_resume_opens_at_once() {
     for json in ["{}", r#"{ "pause": "on-off" }"#] {
         let mut up = Upstream::new(json);
-        up.hears(us(1), PAUSE);
+        up.receives(us(1), PAUSE);
         assert!(!up.gate(us(2)).is_open(us(2)));
-        up.hears(us(2), RESUME);
+        up.receives(us(2), RESUME);
         assert_eq!((up.gate(us(2)), up.half.next_timeout()), (Gate::Open, None));
     }
 }
@@ -460,14 +463,14 @@ fn a_resume_opens_at_once() {
 #[test]
 fn an_on_off_pause_lasts_until_the_resume() {
     let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!((up.gate(us(1_000_000)), up.half.next_timeout()), (Gate::Closed, None));
 }
 
 #[test]
 fn the_reaction_time_delays_the_beginning_only() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     let end = us(1) + LASTS;
     assert_eq!((up.gate(before(us(3))), up.gate(us(3))), (Gate::Open, Gate::Until(end)));
     assert_eq!((up.wakes(), up.wakes()), (us(3), end));
@@ -477,29 +480,29 @@ fn the_reaction_time_delays_the_beginning_only() {
 #[test]
 fn during_the_reaction_a_second_pause_does_not_put_it_off_and_a_resume_cancels_it() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
-    up.hears(us(2), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
+    up.receives(us(2), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(3));
     assert_eq!(up.gate(us(3)), Gate::Until(us(2) + LASTS));
-    up.hears(us(4), RESUME);
-    up.hears(us(5), PAUSE_5_12_US);
-    up.hears(us(6), RESUME);
+    up.receives(us(4), RESUME);
+    up.receives(us(5), PAUSE_5_12_US);
+    up.receives(us(6), RESUME);
     assert_eq!((up.gate(us(7)), up.half.next_timeout()), (Gate::Open, None));
 }
 
 #[test]
 fn a_refresh_meets_a_sender_that_is_paused_and_leaves_it_so() {
     let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(3));
-    up.hears(us(5), PAUSE_5_12_US);
+    up.receives(us(5), PAUSE_5_12_US);
     assert_eq!(up.gate(us(5)), Gate::Until(us(5) + LASTS));
 }
 
 #[test]
 fn a_pause_shorter_than_the_reaction_never_holds() {
     let mut up = Upstream::new(r#"{ "react": "6us" }"#);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert!((1..9).all(|n| up.gate(us(n)) == Gate::Open));
     assert_eq!((up.wakes(), up.half.next_timeout()), (us(7), None));
 }
@@ -507,7 +510,7 @@ fn a_pause_shorter_than_the_reaction_never_holds() {
 #[test]
 fn a_new_link_starts_open() {
     let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
-    up.hears(us(1), PAUSE);
+    up.receives(us(1), PAUSE);
     let half = &mut up.half;
     up.bench.sent(us(2), |cx| half.on_link_reset(cx));
     assert_eq!(up.gate(us(2)), Gate::Open);
@@ -521,7 +524,7 @@ const DOG: &str = r#"{ "watchdog": { "after": "10us", "restore": "20us" } }"#;
 fn given_up(json: &str) -> Upstream {
     let mut up = Upstream::new(json);
     for at in [1, 5, 9] {
-        up.hears(us(at), PAUSE_5_12_US);
+        up.receives(us(at), PAUSE_5_12_US);
     }
     assert_eq!(up.half.gate(before(us(11)), Bytes(1500)), Gate::Until(us(9) + LASTS));
     assert!(!up.half.discards(before(us(11))));
@@ -538,45 +541,45 @@ fn the_watchdog_gives_up_a_pause_that_refreshes_keep_alive() {
 }
 
 #[test]
-fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
+fn a_pause_that_ends_in_between_restarts_the_watchdog() {
     let mut up = Upstream::new(DOG);
-    up.hears(us(1), PAUSE_5_12_US);
+    up.receives(us(1), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(1) + LASTS);
-    up.hears(us(8), PAUSE_5_12_US);
-    up.hears(us(12), PAUSE_5_12_US);
-    up.hears(us(16), PAUSE_5_12_US);
+    up.receives(us(8), PAUSE_5_12_US);
+    up.receives(us(12), PAUSE_5_12_US);
+    up.receives(us(16), PAUSE_5_12_US);
     assert_eq!(up.wakes(), us(18));
     assert!(up.half.discards(us(18)));
 }
 
 #[test]
-fn pauses_are_obeyed_again_after_a_quiet_time() {
+fn pauses_are_obeyed_again_after_a_time_without_any() {
     let mut up = given_up(DOG);
-    up.hears(us(13), PAUSE_5_12_US);
+    up.receives(us(13), PAUSE_5_12_US);
     assert_eq!((up.gate(us(14)), up.half.next_timeout()), (Gate::Open, Some(us(33))));
     assert_eq!(up.wakes(), us(33));
     assert!(!up.half.discards(us(33)));
-    up.hears(us(34), PAUSE_5_12_US);
+    up.receives(us(34), PAUSE_5_12_US);
     assert_eq!(up.gate(us(34)), Gate::Until(us(34) + LASTS));
 }
 
 #[test]
 fn a_resume_ends_what_the_watchdog_did() {
     let mut up = given_up(DOG);
-    up.hears(us(12), RESUME);
+    up.receives(us(12), RESUME);
     assert!(!up.half.discards(us(12)) && up.half.next_timeout().is_none());
-    up.hears(us(13), PAUSE_5_12_US);
+    up.receives(us(13), PAUSE_5_12_US);
     assert_eq!(up.gate(us(13)), Gate::Until(us(13) + LASTS));
 }
 
 #[test]
 fn with_on_off_pauses_only_a_resume_ends_what_the_watchdog_did() {
     let mut up = Upstream::new(r#"{ "pause": "on-off", "watchdog": { "after": "10us" } }"#);
-    up.hears(us(1), PAUSE);
+    up.receives(us(1), PAUSE);
     assert_eq!(up.wakes(), us(11));
     assert!(up.half.discards(us(1_000_000)) && up.half.next_timeout().is_none());
-    up.hears(us(2_000_000), RESUME);
-    up.hears(us(2_000_001), PAUSE);
+    up.receives(us(2_000_000), RESUME);
+    up.receives(us(2_000_001), PAUSE);
     assert_eq!(up.gate(us(2_000_002)), Gate::Closed);
 }
 

@@ -1,4 +1,4 @@
-//! The pause threshold, as a scenario spells it.
+//! The pause-threshold parameter.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::de::value::{
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::slots::{word_or, word_or_schema};
+use crate::slots::{keyword_or, keyword_or_schema};
 
 /// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, or `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl Serialize for Per {
 
 impl<'de> Deserialize<'de> for Per {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(word_or::<Rate, D>("nic", deserializer)?.map_or(Per::Nic, Per::Rate))
+        Ok(keyword_or::<Rate, D>("nic", deserializer)?.map_or(Per::Nic, Per::Rate))
     }
 }
 
@@ -74,7 +74,7 @@ impl JsonSchema for Per {
         "NicOrRate".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Rate>("nic", generator)
+        keyword_or_schema::<Rate>("nic", generator)
     }
 }
 

@@ -15,7 +15,7 @@ fn hop(at: u64, tx_bytes: u64, queue: u64) -> IntHop {
     IntHop { rate: Rate::gbps(100), time: us(at), tx_bytes, queue: Bytes(queue) }
 }
 
-fn heard(rp: &mut Rp, next: u64, sent: u64, int: &[IntHop]) -> f64 {
+fn window_after(rp: &mut Rp, next: u64, sent: u64, int: &[IntHop]) -> f64 {
     rp.on_ack(us(0), &AckView { next, sent, int, ..AckView::example() });
     rp.window
 }
@@ -47,7 +47,7 @@ fn power_is_current_times_voltage_over_that_of_a_full_link() {
     // The queue stands: 1.1; it drains at full rate, nothing arrives: 0.
     assert!(near(rp.of_records(&[hop(4, 43_750, 12_500)]).unwrap().power, 1.1));
     assert!(near(rp.of_records(&[hop(5, 56_250, 0)]).unwrap().power, 0.0));
-    // The same record again tells of no time.
+    // The same record again spans no time.
     assert!(rp.of_records(&[hop(5, 56_250, 0)]).is_none());
 }
 
@@ -62,17 +62,17 @@ fn the_busiest_hop_counts() {
 #[test]
 fn each_ack_sets_the_window_from_that_of_a_round_trip_ago() {
     let mut rp = built(r#"{"gamma": 0.5, "beta": "0B"}"#);
-    assert!(near(heard(&mut rp, 1, 100, &[hop(0, 0, 0)]), 125_000.0));
+    assert!(near(window_after(&mut rp, 1, 100, &[hop(0, 0, 0)]), 125_000.0));
     // A whole τ at twice the rate, and 125 KB of queue: power 2 · 2 = 4. 0.5 · 125 / 4 + 0.5 · 125 = 78.125 KB.
-    assert!(near(heard(&mut rp, 2, 101, &[hop(10, 125_000, 125_000)]), 78_125.0));
+    assert!(near(window_after(&mut rp, 2, 101, &[hop(10, 125_000, 125_000)]), 78_125.0));
     // Again: the queue stands at a power of 2: 0.5 · 125 / 2 + 0.5 · 78.125.
-    assert!(near(heard(&mut rp, 3, 102, &[hop(20, 250_000, 125_000)]), 70_312.5));
+    assert!(near(window_after(&mut rp, 3, 102, &[hop(20, 250_000, 125_000)]), 70_312.5));
     // A rate is rounded down.
     assert_eq!(rp.allowance(), Allowance { rate: Rate(56_249_999_999), window: Bytes(70_312) });
     // The next round trip's packets were sent with 125 KB yet, those of the one after it with what this ACK sets.
-    let second = heard(&mut rp, 101, 150, &[hop(30, 375_000, 125_000)]);
+    let second = window_after(&mut rp, 101, 150, &[hop(30, 375_000, 125_000)]);
     assert!(near(second, 0.5 * 62_500.0 + 0.5 * 70_312.5));
-    let third = heard(&mut rp, 151, 200, &[hop(40, 500_000, 125_000)]);
+    let third = window_after(&mut rp, 151, 200, &[hop(40, 500_000, 125_000)]);
     assert!(near(third, 0.5 * second / 2.0 + 0.5 * second));
 }
 
@@ -100,15 +100,15 @@ fn power_from_delay_is_its_growth_and_its_length() {
 }
 
 #[test]
-fn ten_flows_rest_where_appendix_a_says() {
+fn ten_flows_rest_at_the_point_of_appendix_a() {
     // Appendix A: a queue of the sum of all β, 125 KB, and windows of (125 KB + b · τ) / 125 KB · β = 25 KB. Their power is
     // b · (125 KB + b · τ) / (b² · τ) = 2.
     let mut rp = built("{}");
     (rp.window, rp.old) = (25_000.0, [25_000.0; 2]);
-    heard(&mut rp, 1, 100, &[hop(0, 0, 125_000)]);
+    window_after(&mut rp, 1, 100, &[hop(0, 0, 125_000)]);
     for at in 1..200 {
         // A whole τ at a time, within one round trip and from one to the next.
-        let window = heard(&mut rp, 50 * at, 50 * at + 100, &[hop(10 * at, 125_000 * at, 125_000)]);
+        let window = window_after(&mut rp, 50 * at, 50 * at + 100, &[hop(10 * at, 125_000 * at, 125_000)]);
         assert!(near(rp.smoothed, 2.0) && near(window, 25_000.0));
     }
     // Of delay the same: 20 us in place of 10, without growth.
@@ -128,8 +128,8 @@ fn the_papers_parameters_give_a_worked_window() {
     let mut rp = Params::default().build(&qp).unwrap();
     let hop =
         |at, tx_bytes, queue| IntHop { rate: Rate::gbps(25), time: us(at), tx_bytes, queue: Bytes(queue) };
-    assert!(near(heard(&mut rp, 1, 100, &[hop(0, 0, 31_250)]), 31_250.0));
-    assert!(near(heard(&mut rp, 2, 101, &[hop(10, 31_250, 31_250)]), 20_000.0));
+    assert!(near(window_after(&mut rp, 1, 100, &[hop(0, 0, 31_250)]), 31_250.0));
+    assert!(near(window_after(&mut rp, 2, 101, &[hop(10, 31_250, 31_250)]), 20_000.0));
     // 20 KB in 10 us.
     assert_eq!(rp.allowance(), Allowance { rate: Rate::gbps(16), window: Bytes(20_000) });
 }
@@ -148,10 +148,10 @@ fn the_form_by_delay_sets_its_window_once_a_round_trip() {
 #[test]
 fn the_window_stays_within_its_bounds() {
     let mut rp = built("{}");
-    heard(&mut rp, 1, 2, &[hop(0, 0, 0)]);
-    assert!(near(heard(&mut rp, 3, 4, &[hop(10, 1, 0)]), 125_000.0));
+    window_after(&mut rp, 1, 2, &[hop(0, 0, 0)]);
+    assert!(near(window_after(&mut rp, 3, 4, &[hop(10, 1, 0)]), 125_000.0));
     for n in 2..90 {
-        heard(&mut rp, 2 * n + 1, 2 * n + 2, &[hop(10 * n, 0, 1_000_000_000 * n)]);
+        window_after(&mut rp, 2 * n + 1, 2 * n + 2, &[hop(10 * n, 0, 1_000_000_000 * n)]);
     }
     assert!(rp.window >= rp.settings.least && rp.allowance().rate >= Rate::mbps(100));
 }

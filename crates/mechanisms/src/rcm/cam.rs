@@ -1,4 +1,4 @@
-//! CFR: which flows have most of a port, by samples of what leaves it (section 3.3).
+//! CFR: the flows with most of a port, by samples of what leaves it (section 3.3).
 
 use floodway_units::{Bytes, FlowId, Rng, Span, Time, uniform};
 
@@ -39,6 +39,7 @@ impl Cam {
             Some(entry) => *entry = (flow, now),
             None => self.entries.push((flow, now)),
         }
+        // Section 3.3: the memory is written in a cycle.
         self.next = (self.next + 1) % self.depth;
         true
     }
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_entries_take_the_places_of_the_oldest() {
+    fn the_newest_entries_replace_the_oldest() {
         let (mut cam, mut rng) = (cam(), stream(1, 1, "test"));
         let mut sampled = |cam: &mut Cam, flow| {
             let mut turns = Turns::at_most(100);

@@ -21,13 +21,14 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// Fb = Qoff + wq · Qdelta of a queue of `len` bytes that had `before` (eq. 1): positive where it is congested.
+    /// Fb of a queue of `len` bytes that had `before`: positive where it is congested.
     pub fn degree(&self, len: u64, before: u64) -> i64 {
         let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX / 8);
+        // Eq. 1: Fb = Qoff + wq · Qdelta.
         (signed(len) - signed(self.equilibrium)) + signed(self.weight) * (signed(len) - signed(before))
     }
 
-    /// Fb in 6 bits, where 63 stands for Qeq · (2 wq + 1) and more.
+    /// Fb in 6 bits, where 63 means Qeq · (2 wq + 1) and more.
     pub fn quantised(&self, degree: i64) -> u8 {
         let most = self.equilibrium * (2 * self.weight + 1);
         let degree = u64::try_from(degree).unwrap_or(0).min(most);
@@ -74,6 +75,7 @@ impl Sampler {
         (self.before, self.since, self.degree) = (len.0, 0, law.quantised(found));
         self.calm = if found > 0 { 0 } else { self.calm.saturating_add(1) };
         self.local = found > 0 || self.local && self.calm < CALM;
+        // Section 3.2: the interval of samples depends on the degree.
         self.due = (INTERVALS[usize::from(self.degree / 8)] as f64 * (0.85 + 0.3 * uniform(rng))) as u64;
         Some(Sample { degree: self.degree, began: self.local && !was_local, ended: was_local && !self.local })
     }

@@ -67,9 +67,9 @@ impl Bench {
         said
     }
 
-    fn hears(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
-        let notice = RegionNotice::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
-        self.call(|cp, cx| cp.on_event(cx, PortEvent::Notice(&notice)))
+    fn receives(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
+        let cn = CongestionNotification::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
+        self.call(|cp, cx| cp.on_event(cx, PortEvent::CongestionNotification(&cn)))
     }
 
     fn state(&self) -> &'static str {
@@ -81,15 +81,15 @@ impl Bench {
     }
 }
 
-fn notices(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
-    let heard = said.iter().filter_map(|action| match action {
-        CpAction::ToUpstream(port, notice) => {
+fn cns(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
+    let found = said.iter().filter_map(|action| match action {
+        CpAction::ToUpstream(port, cn) => {
             assert_eq!(*port, NEAR);
-            Some((notice.degree, notice.named().to_vec()))
+            Some((cn.degree, cn.named().to_vec()))
         }
         _ => None,
     });
-    heard.collect()
+    found.collect()
 }
 
 const RESORT: CpAction = CpAction::Resort(Class::DATA);
@@ -100,15 +100,15 @@ fn flags_give_each_role() {
     assert_eq!(bench.state(), "outside");
     bench.pass(&[1, 2], 90_000, 200);
     assert_eq!(bench.state(), "root");
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     assert_eq!(bench.state(), "inner");
     // Whom the root held back before waits among the others now.
     bench.resorted([Bytes(90_000), Bytes::ZERO]);
     bench.leaves(1, 0, 0);
     assert_eq!(bench.state(), "edge");
-    bench.hears(0, &[]);
+    bench.receives(0, &[]);
     assert_eq!(bench.state(), "outside");
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     bench.now += Span::us(101);
     assert_eq!(bench.state(), "outside", "a notification does not hold for ever");
 }
@@ -121,7 +121,7 @@ fn the_root_holds_the_flow_back_that_has_most_of_the_port() {
     assert!(said.contains(&RESORT));
     assert!(bench.is_held(1));
     assert!((2..=5).all(|flow| !bench.is_held(flow)), "each has an eighth");
-    let named: Vec<_> = notices(&said);
+    let named: Vec<_> = cns(&said);
     assert!(named[0].1.is_empty(), "at first nobody is known");
     assert_eq!(named.last().map(|(_, flows)| flows.as_slice()), Some(&[FlowId(1)][..]));
 }
@@ -137,29 +137,29 @@ fn degrees_that_are_sent_are_combined_with_the_neighbours() {
     let mut downstream = Bench::new(Params { remote_weight: 0.25, ..Params::default() });
     assert_eq!(downstream.cp.combined(40, remote(20)), 35);
     // Fb = 70 KB of a queue at rest: 44. With the neighbour's 60: 0.75 · 44 + 15.
-    downstream.hears(60, &[9]);
+    downstream.receives(60, &[9]);
     let said = downstream.pass(&[1, 2], 90_000, 200);
-    assert_eq!(notices(&said).last().map(|(degree, _)| *degree), Some(48));
+    assert_eq!(cns(&said).last().map(|(degree, _)| *degree), Some(48));
 }
 
 #[test]
-fn the_edge_holds_whom_it_is_told_of_and_nobody_else() {
+fn the_edge_holds_the_flows_of_a_cn_and_no_others() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[2]);
+    bench.receives(63, &[2]);
     assert!(!bench.is_held(2), "its share is not known yet");
     let said = bench.pass(&[1, 2], 3_000, 16);
     assert_eq!(said, [RESORT]);
     assert!(bench.is_held(2) && !bench.is_held(1));
     // Other flows are named: these are held now.
-    assert_eq!(bench.hears(10, &[1]), [RESORT]);
+    assert_eq!(bench.receives(10, &[1]), [RESORT]);
     assert!(bench.is_held(1) && !bench.is_held(2));
-    assert_eq!(bench.hears(10, &[1]), []);
+    assert_eq!(bench.receives(10, &[1]), []);
 }
 
 #[test]
-fn who_is_named_and_never_comes_by_is_not_controlled() {
+fn a_named_flow_that_is_never_seen_is_not_controlled() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[9]);
+    bench.receives(63, &[9]);
     assert_eq!(bench.pass(&[1, 2], 3_000, 64), []);
     assert!(bench.cp.regions[0].window.is_none());
 }
@@ -169,7 +169,7 @@ fn control_ends_when_congestion_has_ended() {
     let mut bench = Bench::new(Params::default());
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
     assert!(bench.is_held(1));
-    // The queues are short again, and nobody complains: Wc grows by a sixteenth of W a period.
+    // The queues are short again, and no CN arrives: Wc grows by a sixteenth of W a period.
     let said = bench.pass(&[1, 2], 3_000, 400);
     assert!(said.contains(&RESORT));
     assert!(!bench.is_held(1) && bench.cp.regions[0].window.is_none());
@@ -180,14 +180,14 @@ fn control_ends_when_congestion_has_ended() {
 fn an_input_that_runs_empty_takes_its_complaint_back_once() {
     let mut bench = Bench::new(Params::default());
     bench.pass(&[1, 2], 90_000, 200);
-    assert_eq!(notices(&bench.leaves(1, 0, 0)), [(0, Vec::new())]);
+    assert_eq!(cns(&bench.leaves(1, 0, 0)), [(0, Vec::new())]);
     assert_eq!(bench.leaves(1, 0, 0), []);
 }
 
 #[test]
-fn while_culprits_wait_a_timer_begins_their_next_period() {
+fn while_harmful_flows_wait_a_timer_begins_their_next_period() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(63, &[1]);
+    bench.receives(63, &[1]);
     bench.pass(&[1], 50_000, 16);
     assert!(bench.is_held(1));
     bench.resorted([Bytes::ZERO, Bytes(50_000)]);
@@ -198,7 +198,7 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
         bench.leaves(1, 50_000, 50_000);
         sent += 1;
     }
-    let at = bench.cp.next_timeout().expect("culprits wait");
+    let at = bench.cp.next_timeout().expect("harmful flows wait");
     assert_eq!(bench.cp.gate(bench.now, queue), Gate::Until(at));
     // W was known when the 16th packet started; it takes 1.28 us, and half of it is Wc.
     assert_eq!((sent, at), (8, us(0) + Span::ns(1_200 + 1_280)));
@@ -208,16 +208,16 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
 }
 
 #[test]
-fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
+fn signals_give_routers_the_degree_and_the_flows_that_stay() {
     let mut bench = Bench::new(Params::default());
     assert_eq!(bench.cp.signals(bench.now), Signals::default());
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, 300);
     let signals = bench.cp.signals(bench.now);
     assert!(signals.local && !signals.remote && !signals.severe, "{signals:?}");
-    assert!(bench.cp.is_culprit(bench.now, FlowId(1)) && !bench.cp.is_culprit(bench.now, FlowId(77)));
-    bench.hears(10, &[1]);
+    assert!(bench.cp.is_harmful(bench.now, FlowId(1)) && !bench.cp.is_harmful(bench.now, FlowId(77)));
+    bench.receives(10, &[1]);
     assert!(!bench.cp.signals(bench.now).severe);
-    bench.hears(10, &[1]);
+    bench.receives(10, &[1]);
     assert!(bench.cp.signals(bench.now).severe, "twice within 50 us");
 }
 
@@ -230,7 +230,7 @@ fn a_queue_beyond_four_fifths_is_severe_and_one_at_four_fifths_is_not() {
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
         bench.resorted([Bytes(4 * equilibrium + 1), Bytes::ZERO]);
         assert!(bench.cp.signals(bench.now).severe, "{equilibrium}");
-        // What culprits have in the queue of their own does not count.
+        // What harmful flows have in the queue of their own does not count.
         bench.resorted([Bytes(4 * equilibrium), Bytes::kb(900)]);
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
     }
@@ -251,9 +251,9 @@ fn a_degree_is_severe_from_the_one_on_that_is_asked_for() {
 fn a_second_complaint_is_severe_within_50_us() {
     for (wait, expected) in [(Span::us(50), true), (Span(50_000_001), false)] {
         let mut bench = Bench::new(Params::default());
-        bench.hears(10, &[1]);
+        bench.receives(10, &[1]);
         bench.now += wait;
-        bench.hears(10, &[1]);
+        bench.receives(10, &[1]);
         assert_eq!(bench.cp.signals(bench.now).severe, expected, "{wait}");
     }
 }
@@ -261,7 +261,7 @@ fn a_second_complaint_is_severe_within_50_us() {
 #[test]
 fn a_complaint_holds_to_the_last_instant_of_its_time() {
     let mut bench = Bench::new(Params::default());
-    bench.hears(20, &[5]);
+    bench.receives(20, &[5]);
     bench.now += Span::us(100);
     assert_eq!(bench.state(), "edge");
     bench.now += Span(1);
@@ -280,7 +280,7 @@ fn control_ends_where_the_others_are_at_the_equilibrium_and_not_beyond_it() {
 }
 
 #[test]
-fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
+fn the_successor_of_a_harmful_flow_with_the_least_is_held_too() {
     let mut bench = Bench::new(Params { cam_depth: 64, ..Params::default() });
     bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
     assert!(bench.is_held(1) && !bench.is_held(2));
@@ -295,7 +295,7 @@ fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
 }
 
 #[test]
-fn names_are_kept_as_long_as_notices_may_come_and_hold() {
+fn names_are_kept_as_long_as_cns_may_arrive_and_hold() {
     let bench = Bench::new(Params::default());
     // Seen within 100 us, 1 us on the way, believed for 100 us, and then seen or forgotten in as long.
     assert_eq!(bench.cp.demands().naming, Span::us(401));

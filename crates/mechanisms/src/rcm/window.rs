@@ -1,4 +1,4 @@
-//! RCC: how much of a period the congestion flows get (section 3.4, eq. 3 to 6).
+//! RCC: the share of a period for harmful flows (section 3.4, eq. 3 to 6).
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
@@ -6,6 +6,7 @@ use super::sampler::MOST;
 use crate::slots::Gate;
 
 /// Gd = 1/2 of the largest degree's inverse: it takes a half at most.
+// Section 3.4: Gd, with which Fmax · Gd = 1/2.
 const CUT: f64 = 1.0 / (2.0 * MOST as f64);
 /// W is measured over so many bytes at least and at most, and no longer than this.
 const LEAST: u64 = 16_000;
@@ -25,12 +26,12 @@ pub(super) struct Window {
 
 #[derive(Clone, Debug)]
 enum Phase {
-    /// Until packets of all congestion flows have been sent once.
+    /// Until packets of all harmful flows have been sent once.
     Measuring {
         since: Time,
-        /// By their places among the culprits, as bits: seen.
+        /// By their places among the harmful flows, as bits: seen.
         seen: u16,
-        culprits: u64,
+        harmful: u64,
         others: u64,
     },
     Limiting(Period),
@@ -44,9 +45,9 @@ struct Period {
     /// Wc as it was measured, without restriction.
     free: u64,
     /// Wc.
-    culprits: u64,
+    harmful: u64,
     start: Time,
-    sent_culprits: u64,
+    sent_harmful: u64,
     sent_others: u64,
 }
 
@@ -54,7 +55,7 @@ struct Period {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Nothing,
-    /// W is known: the congestion flows are held from now on.
+    /// W is known: the harmful flows are held from now on.
     Measured,
     /// None of them came by while it was measured.
     NobodyHere,
@@ -63,33 +64,35 @@ pub(super) enum Turn {
 impl Window {
     /// Measures W from now on.
     pub fn new(now: Time, rate: Rate, full: Bytes) -> Self {
-        let phase = Phase::Measuring { since: now, seen: 0, culprits: 0, others: 0 };
+        let phase = Phase::Measuring { since: now, seen: 0, harmful: 0, others: 0 };
         Window { rate, floor: full.0, phase }
     }
 
-    /// A packet starts on the wire, of the congestion flow at this place among `flows` of them, or of another flow.
+    /// A packet starts on the wire, of the harmful flow at this place among `flows` of them, or of another flow.
     pub fn on_sent(&mut self, now: Time, place: Option<usize>, wire: Bytes, flows: usize) -> Turn {
         match &mut self.phase {
-            Phase::Measuring { since, seen, culprits, others } => {
+            Phase::Measuring { since, seen, harmful, others } => {
                 match place {
                     Some(place) => {
                         *seen |= 1 << place;
-                        *culprits += wire.0;
+                        *harmful += wire.0;
                     }
                     None => *others += wire.0,
                 }
-                let (whole, all) = (*culprits + *others, seen.count_ones() as usize == flows);
+                // Eq. 3: W = Wc + Wnc.
+                let (whole, all) = (*harmful + *others, seen.count_ones() as usize == flows);
+                // Section 3.4: W is measured until packets of all congestion flows were sent.
                 let done = all && whole >= LEAST || whole >= MOST_BYTES || now.since(*since) >= LONGEST;
-                match (done, *culprits) {
+                match (done, *harmful) {
                     (false, _) => Turn::Nothing,
                     (true, 0) => Turn::NobodyHere,
                     (true, free) => {
                         self.phase = Phase::Limiting(Period {
                             whole,
                             free,
-                            culprits: free.max(self.floor),
+                            harmful: free.max(self.floor),
                             start: now,
-                            sent_culprits: 0,
+                            sent_harmful: 0,
                             sent_others: 0,
                         });
                         Turn::Measured
@@ -98,7 +101,7 @@ impl Window {
             }
             Phase::Limiting(period) => {
                 if place.is_some() {
-                    period.sent_culprits += wire.0;
+                    period.sent_harmful += wire.0;
                 } else {
                     period.sent_others += wire.0;
                 }
@@ -107,66 +110,71 @@ impl Window {
         }
     }
 
-    /// Are congestion flows held? Not while it is measured what they have.
+    /// Are harmful flows held? Not while it is measured what they have.
     pub fn is_limiting(&self) -> bool {
         matches!(self.phase, Phase::Limiting(_))
     }
 
-    /// Wc ← Wc (1 - F Gd) (eq. 5), which leaves Wnc = W - Wc to the others (eq. 6).
+    /// Congestion at this degree takes a part of Wc, which is left to the others.
     pub fn cut(&mut self, degree: u8) {
         if let Phase::Limiting(period) = &mut self.phase {
-            let left = period.culprits as f64 * (1.0 - f64::from(degree) * CUT);
-            period.culprits = (left as u64).max(self.floor);
+            // Eq. 4: the rate of congestion flows falls by the share Fb · Gd.
+            // Eq. 5: Wc = Wc · (1 - Fb · Gd).
+            let left = period.harmful as f64 * (1.0 - f64::from(degree) * CUT);
+            period.harmful = (left as u64).max(self.floor);
         }
     }
 
     /// Has it been cut as far as it can be?
     pub fn is_at_floor(&self) -> bool {
-        matches!(&self.phase, Phase::Limiting(period) if period.culprits <= self.floor)
+        matches!(&self.phase, Phase::Limiting(period) if period.harmful <= self.floor)
     }
 
-    /// Others have become congestion flows that had this part of W: it is Wc's now.
+    /// Others have become harmful flows that had this part of W: it is Wc's now.
     pub fn widen(&mut self, part: f64) {
         if let Phase::Limiting(period) = &mut self.phase {
             let more = (period.whole as f64 * part) as u64;
             period.free = (period.free + more).min(period.whole);
-            period.culprits = (period.culprits + more).min(period.whole);
+            period.harmful = (period.harmful + more).min(period.whole);
         }
     }
 
     /// Begins the periods that have begun by `now`; while nothing is congested, Wc grows with each. Has it grown back to
     /// what it was without restriction, so that the control is over?
-    pub fn roll(&mut self, now: Time, calm: bool, culprits_wait: bool) -> bool {
+    pub fn roll(&mut self, now: Time, calm: bool, harmful_wait: bool) -> bool {
         let rate = self.rate;
         let Phase::Limiting(period) = &mut self.phase else { return false };
         let lasts = rate.time_to_send(Bytes(period.whole)).0.max(1);
         let mut begun = now.since(period.start).0 / lasts;
         if begun > 0 {
             period.start += Span(begun * lasts);
-        } else if period.sent_culprits + period.sent_others >= period.whole {
+        } else if period.sent_harmful + period.sent_others >= period.whole {
             (begun, period.start) = (1, now);
         } else {
             return false;
         }
-        // What the last packet took beyond its part is taken off the next period; of the others', if somebody waited for it.
-        let others = period.whole.saturating_sub(period.culprits);
+        // What the last packet took beyond its part is taken off the next period; of the others', if a harmful flow waited for it.
+        // Eq. 6: Wnc = W - Wc.
+        let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
-        period.sent_culprits = beyond(period.sent_culprits, period.culprits);
-        period.sent_others = if culprits_wait { beyond(period.sent_others, others) } else { 0 };
+        period.sent_harmful = beyond(period.sent_harmful, period.harmful);
+        period.sent_others = if harmful_wait { beyond(period.sent_others, others) } else { 0 };
         if calm {
-            period.culprits = period.culprits.saturating_add(begun.saturating_mul(period.whole / GROWTH));
+            period.harmful = period.harmful.saturating_add(begun.saturating_mul(period.whole / GROWTH));
         }
-        calm && period.culprits >= period.free
+        // Section 3.4: without congestion the window ends.
+        calm && period.harmful >= period.free
     }
 
-    /// May a queue send: that of the congestion flows, or that of the others, while some of the former wait?
-    pub fn gate(&self, now: Time, of_culprits: bool, culprits_wait: bool) -> Gate {
+    /// May a queue send: that of the harmful flows, or that of the others, while some of the former wait?
+    pub fn gate(&self, now: Time, of_harmful: bool, harmful_wait: bool) -> Gate {
         let Phase::Limiting(period) = &self.phase else { return Gate::Open };
         let end = self.period_end().unwrap_or(now);
-        let spent = period.sent_culprits >= period.culprits;
-        let others = period.whole.saturating_sub(period.culprits);
-        let closed =
-            if of_culprits { spent } else { culprits_wait && !spent && period.sent_others >= others };
+        let spent = period.sent_harmful >= period.harmful;
+        // Eq. 6: Wnc = W - Wc.
+        let others = period.whole.saturating_sub(period.harmful);
+        let closed = if of_harmful { spent } else { harmful_wait && !spent && period.sent_others >= others };
+        // Section 3.4: flows that have sent their part wait for the end of the window.
         if closed && now < end { Gate::Until(end) } else { Gate::Open }
     }
 
@@ -183,7 +191,7 @@ impl Window {
     fn sizes(&self) -> Option<(u64, u64)> {
         match &self.phase {
             Phase::Measuring { .. } => None,
-            Phase::Limiting(period) => Some((period.whole, period.culprits)),
+            Phase::Limiting(period) => Some((period.whole, period.harmful)),
         }
     }
 }
@@ -261,18 +269,18 @@ mod tests {
             let gate = |window: &Window, now| window.gate(now, place.is_some(), true);
             for _ in 0..8 {
                 assert_eq!(gate(&window, us(0)), Gate::Open);
-                // The others may go on where nobody waits whom they would keep from his part.
+                // The others may go on where no harmful flow waits for its part.
                 window.on_sent(us(0), place, PACKET, 1);
             }
             let others_are_held = place.is_some();
             assert_eq!(gate(&window, us(0)) == Gate::Until(end), others_are_held);
             assert_eq!(gate(&window, end), Gate::Open, "at its end");
         }
-        // While culprits may still send, the others have theirs and no more.
+        // While harmful flows may still send, the others have theirs and no more.
         let (mut window, _) = measured(&[1, 2], &[1]);
         (0..8).for_each(|_| _ = window.on_sent(us(0), None, PACKET, 1));
         assert_eq!(window.gate(us(0), false, true), Gate::Until(end));
-        assert_eq!(window.gate(us(0), false, false), Gate::Open, "no culprit waits");
+        assert_eq!(window.gate(us(0), false, false), Gate::Open, "no harmful flow waits");
     }
 
     #[test]
@@ -285,7 +293,7 @@ mod tests {
         }
     }
 
-    /// The share of `rounds` periods that the congestion flow sends, where `others` says whether others wait too.
+    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait too.
     fn share(degree: u8, others: bool) -> f64 {
         let (mut window, _) = measured(if others { &[1, 2] } else { &[1] }, &[1]);
         window.cut(degree);
@@ -294,7 +302,7 @@ mod tests {
         let mut turns = Turns::at_most(1_000_000);
         while turns.go() && now < us(1_000) {
             window.roll(now, false, true);
-            let may = |of_culprits| window.gate(now, of_culprits, true).is_open(now);
+            let may = |of_harmful| window.gate(now, of_harmful, true).is_open(now);
             let place = match (others && may(false), may(true)) {
                 (true, _) => None,
                 (false, true) => Some(0),
@@ -311,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn with_congestion_flows_only_the_port_sends_at_their_rate_and_never_stands_still() {
+    fn with_harmful_flows_only_the_port_sends_at_their_rate_and_never_stops() {
         for degree in [0, 21, 42, 63] {
             let expected = 1.0 - f64::from(degree) / 126.0;
             assert!((share(degree, false) - expected).abs() < 0.01, "{degree}: {}", share(degree, false));

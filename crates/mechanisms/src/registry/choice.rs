@@ -1,4 +1,4 @@
-//! One enum per slot of the mechanisms' parameters: how a choice is read, written and described.
+//! One enum per slot of the mechanisms' parameters: reading, writing and describing a choice.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -262,7 +262,7 @@ impl<'de, C: Choice> Visitor<'de> for ChoiceVisitor<C> {
         };
         if let Some(other) = map.next_key::<String>()? {
             return Err(de::Error::custom(format_args!(
-                "two are chosen, since {other:?} stands beside another: write the whole choice anew, with one of {}",
+                "two are chosen, {other:?} beside another: write the whole choice again, with one of {}",
                 C::all_names().join(", ")
             )));
         }

@@ -116,7 +116,7 @@ pub struct Entry<T: ?Sized> {
     /// What users read of it.
     pub page: Page,
     read: Read<T>,
-    /// The name may be given anew, as a notebook defines a class again.
+    /// The name may be given again, as a notebook redefines a class.
     is_redefinable: bool,
 }
 
@@ -194,7 +194,7 @@ pub(super) struct Names<T: ?Sized + 'static> {
 struct Added<T: ?Sized + 'static> {
     /// In the order in which they were added.
     entries: Vec<&'static Entry<T>>,
-    /// The slot's own names and these; empty as long as there are none of these.
+    /// The slot's own names and these; empty until one of these is added.
     all: &'static [&'static str],
 }
 
@@ -203,7 +203,7 @@ impl<T: ?Sized> Names<T> {
         Names { slot, added: RwLock::new(Added { entries: Vec::new(), all: &[] }) }
     }
 
-    /// Adds `name`, or gives it anew where that may be.
+    /// Adds `name`, or replaces it where that is allowed.
     pub fn add(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What the registry makes of a slot's trait: the enum of its machines, and the queries of its parameters.
+//! Macros of the registry over a slot's trait: the enum of its machines, and the queries of its parameters.
 //!
 //! The hooks come from the trait's only definition (`slots/hooks.rs`), so none can be left out of an enum.
 
@@ -29,6 +29,12 @@ macro_rules! machines {
         }
 
         impl $name {
+            /// Is it one from outside this crate?
+            #[inline]
+            pub fn is_custom(&self) -> bool {
+                matches!(self, Self::Custom(_))
+            }
+
             /// The names of the variants, and the bytes of each machine.
             #[cfg(test)]
             pub(crate) fn sizes() -> Vec<(&'static str, usize)> {

@@ -1,4 +1,4 @@
-//! What a list of each slot makes: the enum of parameters with its queries, and the enums of machines.
+//! Macros over the list of each slot: the enum of parameters with its queries, and the enums of machines.
 
 /// The enum of a slot's parameters, and one for each machine that they build.
 macro_rules! slot {

@@ -106,9 +106,8 @@ fn an_unknown_name_is_refused_with_those_allowed() {
 fn exactly_one_is_chosen() {
     let two = read::<FlowControlParams>(r#"{ "pfc": {}, "lossy": {} }"#).unwrap_err();
     let all = FlowControlParams::names().join(", ");
-    let expected = format!(
-        "two are chosen, since \"lossy\" stands beside another: write the whole choice anew, with one of {all}"
-    );
+    let expected =
+        format!("two are chosen, \"lossy\" beside another: write the whole choice again, with one of {all}");
     assert!(two.contains(&expected), "{two}");
     let none = read::<FlowControlParams>("{}").unwrap_err();
     assert!(none.contains(&format!("nothing is chosen: name one of {all}")), "{none}");
@@ -117,7 +116,7 @@ fn exactly_one_is_chosen() {
 }
 
 #[test]
-fn an_error_points_at_the_place_in_a_scenario() {
+fn an_error_has_the_line_of_a_scenario() {
     #[derive(Debug, serde::Deserialize)]
     #[serde(rename_all = "kebab-case")]
     struct Link {
@@ -144,7 +143,7 @@ fn the_schema_offers_each_name_bare_and_with_parameters() {
 }
 
 #[test]
-fn machines_from_elsewhere_plug_in() {
+fn external_machines_plug_in() {
     struct Half;
     impl crate::slots::ReactionPoint for Half {
         fn allowance(&self) -> crate::slots::Allowance {

@@ -1,4 +1,4 @@
-//! What a scenario chooses for each slot: the parameters of a mechanism, which build its machines.
+//! The choice of a slot in a scenario: the parameters of a mechanism, which build its machines.
 //!
 //! A mechanism's `Params` implements the trait of its slot; the registry makes one enum per slot of them.
 
@@ -6,7 +6,7 @@ use floodway_units::{Bytes, Rate, Span};
 
 use super::{
     Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
-    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo, Tells,
+    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SignalKind, SwitchInfo,
     TransportReceiver, TransportSender,
 };
 
@@ -80,8 +80,8 @@ hooks! {
             None
         }
 
-        /// What is odd of it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
-        fn caveats(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+        /// Warnings about it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
+        fn warnings(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
             Vec::new()
         }
 
@@ -95,9 +95,9 @@ hooks! {
             true
         }
 
-        /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
-        /// affair: none of them is charged to headroom, or while a pause lasts.
-        fn bears_unpaused(&self) -> bool {
+        /// Does it keep its promise where packets arrive that no gate of its sender half has held? The switch admits them: none
+        /// of them is charged to headroom, or while a pause lasts.
+        fn tolerates_unpaused(&self) -> bool {
             false
         }
 
@@ -164,12 +164,12 @@ hooks! {
         /// The machine of one switch.
         fn build(&self, switch: &SwitchInfo) -> Result<Self::Router, ParamError>;
 
-        /// Do packets of one flow take several ways, so that they may overtake each other?
+        /// Do packets of one flow take several paths, so that they may overtake each other?
         fn splits_flows(&self) -> bool {
             false
         }
 
-        /// Does it live on what ports tell of their congestion ([`Signals`](super::Signals))?
+        /// Does it depend on the degree of congestion that ports report ([`Signals`](super::Signals))?
         fn reads_degrees(&self) -> bool {
             false
         }
@@ -203,13 +203,13 @@ hooks! {
             &[]
         }
 
-        /// By what it tells senders and routers.
-        fn tells(&self) -> &'static [Tells] {
+        /// Its signals to senders and routers.
+        fn signal_kinds(&self) -> &'static [SignalKind] {
             &[]
         }
 
-        /// Does it tell of marks that other machines have given, and of no queue of its own?
-        fn tells_of_marks(&self) -> bool {
+        /// Does it report marks of other machines, and no queue of its own?
+        fn reports_marks(&self) -> bool {
             false
         }
 
@@ -276,8 +276,8 @@ hooks! {
             None
         }
 
-        /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
-        fn heeds_cnps(&self) -> bool {
+        /// Does it react to CNPs, from receivers and switches alike ([`ReactionPoint::on_cnp`])?
+        fn reacts_to_cnp(&self) -> bool {
             false
         }
 
@@ -286,7 +286,7 @@ hooks! {
             false
         }
 
-        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters tell.
+        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters determine it.
         fn highest(&self, _base_rtt: Span) -> Rate {
             Rate::MAX
         }
@@ -301,7 +301,7 @@ hooks! {
             false
         }
 
-        /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
+        /// Does it make increase steps, which are reported to the layers above ([`ReactionPoint::increases`])?
         fn has_steps(&self) -> bool {
             false
         }
@@ -333,9 +333,9 @@ hooks! {
             usual
         }
 
-        /// Where a reply takes `base_rtt` on the longest path: that timers run out before any can come, and what to do about it.
+        /// Where a reply takes `base_rtt` on the longest path: a warning if timers run out before any can arrive, and its remedy.
         /// `can_lose`: something may be lost in this run.
-        fn hasty_timers(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
+        fn early_timeout_warning(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
             None
         }
 

@@ -1,4 +1,4 @@
-//! Congestion points: one machine per egress port, which hears everything that its queues do.
+//! Congestion points: one machine per egress port, called for everything that its queues do.
 
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 
@@ -16,10 +16,10 @@ pub enum Mark {
     Ce,
 }
 
-/// By what a congestion point tells senders, and others.
+/// The signals of a congestion point, to senders and others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
-    /// Packets marked CE, of which receivers tell.
+pub enum SignalKind {
+    /// Packets marked CE, which receivers report.
     Marks,
     /// Packets marked UE, likewise.
     Undetermined,
@@ -31,9 +31,9 @@ pub enum Tells {
     Degrees,
 }
 
-/// To a flow's source: a CNP with whatever its maker put in.
+/// A congestion notification packet to the source of a flow, with what its maker has put in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Notice {
+pub struct Cnp {
     /// The flow.
     pub flow: FlowId,
     /// The mark that it reports.
@@ -46,38 +46,38 @@ pub struct Notice {
     pub degree: f32,
 }
 
-impl Notice {
+impl Cnp {
     /// That reports `mark` to the source of `flow`, and nothing else.
     pub fn of(flow: FlowId, mark: Mark) -> Self {
-        Notice { flow, mark, window: None, rate: None, degree: 0.0 }
+        Cnp { flow, mark, window: None, rate: None, degree: 0.0 }
     }
 }
 
-/// One hop, to the neighbour that feeds this port (RCM's CN).
+/// A congestion notification to the neighbour upstream, one hop (RCM's CN).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RegionNotice {
-    /// Of whose queues it speaks.
+pub struct CongestionNotification {
+    /// The class whose queues it is about.
     pub class: Class,
     /// Quantised degree of congestion; 0 says that it is over.
     pub degree: u8,
     /// How many of `flows` are named.
     pub count: u8,
-    /// The culprits.
+    /// The harmful flows named.
     pub flows: [FlowId; 16],
 }
 
-impl RegionNotice {
+impl CongestionNotification {
     /// Names `flows`, the first of them where there are too many.
     pub fn new(class: Class, degree: u8, named: impl Iterator<Item = FlowId>) -> Self {
-        let mut notice = RegionNotice { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
-        for (place, flow) in notice.flows.iter_mut().zip(named) {
+        let mut cn = CongestionNotification { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
+        for (place, flow) in cn.flows.iter_mut().zip(named) {
             *place = flow;
-            notice.count += 1;
+            cn.count += 1;
         }
-        notice
+        cn
     }
 
-    /// The culprits.
+    /// The harmful flows named.
     pub fn named(&self) -> &[FlowId] {
         &self.flows[..usize::from(self.count)]
     }
@@ -87,7 +87,7 @@ impl RegionNotice {
 /// can read (BFC's Bloom filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowFilter {
-    /// Of whose flows it speaks.
+    /// The class of its flows.
     pub class: Class,
     /// Bytes of the bitmap, from 1 to [`FlowFilter::LARGEST`]: so much longer is the frame that carries it.
     pub bytes: u8,
@@ -125,14 +125,14 @@ pub struct PortMessage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpAction {
     /// A CNP made here, to the source of the flow it names.
-    ToSource(Notice),
+    ToSource(Cnp),
     /// One hop upstream, out of the named ingress.
-    ToUpstream(PortId, RegionNotice),
+    ToUpstream(PortId, CongestionNotification),
     /// One hop upstream, out of the named ingress, to a host, too.
     FilterUpstream(PortId, FlowFilter),
-    /// To the machines of the named port of this switch, which may be the port itself: they hear of it at once.
+    /// To the machines of the named port of this switch, which may be the port itself: they are called at once.
     ToPort(PortId, PortMessage),
-    /// To the port itself: where flows of a class should wait is not what it was. The port asks anew of every packet that waits,
+    /// To the port itself: flows of a class should wait in other queues than before. The port asks again for every packet that waits,
     /// and a flow's packets keep their order.
     Resort(Class),
 }
@@ -204,22 +204,22 @@ pub struct Demands {
     pub flows: bool,
     /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
     pub inputs: bool,
-    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::quiet_up_to`]. When a packet joins
+    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a packet joins
     /// a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for each packet that waits already,
-    /// before the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
+    /// before the call that is due. For packets within the bound it may be called or not, as other machines of the port need it.
     pub waiting: bool,
     /// The second queue of each class is one for what may be lost. Then its gate is no matter of flow control, and what waits there
     /// is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
     pub isolation: bool,
-    /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name is no other
+    /// For how long after a call for a packet it may still name the packet's flow in what it sends: for so long the name is no other
     /// flow's, though the flow is over. By default it names flows of packets in hand alone.
     pub naming: Span,
     /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
     pub meter: Option<Meter>,
-    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine hears of every packet of its port,
-    /// so it has no [`CongestionPoint::quiet_up_to`].
+    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called for every packet of its port,
+    /// so it has no [`CongestionPoint::fast_path_up_to`].
     pub clears: bool,
-    /// It hears of the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
+    /// It is called for the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
 }
 
@@ -237,7 +237,7 @@ pub enum PortEvent<'a> {
     Paused(&'a QueueView),
     /// That pause has ended, by frame or by expiry.
     Resumed(&'a QueueView),
-    /// This switch sends a pause to the upstream of one of its ports; all ports hear of it. If the arrival of a packet caused it:
+    /// This switch sends a pause to the upstream of one of its ports; all ports are called. If the arrival of a packet caused it:
     /// in a switch without a pipeline and without a crossbar that is right after `on_enqueue` of this packet; in others, where a
     /// packet is charged before it joins a queue, before it.
     PauseSent {
@@ -257,25 +257,25 @@ pub enum PortEvent<'a> {
         /// The class that may go on.
         class: Class,
     },
-    /// The packet waits here since a time when the machine was quiet ([`Demands::waiting`]).
+    /// The packet waits here since a time when the queue was below the bound of the machine ([`Demands::waiting`]).
     Waiting(&'a PacketView),
     /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
     Removed(&'a PacketView),
-    /// The packets of a class have been sorted anew, as [`CpAction::Resort`] asked for.
+    /// The packets of a class have been sorted again, as [`CpAction::Resort`] asked for.
     Resorted {
         /// The class.
         class: Class,
         /// Bytes that wait now in each of its queues that the machine has asked for.
         queues: &'a [Bytes],
     },
-    /// The neighbour downstream of this port has sent this.
-    Notice(&'a RegionNotice),
+    /// The neighbour downstream of this port has sent a congestion notification.
+    CongestionNotification(&'a CongestionNotification),
     /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag of a reply where the
-    /// flow's rate control reads CNPs there. All ports of the switch hear of it whose machines ask for it ([`Demands::cnps`]), before
-    /// it is sent on. One that a machine of this switch makes is none.
+    /// flow's rate control reads CNPs there. All ports of the switch whose machines demand it ([`Demands::cnps`]) are called before it
+    /// is forwarded. CNPs made at this switch do not count.
     CnpPasses {
-        /// What it tells the sender.
-        notice: &'a Notice,
+        /// The CNP.
+        cnp: &'a Cnp,
         /// The hash of the flow's addresses and ports, as in [`PacketView`].
         flow_hash: u64,
         /// Address of the flow's sender, to whom it goes.
@@ -356,10 +356,10 @@ hooks! {
             ready.iter().find(|view| view.gate.is_open(now)).map(|view| view.queue)
         }
 
-        /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
-        /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing. Asked again after every
-        /// call; none, by default.
-        fn quiet_up_to(&self) -> Option<Bytes> {
+        /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for a packet. `admit`
+        /// would accept it, `gate` is open, `on_enqueue` and `on_dequeue` would neither mark nor change anything. Read again
+        /// after every call; none, by default.
+        fn fast_path_up_to(&self) -> Option<Bytes> {
             None
         }
 
@@ -405,7 +405,7 @@ hooks! {
         }
 
         /// Is this flow one that the port holds back?
-        fn is_culprit(&self, _now: Time, _flow: FlowId) -> bool {
+        fn is_harmful(&self, _now: Time, _flow: FlowId) -> bool {
             false
         }
     }

@@ -1,4 +1,4 @@
-//! Views as an ordinary run gives them: for what is tried before a run, and for tests of mechanisms anywhere.
+//! Example views as in an ordinary run: for trials before a run, and for tests of mechanisms.
 //!
 //! `QpInfo { base_rtt: Span::ms(1), ..QpInfo::example() }` keeps its meaning when a view gets another field.
 
@@ -141,7 +141,7 @@ impl PortView {
             rate: Rate::gbps(100),
             up: true,
             signals: Signals::default(),
-            culprit: false,
+            harmful: false,
             holds_flow: false,
         }
     }

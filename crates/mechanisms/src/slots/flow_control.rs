@@ -149,10 +149,10 @@ hooks! {
             Bytes::MAX
         }
 
-        /// A hint for speed: below this, packets come in without a word. While no release is awaited, nothing is in
+        /// A hint for speed: below this, no callback runs. While no release is awaited, nothing is in
         /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the answer,
         /// `on_enqueue` does nothing and `threshold` lies above `shared`. Asked once; never, by default.
-        fn quiet_below(&self, _pool_free: Bytes) -> Bytes {
+        fn fast_path_below(&self, _pool_free: Bytes) -> Bytes {
             Bytes::ZERO
         }
 

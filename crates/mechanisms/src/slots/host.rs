@@ -1,10 +1,10 @@
-//! At the hosts: reliability, notification and reaction of queue pairs.
+//! Machines at hosts: reliability, notification and reaction of queue pairs.
 
 use std::collections::VecDeque;
 
 use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
-use super::{Cx, Mark, Notice, PacketView};
+use super::{Cnp, Cx, Mark, PacketView};
 
 /// What is fixed about a queue pair when its machines are built.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct QpInfo {
     pub base_rtt: Span,
     /// Switches that a data packet passes, relays among them.
     pub hops: u32,
-    /// How bandwidth-delay products come to whole bytes.
+    /// Rounding of bandwidth-delay products to whole bytes.
     pub products: Products,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
@@ -59,7 +59,7 @@ impl QpInfo {
     }
 }
 
-/// How the product of a rate and a time comes to whole bytes.
+/// Rounding of the product of a rate and a time to whole bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Products {
     /// Rounded up.
@@ -114,7 +114,7 @@ pub struct IntHop {
     pub queue: Bytes,
 }
 
-/// What an acknowledgement tells the reaction points.
+/// An acknowledgement, as the reaction points see it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView<'a> {
     /// Payload bytes newly acknowledged.
@@ -194,7 +194,7 @@ impl Reply {
     }
 
     /// Does it answer a packet that came before one that is missing?
-    pub fn tells_of_gap(self) -> bool {
+    pub fn reports_gap(self) -> bool {
         match self {
             Reply::Nak { .. } => true,
             Reply::Sack { next, seen } => seen > next,
@@ -219,14 +219,14 @@ pub struct ControlMessage {
     pub metered: bool,
 }
 
-/// Of which data packets a notification point hears.
+/// The data packets for which a notification point is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hears {
-    /// Of all.
+pub enum Observes {
+    /// All.
     All,
-    /// Of those that arrive with a mark.
+    /// Those that arrive with a mark.
     Marked,
-    /// Of none.
+    /// None.
     Nothing,
 }
 
@@ -234,13 +234,13 @@ hooks! {
     ($)
     /// At the receiver: decides when to send a CNP; one per receiving queue pair.
     pub trait NotificationPoint => notification_point for machines {
-        /// Which packets `on_data` may be called with; it passes over others in silence.
-        fn hears(&self) -> Hears {
-            Hears::All
+        /// The packets that `on_data` is called for; a call for others has no effect.
+        fn observes(&self) -> Observes {
+            Observes::All
         }
         /// A data packet has arrived.
-        fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
-        /// The sender's rate control has sent this, alone or with a data packet, of which `on_data` tells first. What is pushed
+        fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView);
+        /// The sender's rate control has sent this, alone or with a data packet, for which `on_data` is called first. What is pushed
         /// goes to the sender.
         fn on_message(&mut self, _cx: &mut Cx<'_, ControlMessage>, _m: &ControlMessage) {}
         /// When to call `on_timeout` next; asked after each of `on_message` and `on_timeout`. The queue pair stays open as long as
@@ -265,12 +265,12 @@ hooks! {
         /// An acknowledgement has arrived.
         fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
         /// A CNP has arrived.
-        fn on_notice(&mut self, _now: Time, _n: &Notice) {}
+        fn on_cnp(&mut self, _now: Time, _n: &Cnp) {}
         /// Something was lost.
         fn on_loss(&mut self, _now: Time, _l: &LossView) {}
         /// A layer below has made an increase step, at line rate too.
         fn on_increase(&mut self, _now: Time) {}
-        /// Increase steps made so far; the stack compares it around every call and tells the layers above.
+        /// Increase steps made so far; the stack compares it around every call and calls the layers above.
         fn increases(&self) -> u64 {
             0
         }
@@ -292,12 +292,12 @@ hooks! {
         fn is_constant(&self) -> bool {
             false
         }
-        /// Does `on_sent` do anything? If not it is not called, and nothing is asked after a packet has started.
-        fn hears_sent(&self) -> bool {
+        /// Does `on_sent` do anything? If not it is not called, and no query follows the start of a packet.
+        fn observes_sent(&self) -> bool {
             true
         }
         /// Likewise of `on_ack`.
-        fn hears_acks(&self) -> bool {
+        fn observes_acks(&self) -> bool {
             true
         }
         /// Does it exchange messages with the receiver ([`Need::Messages`](super::Need::Messages))? If not, none of the next five is
@@ -309,7 +309,7 @@ hooks! {
         fn on_demand(&mut self, _now: Time, _has: bool) {}
         /// The receiver's notification point has sent this.
         fn on_message(&mut self, _now: Time, _m: &ControlMessage) {}
-        /// What to send to the receiver now; asked after every call, until there is none.
+        /// The next message to the receiver; asked after every call, until it returns none.
         fn next_message(&mut self, _now: Time) -> Option<ControlMessage> {
             None
         }
@@ -347,13 +347,13 @@ hooks! {
         fn has_more(&self) -> bool {
             self.ready().is_some()
         }
-        /// A NIC of ConWeave's simulator has looked whether this may send, which changes what is next there.
-        fn looked_at(&mut self) {}
+        /// A NIC of ConWeave's simulator has polled whether this may send, which changes what is next there.
+        fn on_poll(&mut self) {}
         /// Takes the next packet; `None` exactly where `ready` is.
         fn next_segment(&mut self, now: Time) -> Option<Segment>;
         /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
         fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
-        /// All before this is acknowledged, now that `reply` has been heard.
+        /// All before this is acknowledged, now that `reply` has arrived.
         fn acknowledged(&self, reply: Reply) -> u64 {
             reply.next()
         }
@@ -387,7 +387,7 @@ hooks! {
         fn times_packets(&self) -> bool {
             false
         }
-        /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
+        /// Where ties go by the order of scheduling: the position in it of the timer that the next packet sets, passed before
         /// `next_segment` and `next_repeat`.
         fn number_timer(&mut self, _number: u64) {}
         /// The place of the timer that `next_timeout` names; `None` where timers have none.
@@ -408,7 +408,7 @@ hooks! {
     pub trait TransportReceiver => transport_receiver for machines {
         /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
         fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
-        /// Do replies that tell of a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
+        /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
             false
         }

@@ -1,4 +1,4 @@
-//! The slots: what a mechanism is told, what it may look at, and how it answers.
+//! The slots: traits of mechanisms, with their inputs, views and answers.
 //!
 //! A mechanism is told what happened by method calls with the time and plain values. It answers in
 //! three ways only: a decision about the packet in hand is the return value; a message for somebody
@@ -20,19 +20,21 @@ mod host;
 mod relay;
 #[macro_use]
 mod switch;
-mod words;
+mod auto_or;
 
+pub use auto_or::{OfPath, OrAuto, Sizing, Timeout};
+pub(crate) use auto_or::{keyword_or, keyword_or_schema};
 pub use choice::{
     Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Repeats, Routing, Scheduling,
     SwitchShare,
 };
 pub use congestion::{
-    Claim, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter, Notice, PortEvent, PortInfo,
-    PortMessage, RegionNotice, Signals, Tells, most_closed,
+    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter,
+    PortEvent, PortInfo, PortMessage, SignalKind, Signals, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
-    AckView, Allowance, ControlMessage, Hears, IntHop, LossView, Messages, NotificationPoint, Products,
+    AckView, Allowance, ControlMessage, IntHop, LossView, Messages, NotificationPoint, Observes, Products,
     QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};
@@ -40,8 +42,6 @@ pub use switch::{
     Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView,
     PortView, ReadyView, Router, Scheduler, SwitchInfo,
 };
-pub use words::{OfPath, OrAuto, Sizing, Timeout};
-pub(crate) use words::{word_or, word_or_schema};
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};
 
@@ -51,7 +51,7 @@ pub struct Cx<'a, A> {
     pub now: Time,
     /// The stream of this machine's node and purpose.
     pub rng: &'a mut Rng,
-    /// Messages for somebody else.
+    /// Messages for others.
     pub out: &'a mut Outbox<A>,
 }
 
@@ -63,7 +63,7 @@ impl<A> Cx<'_, A> {
     }
 }
 
-/// Messages for somebody else; owned and used again by the fabric, so that a push does not allocate
+/// Messages for others; owned and reused by the fabric, so that a push does not allocate
 /// once it is warm.
 #[derive(Debug)]
 pub struct Outbox<A>(pub Vec<A>);

@@ -1,4 +1,4 @@
-//! Inside a switch: routing, admission to its buffer, scheduling of a port.
+//! Machines in a switch: routing, admission to its buffer, scheduling of a port.
 
 use floodway_units::{Bytes, PortId, QueueId, Rate, Rng, Time};
 
@@ -16,7 +16,7 @@ pub struct FlowTuple {
     pub destination: u32,
     /// UDP source port (the flow's entropy).
     pub source_port: u16,
-    /// UDP destination port, or what stands for it.
+    /// UDP destination port, or its substitute.
     pub destination_port: u16,
 }
 
@@ -62,7 +62,7 @@ pub struct PortView {
     /// What its congestion points say.
     pub signals: Signals,
     /// The packet's flow is held back there.
-    pub culprit: bool,
+    pub harmful: bool,
     /// Packets of its flow wait there, as far as the port knows: one whose congestion points choose among queues does.
     pub holds_flow: bool,
 }
@@ -83,7 +83,7 @@ hooks! {
 
         /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
         /// into `ports`; none where all views decide.
-        fn usual_way(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
+        fn usual_port(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
             None
         }
 
@@ -160,11 +160,13 @@ pub enum DropReason {
     Selective,
     /// No room in a queue that may lose, or for what comes from one.
     IsolatedFull,
+    /// A control message, such as a credit, beyond what a port's meter lets through.
+    Metered,
 }
 
 impl DropReason {
     /// All of them, in the order of their columns.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::Buffer,
         DropReason::Egress,
         DropReason::LinkError,
@@ -173,6 +175,7 @@ impl DropReason {
         DropReason::Watchdog,
         DropReason::Selective,
         DropReason::IsolatedFull,
+        DropReason::Metered,
     ];
 
     /// Has something failed, so that no buffer and no choice of a congestion point lost the packet?
@@ -194,6 +197,7 @@ impl DropReason {
             DropReason::Watchdog => "watchdog",
             DropReason::Selective => "selective",
             DropReason::IsolatedFull => "isolated_full",
+            DropReason::Metered => "metered",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The half at the downstream ingress of the long link: a relay's says nothing, a switch's swings.
+//! The half at the downstream ingress of the long link: a relay's sends nothing, a switch's swings.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
@@ -56,7 +56,7 @@ impl Swinging {
     fn advance(&mut self, now: Time) {
         if !self.paused {
             let waiting = self.held - self.handed_on;
-            // Time is told in whole bytes, so that none is lost to rounding between two looks.
+            // Time is counted in whole bytes, so that none is lost to rounding between two looks.
             let passed = self.rate.bytes_in(now.since(self.at)).0;
             if passed < waiting {
                 self.handed_on += passed;

@@ -34,11 +34,11 @@ impl Port {
     }
 
     fn pauses(&mut self, at: Time, len: u64) {
-        self.bench.told(at, &mut self.cp, PortEvent::Paused(&egress(len)));
+        self.bench.event(at, &mut self.cp, PortEvent::Paused(&egress(len)));
     }
 
     fn resumes(&mut self, at: Time, len: u64) {
-        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&egress(len)));
+        self.bench.event(at, &mut self.cp, PortEvent::Resumed(&egress(len)));
     }
 
     /// A packet leaves `len` bytes behind: its mark, and the state then.
@@ -62,7 +62,7 @@ impl Port {
 // ---- the rows of the table
 
 #[test]
-fn all_that_leaves_within_max_ton_of_a_resume_bears_ue_at_any_queue() {
+fn all_that_leaves_within_max_ton_of_a_resume_carries_ue_at_any_queue() {
     let mut port = Port::resumed(100, 80_000);
     assert_eq!(port.state(100), "undetermined", "the RESUME tells, before a packet leaves");
     for (at, len) in [(100, 80_000), (101, 0), (150, 900_000), (100 + TON, 500)] {
@@ -181,31 +181,34 @@ fn each_class_has_a_state_of_its_own() {
 }
 
 #[test]
-fn what_bears_no_mark_changes_no_state() {
+fn a_packet_without_a_mark_changes_no_state() {
     let mut port = Port::resumed(100, 80_000);
     let control = PacketView { class: Class::CONTROL, ecn_capable: true, ..packet(100) };
     let reply = PacketView { flow: FlowId(3), ..packet(100) };
     for p in [control, reply] {
         assert_eq!(port.sends(101, 80_000, p).0, Mark::None);
     }
-    assert_eq!(port.cp.lanes[3].stage, Stage::NonCongestion);
+    assert_eq!(port.cp.port_classes[3].stage, Stage::NonCongestion);
 }
 
 #[test]
-fn it_is_quiet_exactly_while_a_short_queue_has_nothing_to_say() {
+fn its_fast_path_is_open_exactly_while_a_short_queue_changes_nothing() {
     let mut port = Port::new();
-    let quiet = |port: &Port| port.cp.quiet_up_to().map(|bytes| bytes.0);
-    assert_eq!(quiet(&port), Some(STEP), "never paused");
+    let fast_path = |port: &Port| port.cp.fast_path_up_to().map(|bytes| bytes.0);
+    assert_eq!(fast_path(&port), Some(STEP), "never paused");
     port.pauses(us(10), 0);
-    assert_eq!(quiet(&port), Some(STEP), "nothing leaves while it is paused");
+    assert_eq!(fast_path(&port), Some(STEP), "nothing leaves while it is paused");
     port.resumes(us(20), 80_000);
-    assert_eq!(quiet(&port), None);
-    // Time alone does not make it quiet: the departure after max(Ton) has to be heard.
+    assert_eq!(fast_path(&port), None);
+    // Time alone does not open the fast path: it takes the departure after max(Ton).
     port.leaves(20 + TON, 70_000);
-    assert_eq!((quiet(&port), port.leaves(21 + TON, 60_000).1, quiet(&port)), (None, "checking", None));
-    assert_eq!((port.leaves(30 + TON, 1_000).1, quiet(&port)), ("non-congestion", Some(STEP)));
-    assert_eq!((port.leaves(31 + TON, STEP + 1).1, quiet(&port)), ("congestion", None));
-    assert_eq!((port.leaves(32 + TON, STEP).1, quiet(&port)), ("non-congestion", Some(STEP)));
+    assert_eq!(
+        (fast_path(&port), port.leaves(21 + TON, 60_000).1, fast_path(&port)),
+        (None, "checking", None)
+    );
+    assert_eq!((port.leaves(30 + TON, 1_000).1, fast_path(&port)), ("non-congestion", Some(STEP)));
+    assert_eq!((port.leaves(31 + TON, STEP + 1).1, fast_path(&port)), ("congestion", None));
+    assert_eq!((port.leaves(32 + TON, STEP).1, fast_path(&port)), ("non-congestion", Some(STEP)));
 }
 
 // ---- max(Ton)

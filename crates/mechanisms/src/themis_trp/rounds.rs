@@ -1,4 +1,4 @@
-//! Packets that go round in a loop: who has made its passes, and when the next one has.
+//! Packets that circulate in a loop: which have made their passes, and when the next one has.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 use floodway_units::{Class, FlowId, PortId};
 
 use super::*;
-use crate::slots::Notice;
+use crate::slots::Cnp;
 use crate::testing::{Bench, egress, packet, port, us};
 
 fn built(json: &str) -> Cp {
@@ -31,15 +31,15 @@ impl Port {
 
     fn cnp(&mut self, now: Time, flow: u64) {
         self.wait(now);
-        let notice = Notice::of(FlowId(0), Mark::Ce);
+        let cnp = Cnp::of(FlowId(0), Mark::Ce);
         let event = PortEvent::CnpPasses {
-            notice: &notice,
+            cnp: &cnp,
             flow_hash: flow,
             source: 1,
             destination: 2,
             ingress: PortId(9),
         };
-        assert_eq!(self.bench.told(now, &mut self.cp, event), []);
+        assert_eq!(self.bench.event(now, &mut self.cp, event), []);
     }
 
     fn view(flow: u64) -> PacketView {
@@ -181,7 +181,7 @@ fn a_flow_recovers_1_ms_after_its_last_cnp() {
     assert!(port.leaves(before, sub) <= last + Span::ns(100));
     assert_eq!(port.comes(last + Span::us(1), 7), 0);
     port.leaves(last + Span::us(1), 0);
-    // It is not forgotten how often it was told of.
+    // The number of its CNPs is not forgotten.
     port.cnp(last + Span::us(2), 7);
     let now = last + Span::us(3);
     let sub = port.comes(now, 7);
@@ -207,7 +207,7 @@ fn what_is_removed_is_in_the_loop_no_more() {
     let sub = (0..50).map(|_| port.comes(us(5), 7)).max().expect("there are some");
     for _ in 0..40 {
         let event = PortEvent::Removed(&Port::view(7));
-        assert_eq!(port.bench.told(us(5), &mut port.cp, event), []);
+        assert_eq!(port.bench.event(us(5), &mut port.cp, event), []);
         port.waiting.get_mut(&sub).expect("they wait").remove(0);
     }
     // 10,000 bytes at 400 Gbit/s.
@@ -215,12 +215,12 @@ fn what_is_removed_is_in_the_loop_no_more() {
 }
 
 #[test]
-fn other_cnps_and_replies_slow_nobody() {
+fn other_cnps_and_replies_slow_no_flow() {
     let mut port = Port::new("{}");
-    let notice = Notice::of(FlowId(0), Mark::Ue);
+    let cnp = Cnp::of(FlowId(0), Mark::Ue);
     let event =
-        PortEvent::CnpPasses { notice: &notice, flow_hash: 7, source: 1, destination: 2, ingress: PortId(9) };
-    port.bench.told(us(1), &mut port.cp, event);
+        PortEvent::CnpPasses { cnp: &cnp, flow_hash: 7, source: 1, destination: 2, ingress: PortId(9) };
+    port.bench.event(us(1), &mut port.cp, event);
     assert_eq!(port.comes(us(2), 7), 0);
     port.cnp(us(3), 8);
     let reply = PacketView { is_reply: true, ..Port::view(8) };
@@ -307,13 +307,13 @@ fn thresholds_out_of_order_are_refused() {
 }
 
 #[test]
-fn by_pairs_of_hosts_a_flow_waits_for_what_was_told_of_another_one() {
+fn by_pairs_of_hosts_a_flow_waits_for_the_cnps_of_another_one() {
     for (json, waits) in [(r#"{ "by": "hosts" }"#, true), ("{}", false)] {
         let mut port = Port::new(json);
         port.cnp(us(1), 8);
         assert_eq!(port.comes(us(2), 7) > 0, waits);
-        let elsewhere = PacketView { destination: 3, ..Port::view(9) };
-        assert_eq!(port.cp.classify(us(3), &elsewhere).sub, 0);
+        let other_pair = PacketView { destination: 3, ..Port::view(9) };
+        assert_eq!(port.cp.classify(us(3), &other_pair).sub, 0);
     }
     let mut port = Port::new(r#"{ "by": "hosts" }"#);
     port.cnp(us(1), 8);

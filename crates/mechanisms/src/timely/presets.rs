@@ -1,4 +1,4 @@
-//! Published values, and what a user has put beside them.
+//! Presets: published values, and the user's beside them.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     pub(super) t_low: f64,
     pub(super) t_high: f64,
     pub(super) min_rtt: f64,
-    /// Where there is none, the algorithm is not the patched one.
+    /// None where the algorithm is not the patched one.
     pub(super) rtt_ref: Option<f64>,
     pub(super) rai: Rate,
     pub(super) rhai: Rate,
@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub(super) hai_below: bool,
     pub(super) rmin: Rate,
     pub(super) line: Rate,
-    /// Where there is none, updates go by round trips.
+    /// None where updates go by round trips.
     pub(super) segment: Option<Bytes>,
     /// Of a full packet's payload at the NIC.
     pub(super) serialisation: Span,

@@ -1,4 +1,4 @@
-//! Calls of users' code: where an exception goes, and what it was raised at.
+//! Calls of users' code: handling of its exceptions, and the call that raised them.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -95,7 +95,7 @@ impl Work {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Has somebody's code failed, so that nothing is to be called any more?
+    /// Has users' code failed, so that nothing is called any more?
     pub fn is_over(&self) -> bool {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

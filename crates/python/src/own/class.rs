@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page, Read};
-use floodway_mechanisms::slots::{Need, Tells};
+use floodway_mechanisms::slots::{Need, SignalKind};
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -118,8 +118,8 @@ pub struct Class {
     fault: Option<String>,
     /// What its machines cannot work without.
     pub needs: &'static [Need],
-    /// By what its machines tell senders, where they do.
-    pub tells: &'static [Tells],
+    /// The signals of its machines to senders.
+    pub signal_kinds: &'static [SignalKind],
 }
 
 impl fmt::Debug for Class {
@@ -145,19 +145,17 @@ impl Class {
             "timestamps" => Ok(Need::Timestamps),
             "int" => Ok(Need::Int),
             other => Err(wrong(format!(
-                "{other:?} is nothing that a class can need; allowed: acks, marks, timestamps, int"
+                "{other:?} is not a need of a class; allowed: acks, marks, timestamps, int"
             ))),
         };
         let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
         needs.push(Need::OneOrder);
-        let told = |name: &String| match &**name {
-            "marks" => Ok(Tells::Marks),
-            "cnps" => Ok(Tells::Cnps),
-            other => {
-                Err(wrong(format!("{other:?} is nothing that a class can tell by; allowed: marks, cnps")))
-            }
+        let parse = |name: &String| match &**name {
+            "marks" => Ok(SignalKind::Marks),
+            "cnps" => Ok(SignalKind::Cnps),
+            other => Err(wrong(format!("{other:?} is not a signal of a class; allowed: marks, cnps"))),
         };
-        let tells = described.tells.iter().map(told).collect::<PyResult<Vec<_>>>()?;
+        let signal_kinds = described.tells.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
         Ok(Class {
             name: object.getattr("__name__")?.extract()?,
             object: object.clone().unbind(),
@@ -165,7 +163,7 @@ impl Class {
             overrides: described.overrides,
             fault: described.fault,
             needs: needs.leak(),
-            tells: tells.leak(),
+            signal_kinds: signal_kinds.leak(),
         })
     }
 
@@ -253,7 +251,7 @@ pub fn entry<T: ?Sized + 'static>(
     Ok((page, Box::new(read)))
 }
 
-/// What Python tells of a class.
+/// The description of a class from Python.
 #[derive(FromPyObject)]
 pub struct Described {
     /// Keys, attributes, types, and defaults as JSON.
@@ -265,7 +263,7 @@ pub struct Described {
     /// What it cannot work without.
     #[pyo3(item)]
     pub needs: Vec<String>,
-    /// By what it tells senders.
+    /// Its signals to senders.
     #[pyo3(item)]
     pub tells: Vec<String>,
     /// Why no scenario can choose it, if so.
@@ -397,7 +395,7 @@ fn made_of<'py>(class: &Bound<'py, PyAny>, chosen: &Chosen) -> PyResult<Bound<'p
     Ok(object)
 }
 
-/// What a text with a unit comes to, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`).
+/// The value of a text with a unit, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`).
 #[pyfunction]
 pub fn parse_unit(kind: &str, text: &str) -> PyResult<u64> {
     let kind = Kind::of(kind).ok_or_else(|| PyTypeError::new_err(format!("{kind} has no unit")))?;

@@ -2,8 +2,8 @@
 
 use floodway_mechanisms::registry::{CongestionPointParams, CustomDetection};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, Notice, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, Tells,
+    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind,
 };
 use floodway_units::{Bytes, FlowId, Rate, Rng, Time};
 use pyo3::call::PyCallArgs;
@@ -47,7 +47,7 @@ impl Detection for Chosen {
             object,
             timer,
             admits: overrides("admit"),
-            hears: Heard {
+            overrides: Overrides {
                 enqueue: overrides("on_enqueue"),
                 dequeue: overrides("on_dequeue"),
                 paused: overrides("on_paused"),
@@ -61,8 +61,8 @@ impl Detection for Chosen {
         self.class.needs
     }
 
-    fn tells(&self) -> &'static [Tells] {
-        self.class.tells
+    fn signal_kinds(&self) -> &'static [SignalKind] {
+        self.class.signal_kinds
     }
 }
 
@@ -71,12 +71,12 @@ pub struct Cp {
     object: Object,
     timer: Option<Time>,
     admits: bool,
-    hears: Heard,
+    overrides: Overrides,
 }
 
 /// Which methods the class overrides.
 #[allow(clippy::struct_excessive_bools, reason = "each is a method of its own")]
-struct Heard {
+struct Overrides {
     enqueue: bool,
     dequeue: bool,
     paused: bool,
@@ -85,7 +85,7 @@ struct Heard {
 }
 
 impl Cp {
-    /// Calls a method with what it is told, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
+    /// Calls a method with its arguments, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
     /// `answer` makes of what it returns.
     fn call<T>(
         &mut self,
@@ -163,11 +163,11 @@ fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<Fl
             );
             return Err(PyValueError::new_err(format!("send_cnp({flow}); allowed: {allowed}")));
         };
-        cx.push(CpAction::ToSource(Notice {
+        cx.push(CpAction::ToSource(Cnp {
             window: window.map(Bytes),
             rate: rate.map(Rate),
             degree,
-            ..Notice::of(flow, Mark::Ce)
+            ..Cnp::of(flow, Mark::Ce)
         }));
     }
     cnps.call_method0(intern!(object.py(), "clear")).map(drop)
@@ -198,23 +198,23 @@ impl CongestionPoint for Cp {
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if self.hears.enqueue { self.marks("on_enqueue", cx, p, q) } else { Mark::None }
+        if self.overrides.enqueue { self.marks("on_enqueue", cx, p, q) } else { Mark::None }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if self.hears.dequeue { self.marks("on_dequeue", cx, p, q) } else { Mark::None }
+        if self.overrides.dequeue { self.marks("on_dequeue", cx, p, q) } else { Mark::None }
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         let now = cx.now;
         match event {
-            PortEvent::Paused(q) if self.hears.paused => {
+            PortEvent::Paused(q) if self.overrides.paused => {
                 self.call("on_paused", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
-            PortEvent::Resumed(q) if self.hears.resumed => {
+            PortEvent::Resumed(q) if self.overrides.resumed => {
                 self.call("on_resumed", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
-            PortEvent::Removed(p) if self.hears.removed => {
+            PortEvent::Removed(p) if self.overrides.removed => {
                 self.call("on_removed", cx, Some(p.flow), (Packet::new(now, p),), |_| Ok(()));
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use floodway_mechanisms::registry::{CustomReaction, ReactionParams};
 use floodway_mechanisms::slots::{
-    AckView, Allowance, LossView, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint,
+    self, AckView, Allowance, LossView, Need, ParamError, QpInfo, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
@@ -13,7 +13,7 @@ use pyo3::types::PyString;
 use super::class::{Chosen, Described, Object, entry, whole};
 use super::views::{Ack, Cnp, Flow, Loss, Sent};
 
-/// CNPs that receivers send to a class which hears them: at the most one in so long. Source: DCQCN's N.
+/// The least time between two CNPs to a class that reacts to them. Source: DCQCN's N.
 const CNP_INTERVAL: Span = Span::us(50);
 
 /// Makes a class a rate control of scenarios; `head` is its page.
@@ -50,10 +50,10 @@ impl Reaction for Chosen {
             object,
             allowance,
             timer,
-            hears_acks: self.class.overrides("on_ack"),
-            hears_sent: self.class.overrides("on_sent"),
-            hears_cnps: self.class.overrides("on_cnp"),
-            hears_losses: self.class.overrides("on_loss"),
+            observes_acks: self.class.overrides("on_ack"),
+            observes_sent: self.class.overrides("on_sent"),
+            observes_cnps: self.class.overrides("on_cnp"),
+            observes_losses: self.class.overrides("on_loss"),
         })
     }
 
@@ -65,7 +65,7 @@ impl Reaction for Chosen {
         self.class.overrides("on_cnp").then_some(CNP_INTERVAL)
     }
 
-    fn heeds_cnps(&self) -> bool {
+    fn reacts_to_cnp(&self) -> bool {
         self.class.overrides("on_cnp")
     }
 }
@@ -75,14 +75,14 @@ pub struct Rp {
     object: Object,
     allowance: Allowance,
     timer: Option<Time>,
-    hears_acks: bool,
-    hears_sent: bool,
-    hears_cnps: bool,
-    hears_losses: bool,
+    observes_acks: bool,
+    observes_sent: bool,
+    observes_cnps: bool,
+    observes_losses: bool,
 }
 
 impl Rp {
-    /// Calls a method with what it is told.
+    /// Calls a method with its arguments.
     fn call(&mut self, name: &'static str, now: Time, view: impl for<'py> IntoPyObject<'py>) {
         let read = self.object.call(name, now, |object| {
             object.call_method1(PyString::intern(object.py(), name), (view,))?;
@@ -110,25 +110,25 @@ fn allowance_of(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
 
 impl ReactionPoint for Rp {
     fn on_sent(&mut self, now: Time, wire: Bytes) {
-        if self.hears_sent {
+        if self.observes_sent {
             self.call("on_sent", now, Sent::new(now, wire));
         }
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if self.hears_acks {
+        if self.observes_acks {
             self.call("on_ack", now, Ack::new(now, ack));
         }
     }
 
-    fn on_notice(&mut self, now: Time, notice: &Notice) {
-        if self.hears_cnps {
-            self.call("on_cnp", now, Cnp::new(now, notice));
+    fn on_cnp(&mut self, now: Time, cnp: &slots::Cnp) {
+        if self.observes_cnps {
+            self.call("on_cnp", now, Cnp::new(now, cnp));
         }
     }
 
     fn on_loss(&mut self, now: Time, loss: &LossView) {
-        if self.hears_losses {
+        if self.observes_losses {
             self.call("on_loss", now, Loss::new(now, loss));
         }
     }
@@ -138,18 +138,18 @@ impl ReactionPoint for Rp {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        // It is over; the object sets it anew where it wants another.
+        // It is over; the object sets it again if it wants another.
         self.timer = None;
         self.object.clear_timer(now);
         self.call("on_timer", now, now.0);
     }
 
-    fn hears_sent(&self) -> bool {
-        self.hears_sent
+    fn observes_sent(&self) -> bool {
+        self.observes_sent
     }
 
-    fn hears_acks(&self) -> bool {
-        self.hears_acks
+    fn observes_acks(&self) -> bool {
+        self.observes_acks
     }
 
     fn allowance(&self) -> Allowance {

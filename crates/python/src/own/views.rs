@@ -1,8 +1,6 @@
-//! What users' code is told: plain values of one moment. Whoever keeps one keeps these values.
+//! Views passed to users' code: plain values of one moment, which stay as they are.
 
-use floodway_mechanisms::slots::{
-    self, AckView, IntHop, LossView, Mark, Notice, PacketView, QpInfo, QueueView,
-};
+use floodway_mechanisms::slots::{self, AckView, IntHop, LossView, Mark, PacketView, QpInfo, QueueView};
 use floodway_units::{Bytes, Time};
 use pyo3::prelude::*;
 
@@ -125,14 +123,14 @@ pub struct Cnp {
 
 impl Cnp {
     /// As the machine hears it.
-    pub fn new(now: Time, notice: &Notice) -> Self {
+    pub fn new(now: Time, cnp: &slots::Cnp) -> Self {
         Cnp {
             now_ps: now.0,
-            marked: notice.mark == Mark::Ce,
-            undetermined: notice.mark == Mark::Ue,
-            window_bytes: notice.window.map(|window| window.0),
-            rate_bps: notice.rate.map(|rate| rate.0),
-            degree: notice.degree,
+            marked: cnp.mark == Mark::Ce,
+            undetermined: cnp.mark == Mark::Ue,
+            window_bytes: cnp.window.map(|window| window.0),
+            rate_bps: cnp.rate.map(|rate| rate.0),
+            degree: cnp.degree,
         }
     }
 }

@@ -82,7 +82,7 @@ fn add(value: &mut Value, more: Value) {
     }
 }
 
-/// Peak resident memory of this process, where the system tells.
+/// Peak resident memory of this process, where the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Bursts back to back: a sender's next flow begins as soon as the last byte of the one before has left its NIC.
+//! Bursts back to back: a sender's next flow begins when the last byte of the one before has left its NIC.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
@@ -35,7 +35,7 @@ impl Builder<'_> {
             let messages = most.0.div_ceil(burst.size.0) + 1;
             let [source, destination] = [source, destination].map(|node| NodeId(node as u32));
             let next = Next::Left;
-            loops.push(LoopSpec { source, destination, size: burst.size, messages, ahead: 1, start, next });
+            loops.push(LoopSpec { source, destination, size: burst.size, messages, depth: 1, start, next });
         }
         if loops.iter().map(|of| of.messages).fold(0, u64::saturating_add) > MOST_FLOWS {
             let message = format!("that may make more than {MOST_FLOWS} flows");
@@ -50,7 +50,7 @@ impl Builder<'_> {
         let start = workload.start.unwrap_or_default();
         let (key, message) = match workload.until {
             _ if burst.every.is_some() => {
-                ("burst", "\"every\" and \"back-to-back\" stand side by side: only one may".to_owned())
+                ("burst", "\"every\" and \"back-to-back\" are given together: give one".to_owned())
             }
             Some(until) if start < until => return Some((start, until)),
             Some(until) => {

@@ -1,4 +1,4 @@
-//! How a run is computed.
+//! Engine settings of a run.
 
 use super::Builder;
 

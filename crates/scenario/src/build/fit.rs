@@ -1,4 +1,4 @@
-//! Do buffers hold what flow control asks of them, and can mechanisms work with their parameters?
+//! Fit of buffers and parameters: whether buffers hold what flow control needs, and mechanisms accept their parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SwitchInfo, SwitchShare, Tells,
+    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SignalKind, SwitchInfo, SwitchShare,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
@@ -41,7 +41,7 @@ impl Builder<'_> {
             rates: rates_of(blueprint),
             pausing: vec![Vec::new(); blueprint.nodes.len()],
             faults: Alike::default(),
-            odd: Alike::default(),
+            warnings: Alike::default(),
         };
         let mut of_classes: Vec<OfClass> =
             blueprint.classes()[1..].iter().copied().map(OfClass::new).collect();
@@ -56,10 +56,10 @@ impl Builder<'_> {
             let own = plan.links[link].ends[end].buffer.as_ref();
             let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
             for of_class in &mut of_classes {
-                let lane = (port, of_class.class);
-                if let Some(account) = found.account(lane, control) {
-                    found.port(blueprint, lane, (control, buffer), &account);
-                    found.restarts(blueprint, lane, &account, &direction.faults.origin);
+                let port_class = (port, of_class.class);
+                if let Some(account) = found.account(port_class, control) {
+                    found.port(blueprint, port_class, (control, buffer), &account);
+                    found.restarts(blueprint, port_class, &account, &direction.faults.origin);
                     of_class.add(port, &account);
                 }
             }
@@ -70,9 +70,9 @@ impl Builder<'_> {
         }
         Self::pools(network, plan, (blueprint, &accounts), &mut found.faults);
         found.parameters(plan, blueprint);
-        self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.odd(blueprint)));
+        self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.warnings(blueprint)));
         self.errors.extend(found.faults.into_errors(&texts));
-        self.warnings.extend(found.odd.into_errors(&texts).iter().map(ToString::to_string));
+        self.warnings.extend(found.warnings.into_errors(&texts).iter().map(ToString::to_string));
     }
 
     fn pools(
@@ -81,7 +81,7 @@ impl Builder<'_> {
         (blueprint, accounts): (&Blueprint, &Accounts<'_>),
         faults: &mut Alike,
     ) {
-        // A port's fault would be told again as that of the pool.
+        // A port's fault would be reported again as that of the pool.
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
             let node_id = NodeId(i as u32);
@@ -109,13 +109,13 @@ impl Builder<'_> {
     }
 }
 
-/// What ingress ports have for a class, as far as it may be odd.
+/// Ingress ports of a class, as far as warnings need them.
 struct OfClass {
     class: Class,
     /// The first that must not lose, and the first that may.
     lossless: Option<PortId>,
     lossy: Option<PortId>,
-    /// The first that may lose, and holds whatever comes.
+    /// The first that may lose, and has no limit.
     endless: Option<PortId>,
 }
 
@@ -135,8 +135,8 @@ impl OfClass {
         }
     }
 
-    /// A class that is lossless on a part of its way, and a port that holds whatever comes.
-    fn odd(&self, blueprint: &Blueprint) -> impl Iterator<Item = String> {
+    /// Warnings: a class that is lossless on a part of the links only, and a port without a limit.
+    fn warnings(&self, blueprint: &Blueprint) -> impl Iterator<Item = String> {
         let (class, name) = (self.class.0, |port| blueprint.port_name(port));
         let partly = self.lossless.zip(self.lossy).map(|(one, other)| {
             format!(
@@ -147,7 +147,7 @@ impl OfClass {
         });
         let endless = self.endless.map(|port| {
             format!(
-                "{} holds whatever comes of class {class}: without flow control, buffer.static.size \"auto\" is no limit",
+                "{} has no limit for class {class}: without flow control, buffer.static.size \"auto\" is no limit",
                 name(port),
             )
         });
@@ -173,7 +173,7 @@ fn rates_of(blueprint: &Blueprint) -> Vec<u64> {
     rates
 }
 
-/// What is wrong, and what is odd.
+/// Errors and warnings.
 struct Found<'a> {
     texts: Texts<'a>,
     accounts: &'a Accounts<'a>,
@@ -184,7 +184,7 @@ struct Found<'a> {
     /// Of each node: its ports that pause, each with what it then holds.
     pausing: Vec<Vec<(PortId, Bytes)>>,
     faults: Alike,
-    odd: Alike,
+    warnings: Alike,
 }
 
 impl Found<'_> {
@@ -213,10 +213,10 @@ impl Found<'_> {
         let drain = Rate(self.rates[node].saturating_sub(back.0));
         let share = SwitchShare { pool, reserve: account.reserve, drain };
         self.pausing[node].extend(params.pauses_at(&account.link, &share).map(|xoff| (port, xoff)));
-        let caveats = params.caveats(&account.link, &share);
-        for why in caveats.into_iter().chain(params.may_overflow(&account.link)) {
+        let warnings = params.warnings(&account.link, &share);
+        for why in warnings.into_iter().chain(params.may_overflow(&account.link)) {
             let key = control_key(&control.value, class, "");
-            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
     }
 
@@ -247,7 +247,7 @@ impl Found<'_> {
                 ("", format!("{has} `lossless_size`: let its `headroom` return that"))
             };
             let key = control_key(&control.value, class, key);
-            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
         if let Some(size) = small {
             let why = format!(
@@ -256,7 +256,7 @@ impl Found<'_> {
                 params.name(),
                 params.min_buffer_formula(),
             );
-            self.odd.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
+            self.warnings.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
         }
     }
 
@@ -286,7 +286,7 @@ impl Found<'_> {
              overflow; {enough}",
             need.each, need.has,
         );
-        self.odd.add(faults, "down", why, blueprint.port_name(port));
+        self.warnings.add(faults, "down", why, blueprint.port_name(port));
     }
 
     /// Parameters that a mechanism cannot work with, other than those of flow control and buffers.
@@ -357,14 +357,14 @@ impl Found<'_> {
                     continue;
                 }
             };
-            let oddities = [
+            let warnings = [
                 too_short(blueprint, port, point, &machine),
                 self.marks_late(blueprint, port, point, &machine),
                 on_lossy_link(blueprint, port, point),
             ];
-            for why in oddities.into_iter().flatten() {
+            for why in warnings.into_iter().flatten() {
                 let key = self.texts.key_in_list(origin, i, point.name(), "");
-                self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
+                self.warnings.add_unless_copied(origin, &key, why, blueprint.port_name(port));
             }
             machines.push(machine);
         }
@@ -381,7 +381,8 @@ impl Found<'_> {
         point: &CongestionPointParams,
         machine: &AnyCongestionPoint,
     ) -> Option<String> {
-        let unmarked = machine.quiet_up_to().filter(|_| point.tells().contains(&Tells::Marks))?;
+        let unmarked =
+            machine.fast_path_up_to().filter(|_| point.signal_kinds().contains(&SignalKind::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
             "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
@@ -414,7 +415,7 @@ impl Found<'_> {
                     "{:?} reorders packets, which reliability {name:?} takes for losses and sends again",
                     routing.value.name()
                 );
-                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             let layers = &plan.rate_control.value;
             if let Some(routing) = spray
@@ -422,13 +423,13 @@ impl Found<'_> {
             {
                 let (layer, name) = (layer.name(), routing.value.name());
                 let why = format!("{layer:?} compares telemetry of one way, and {name:?} changes it");
-                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             if ack_interval > 1
-                && let Some(why) = layers.iter().find_map(hears_every_ack)
+                && let Some(why) = layers.iter().find_map(needs_every_ack)
             {
                 let why = format!("{why}, and {name} sends one for {ack_interval} packets");
-                self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
+                self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
             }
             let acknowledged = Bytes(u64::from(ack_interval).saturating_mul(blueprint.mtu.0));
             for layer in &plan.rate_control.value {
@@ -439,7 +440,7 @@ impl Found<'_> {
                         "a window of {size} is full before the first ACK, which {name} sends after \
                          {acknowledged} (ack-interval = {ack_interval}): longer flows stall"
                     );
-                    self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
+                    self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
                 }
             }
         }
@@ -456,16 +457,17 @@ fn too_short(
     let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
     let Role::Switch(switch) = &blueprint.nodes[node.index()].role else { return None };
     let output = switch.buffer.plan().crossbar?.output;
-    let quiet = machine.quiet_up_to().or_else(|| point.ignores_up_to()).filter(|quiet| *quiet >= output)?;
+    let ignored =
+        machine.fast_path_up_to().or_else(|| point.ignores_up_to()).filter(|ignored| *ignored >= output)?;
     Some(format!(
-        "{:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}",
+        "{:?} looks at queues beyond {ignored}, and an output queue behind the crossbar holds {output}",
         point.name()
     ))
 }
 
 /// Why what a congestion point holds back waits where packets are lost.
 fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointParams) -> Option<String> {
-    if !point.tells().contains(&Tells::Degrees) {
+    if !point.signal_kinds().contains(&SignalKind::Degrees) {
         return None;
     }
     let is_lossy = |port: PortId, class: Class| {
@@ -481,14 +483,16 @@ fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointPar
 }
 
 /// Why a layer needs the ACK of each packet.
-fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
+fn needs_every_ack(layer: &ReactionParams) -> Option<String> {
     let stalls = layer.waits_for_each_ack();
     let marks = layer.needs().contains(&Need::Marks) && layer.needs().contains(&Need::Acks);
     match (stalls, marks) {
         (true, _) => {
             Some(format!("the window of {:?} can shrink to a packet, which waits for its ACK", layer.name()))
         }
-        (false, true) => Some(format!("{:?} hears of marks by the ACK of the marked packet", layer.name())),
+        (false, true) => {
+            Some(format!("{:?} learns of marks from the ACK of the marked packet", layer.name()))
+        }
         (false, false) => None,
     }
 }
@@ -524,7 +528,7 @@ impl Texts<'_> {
         self.profile.filter(|_| origin.is_profile()).unwrap_or(self.scenario)
     }
 
-    /// The place of a key of what `origin` chose; a file without a line, where nobody wrote it.
+    /// The place of a key of what `origin` chose; a file without a line, if it was not written.
     fn place(&self, origin: &Origin, key: &str) -> Place {
         match origin.place {
             Some(_) => self.of(origin).place_of(path_of_key(key)),
@@ -542,12 +546,12 @@ impl Texts<'_> {
     }
 }
 
-/// Faults that are the same at many ports, told once.
+/// Faults that are the same at many ports, reported once.
 #[derive(Default)]
-struct Alike(BTreeMap<(String, String), Told>);
+struct Alike(BTreeMap<(String, String), Group>);
 
-/// Who chose, and at which objects it shows.
-struct Told {
+/// The setting that chose it, and the objects that have the fault.
+struct Group {
     origin: Origin,
     first: String,
     objects: BTreeSet<String>,
@@ -556,15 +560,15 @@ struct Told {
 impl Alike {
     fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         let key = if key.is_empty() { origin.key.to_string() } else { format!("{}.{key}", origin.key) };
-        let told = self.0.entry((key, why)).or_insert_with(|| Told {
+        let group = self.0.entry((key, why)).or_insert_with(|| Group {
             origin: origin.clone(),
             first: object.clone(),
             objects: BTreeSet::new(),
         });
-        told.objects.insert(object);
+        group.objects.insert(object);
     }
 
-    /// What a profile copies from another simulator is not odd.
+    /// Parameters that a profile copies from another simulator get no warning.
     fn add_unless_copied(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         if !origin.is_profile() {
             self.add(origin, key, why, object);
@@ -572,12 +576,16 @@ impl Alike {
     }
 
     fn into_errors(self, texts: &Texts<'_>) -> Vec<ScenarioError> {
-        let error = |((key, why), told): ((String, String), Told)| {
-            let others = match told.objects.len() {
+        let error = |((key, why), group): ((String, String), Group)| {
+            let others = match group.objects.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
-            ScenarioError::new(texts.place(&told.origin, &key), key, format!("{}{others}: {why}", told.first))
+            ScenarioError::new(
+                texts.place(&group.origin, &key),
+                key,
+                format!("{}{others}: {why}", group.first),
+            )
         };
         self.0.into_iter().map(error).collect()
     }

@@ -1,4 +1,4 @@
-//! Nodes, ports and ways by name, and the flows that rows of a list mean.
+//! Lookup of nodes, ports and paths by name, and of the flows in rows of a list.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::workload::csv::FlowRow;
 /// Links from one node to another by their egress ports: one port, and more where relays are on the link.
 type Links = BTreeMap<(usize, usize), Vec<Vec<PortId>>>;
 
-/// What finds nodes, ports and ways.
+/// What finds nodes, ports and paths.
 pub struct Map<'a> {
     /// Nodes and links.
     pub network: &'a Network,
@@ -136,8 +136,8 @@ impl<'a> Map<'a> {
             if let Some(at) = at {
                 let links = self.links.get_or_init(|| links(self.network)).get(&(at, node));
                 let links = links.map_or(&[][..], Vec::as_slice);
-                let way = which.and_then(|which| links.get(which.checked_sub(1)?));
-                ports.extend(way.ok_or_else(|| {
+                let link = which.and_then(|which| links.get(which.checked_sub(1)?));
+                ports.extend(link.ok_or_else(|| {
                     format!("its path {path:?} has no link from {} to {hop}", self.name(at))
                 })?);
                 if self.network.nodes[node].is_host && node != to {

@@ -1,6 +1,7 @@
-//! From a scenario's values to what a fabric is built from.
+//! Construction of a blueprint from a scenario's values.
 
 mod back_to_back;
+mod destinations;
 mod engine;
 mod fit;
 mod loads;
@@ -11,7 +12,6 @@ mod patterns;
 mod perftest;
 mod poisson;
 mod skeleton;
-mod spread;
 mod traffic;
 mod waiting;
 mod window;
@@ -48,7 +48,7 @@ use crate::workload::recipe::{Recipe, draw};
 const MOST_ROWS: usize = 10_000_000;
 /// What takes fewer bytes is built without a look at what memory is left.
 pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
-/// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
+/// Narrower bins of queue length are refused: they separate no two packets, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
 /// All that comes of a scenario's text.
@@ -68,7 +68,7 @@ pub struct Built {
     pub routes: Arc<Routes>,
     /// By which a seed draws what is left to chance in it.
     pub recipes: Vec<Recipe>,
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Builder<'_> {
         self.errors.push(error_at(self.tree, path, message));
     }
 
-    fn odd(&mut self, path: &[&str], message: impl Into<String>) {
+    fn warn_at(&mut self, path: &[&str], message: impl Into<String>) {
         self.warnings.push(error_at(self.tree, path, message).to_string());
     }
 
@@ -175,7 +175,7 @@ impl Builder<'_> {
     }
 
     /// The plan, and the network with the relays that its flow controls ask for: their cables are links that
-    /// overrides can select, so that all is said anew where there are any.
+    /// overrides can select, so that all is resolved again where there are any.
     fn relayed(
         &mut self,
         network: Network,
@@ -324,7 +324,7 @@ impl Builder<'_> {
         let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
             let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
-            self.errors.push(error.meant(selector.meant(network.labels_of_links())));
+            self.errors.push(error.with_suggestion(selector.suggestion(network.labels_of_links())));
         }
         if !(1..=1 << 20).contains(&keys.buckets) {
             let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);
@@ -365,7 +365,7 @@ impl Builder<'_> {
             let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
             let error =
                 error_at(self.tree, &["records", "allowances"], format!("{selector} matches nothing"));
-            self.errors.push(error.meant(selector.meant(labels)));
+            self.errors.push(error.with_suggestion(selector.suggestion(labels)));
         }
         Some(AllowanceSpec { workloads: chosen, rows: MOST_ROWS })
     }
@@ -392,7 +392,7 @@ impl Builder<'_> {
         let ports: Vec<_> = chosen.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if ports.is_empty() {
             let error = error_at(self.tree, &["records", key, "links"], format!("{links} matches nothing"));
-            self.errors.push(error.meant(links.meant(network.labels_of_links())));
+            self.errors.push(error.with_suggestion(links.suggestion(network.labels_of_links())));
         }
         ports
     }

@@ -1,8 +1,8 @@
-//! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
+//! Needs of rate controls: acknowledgements, marks, windows, and layers in their order.
 
 use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
-use floodway_mechanisms::slots::{Need, Repeats, Tells};
+use floodway_mechanisms::slots::{Need, Repeats, SignalKind};
 
 use super::Builder;
 use super::pace::{Pace, isolating};
@@ -37,7 +37,7 @@ impl Builder<'_> {
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         if let Some(name) = twice(flows.rate_control.value.iter().map(ReactionParams::name)) {
-            let message = format!("{name:?} stands twice in the stack; once is enough");
+            let message = format!("{name:?} is listed twice in the stack; once is enough");
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         for layer in &flows.rate_control.value {
@@ -51,19 +51,19 @@ impl Builder<'_> {
             );
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
-        if let Some((layer, above)) = told_too_late(&flows.rate_control.value) {
+        if let Some((layer, above)) = hidden_layer(&flows.rate_control.value) {
             let message = format!(
-                "{layer:?} hears of increase steps of the layers before it: write it after {above:?}, not before"
+                "{layer:?} needs the increase steps of the layers before it: write it after {above:?}, not before"
             );
             self.fault_once(ScenarioError::new(place, &*origin.key, message));
         }
     }
 
-    /// A window that nobody ever sends is odd.
+    /// Warns of windows that no switch ever sends.
     pub(super) fn check_windows(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let Some(layer) = needing(flows, Need::Windows) else { return };
-        if !ends(plan).any(|end| end.tells(Tells::Windows)) {
+        if !ends(plan).any(|end| end.sends_signal(SignalKind::Windows)) {
             let message = format!(
                 "{:?} never acts: no port has a congestion-point, such as \"mercury\", that sends windows",
                 layer.name()
@@ -88,13 +88,13 @@ impl Builder<'_> {
         }
     }
 
-    /// A congestion point that stands twice at a port is a mistake; one that no rate control heeds is odd, and so are two that tell of
-    /// the same queue. Not so marks of `red` alone, which switches have whoever sends: scenarios leave them on to compare rate controls.
+    /// A congestion point that is listed twice at a port is an error; one that no rate control reacts to gets a warning, and so do two
+    /// that signal the same queue. Marks of `red` alone get none: scenarios leave them on to compare rate controls.
     pub(super) fn check_telling(&mut self, plan: &Plan) {
         let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
             if let Some(name) = twice(points.value.iter().map(CongestionPointParams::name)) {
-                let message = format!("{name:?} stands twice in the list; once is enough");
+                let message = format!("{name:?} is listed twice; once is enough");
                 self.fault_once(ScenarioError::new(
                     self.place_of(&points.origin),
                     &*points.origin.key,
@@ -102,28 +102,31 @@ impl Builder<'_> {
                 ));
                 continue;
             }
-            let messages =
-                points.value.iter().filter_map(|point| unheard(point, &layers)).chain(doubled(&points.value));
+            let messages = points
+                .value
+                .iter()
+                .filter_map(|point| has_no_reader(point, &layers))
+                .chain(doubled(&points.value));
             for message in messages {
                 self.warn(ScenarioError::new(self.place_of(&points.origin), &*points.origin.key, message));
             }
         }
     }
 
-    /// A router that moves flows by what ports tell of their congestion, where none does, is odd.
+    /// Warns of a router that moves flows by the degree of congestion of ports, where no port reports one.
     pub(super) fn check_routing(&mut self, plan: &Plan) {
         let mut routers = plan.nodes.iter().map(|node| &node.switch.routing);
         let Some(routing) = routers.find(|routing| routing.value.reads_degrees()) else { return };
-        if !ends(plan).any(|end| end.tells(Tells::Degrees)) {
+        if !ends(plan).any(|end| end.sends_signal(SignalKind::Degrees)) {
             let name = routing.value.name();
             let message = format!(
-                "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is"
+                "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that reports how congested it is"
             );
             self.warn(ScenarioError::new(self.place_of(&routing.origin), &*routing.origin.key, message));
         }
     }
 
-    /// Packets that a port may choose to drop, and that nobody sends again, or only with all that follow.
+    /// Packets that a port may choose to drop, and that are never retransmitted, or only with all that follow.
     pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
         let Some(point) = isolating(blueprint) else { return };
         for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
@@ -143,7 +146,7 @@ impl Builder<'_> {
 
     /// Timers that run out before any reply can come send everything twice.
     pub(super) fn check_timeouts(&mut self, plan: &Plan, pace: &Pace<'_>) {
-        let Some((settings, message)) = pace.hasty() else { return };
+        let Some((settings, message)) = pace.early_timeout() else { return };
         let Some(FlowPlan { reliability, .. }) = plan.flows.get(settings) else { return };
         self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }
@@ -163,21 +166,22 @@ impl Builder<'_> {
         }
     }
 
-    /// A rate control that nothing ever reaches is odd.
+    /// Warns of a rate control that no signal ever reaches.
     pub(super) fn check_marks(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let Some(layer) = needing(flows, Need::Marks) else { return };
         let place = self.place_of(origin);
-        let mut odd = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
+        let mut warn = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
         let name = layer.name();
         if ends(plan).all(|end| end.congestion_points.value.is_empty()) {
-            odd(format!(
+            warn(format!(
                 "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
             ));
         }
-        let sends = flows.notification.value.sends() || ends(plan).any(|end| end.tells(Tells::Cnps));
+        let sends =
+            flows.notification.value.sends() || ends(plan).any(|end| end.sends_signal(SignalKind::Cnps));
         if layer.cnp_interval().is_some() && !sends {
-            odd(format!(
+            warn(format!(
                 "{name:?} waits for CNPs, and notification is \"none\" ({})",
                 flows.notification.origin
             ));
@@ -190,36 +194,40 @@ fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
     flows.rate_control.value.iter().find(|layer| layer.needs().contains(&need))
 }
 
-/// Why what a congestion point tells reaches nobody, if so.
-fn unheard(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
+/// Why no rate control reads the signals of a congestion point, if so.
+fn has_no_reader(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
-    if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {
-        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds CNPs"))
-    } else if point.tells().contains(&Tells::Windows) && !needs(Need::Windows) {
+    if point.signal_kinds().contains(&SignalKind::Cnps) && !layers.iter().any(|layer| layer.reacts_to_cnp()) {
+        Some(format!("{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to CNPs"))
+    } else if point.signal_kinds().contains(&SignalKind::Windows) && !needs(Need::Windows) {
         Some(format!(
-            "the windows in CNPs of {name:?} reach nobody: no rate-control of the run has the layer \"mercury\", as in \
+            "the windows in CNPs of {name:?} have no effect: no rate-control of the run has the layer \"mercury\", as in \
              [\"dcqcn\", \"mercury\"]"
         ))
-    } else if point.tells().contains(&Tells::Undetermined) && !needs(Need::Marks) {
-        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks"))
+    } else if point.signal_kinds().contains(&SignalKind::Undetermined) && !needs(Need::Marks) {
+        Some(format!(
+            "{name:?} has no effect: no rate-control of the run, such as \"dcqcn\", reacts to marks"
+        ))
     } else {
         None
     }
 }
 
-/// Which congestion points of a port tell senders of the same queues, if there are several.
+/// The congestion points of a port that signal the same queues, if there are several.
 fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     if points.len() < 2 {
         return None;
     }
-    let tells = |point: &&CongestionPointParams| {
-        let tells = point.tells().iter().any(|by| matches!(by, Tells::Marks | Tells::Cnps));
-        tells && !point.tells_of_marks()
+    let signals = |point: &&CongestionPointParams| {
+        let signals =
+            point.signal_kinds().iter().any(|by| matches!(by, SignalKind::Marks | SignalKind::Cnps));
+        signals && !point.reports_marks()
     };
-    let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
+    let names: Vec<String> =
+        points.iter().filter(signals).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
-    Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))
+    Some(format!("{} and {last} signal the same queues: one alone is usual", others.join(", ")))
 }
 
 /// A name that stands twice.
@@ -233,8 +241,8 @@ fn ends(plan: &Plan) -> impl Iterator<Item = &EndPlan> {
     plan.links.iter().flat_map(|link| &link.ends)
 }
 
-/// A layer that lives on windows from switches, and one with increase steps behind it, of which it would not hear.
-fn told_too_late(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
+/// A layer that lives on windows from switches, and one with increase steps behind it, which it would not get.
+fn hidden_layer(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
     let at = stack.iter().position(|layer| layer.needs().contains(&Need::Windows))?;
     let above = stack[at + 1..].iter().find(|layer| layer.has_steps())?;
     Some((stack[at].name(), above.name()))

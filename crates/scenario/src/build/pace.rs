@@ -1,4 +1,4 @@
-//! How long flows take, on the safe side: by the links on their ways, what paces them and what may be lost.
+//! Conservative completion times of flows: by the links on their paths, their pacing and possible losses.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use crate::paths::{base_rtt, first_path, pairs, pairs_between};
 use crate::workload::poisson::on_the_wire;
 
-/// Of equal-cost ways one may carry so many times its share, since flows are not spread evenly.
+/// Of equal-cost paths one may carry so many times its share, since flows are not spread evenly.
 const UNEVEN: u64 = 4;
 /// Where frames are lost, bytes are sent so many times, and so many timeouts run out in a row.
 const LOSSES: u64 = 10;
@@ -22,7 +22,7 @@ pub(super) struct Pace<'a> {
     blueprint: &'a Blueprint,
     routes: &'a Routes,
     trips: RoundTrips,
-    /// Of each port, side by side: links are large, and ways lead over many.
+    /// Of each port, side by side: links are large, and paths lead over many.
     rates: Vec<Rate>,
     /// The longest base round trip between two hosts.
     pub rtt: Span,
@@ -61,11 +61,13 @@ impl<'a> Pace<'a> {
 
     /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one with the longest
     /// path: its settings, and what its reliability says of it.
-    pub fn hasty(&self) -> Option<(usize, String)> {
+    pub fn early_timeout(&self) -> Option<(usize, String)> {
         let can_lose = self.timeout.is_some();
         let timed = self.blueprint.workloads.iter().filter_map(|workload| {
             let rtt = self.longest(&workload.arrivals);
-            let why = self.blueprint.settings[workload.settings].reliability.hasty_timers(rtt, can_lose)?;
+            let why = self.blueprint.settings[workload.settings]
+                .reliability
+                .early_timeout_warning(rtt, can_lose)?;
             Some((rtt, (workload.settings, why)))
         });
         timed.max_by_key(|(rtt, _)| *rtt).map(|(_, found)| found)
@@ -115,29 +117,29 @@ impl<'a> Pace<'a> {
         self.rates[port.index()]
     }
 
-    /// The lowest rate of all that lead on from nodes of the first of the equal-cost ways.
+    /// The lowest rate of all that lead on from nodes of the first of the equal-cost paths.
     fn slowest_between(&self, ends: (NodeId, NodeId)) -> Rate {
         self.hops(ends).map(|hop| self.slowest(hop.candidates)).min().unwrap_or(Rate::MAX)
     }
 
-    /// The first of the equal-cost ways.
+    /// The first of the equal-cost paths.
     fn hops(&self, (from, to): (NodeId, NodeId)) -> impl Iterator<Item = Hop<'_>> {
-        let (mut at, mut ways) = (from, 1_u64);
+        let (mut at, mut paths) = (from, 1_u64);
         std::iter::from_fn(move || {
             let candidates = if at == to { &[] } else { self.routes.candidates(at, to) };
             let &port = candidates.first()?;
-            ways = ways.saturating_mul(candidates.len() as u64);
+            paths = paths.saturating_mul(candidates.len() as u64);
             at = self.routes.node_of(peer(port));
-            Some(Hop { port, ways, candidates })
+            Some(Hop { port, paths, candidates })
         })
     }
 }
 
-/// A step of the first of the equal-cost ways: by how many ways together flows may have come that far, and the
+/// A step of the first of the equal-cost paths: by how many paths together flows may have come that far, and the
 /// equal-cost ports from here.
 struct Hop<'a> {
     port: PortId,
-    ways: u64,
+    paths: u64,
     candidates: &'a [PortId],
 }
 
@@ -174,16 +176,16 @@ impl<'a> Load<'a> {
 
     /// How long the busiest link takes and the pair that is paced the most, with what is lost and held up.
     ///
-    /// A link is charged its part of the ways as they part behind the sender, and again as they come together
+    /// A link is charged its part of the paths as they part behind the sender, and again as they come together
     /// before the receiver.
     pub fn drain(mut self) -> Span {
         let mut paced = Span::ZERO;
         for (&(from, to, settings), &bytes) in &self.pairs {
             paced = paced.max(sent(self.pace.cap(settings), bytes));
-            let there = self.pace.hops((from, to)).map(|hop| (hop.port, hop.ways));
-            let back = self.pace.hops((to, from)).map(|hop| (peer(hop.port), hop.ways));
-            for (port, ways) in there.chain(back) {
-                let part = bytes.saturating_mul(UNEVEN) / ways;
+            let there = self.pace.hops((from, to)).map(|hop| (hop.port, hop.paths));
+            let back = self.pace.hops((to, from)).map(|hop| (peer(hop.port), hop.paths));
+            for (port, paths) in there.chain(back) {
+                let part = bytes.saturating_mul(UNEVEN) / paths;
                 add(&mut self.ports[port.index()], part.min(bytes));
             }
         }

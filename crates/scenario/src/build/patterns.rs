@@ -1,4 +1,4 @@
-//! Patterns that are generated: permutations, all to all, incasts, micro-bursts.
+//! Generated patterns: permutations, all to all, incasts, micro-bursts.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};
@@ -108,9 +108,9 @@ impl Builder<'_> {
     /// Refuses keys of the same meaning and keys without what they belong to.
     fn check_incast(&mut self, workload: &Workload, incast: &Incast) -> Option<()> {
         let (key, message) = if incast.load.is_some() && incast.every.is_some() {
-            ("incast", "\"load\" and \"every\" stand side by side: only one may")
+            ("incast", "\"load\" and \"every\" are given together: give one")
         } else if incast.load.is_none() && incast.of.is_some() {
-            ("incast.of", "it says what \"load\" is of, and there is none")
+            ("incast.of", "it needs \"load\", which is not given")
         } else {
             return Some(());
         };
@@ -223,7 +223,7 @@ impl Builder<'_> {
         size
     }
 
-    /// Refuses a pattern in which nobody sends to anybody; its starts would be counted as no flows.
+    /// Refuses a pattern without a pair of hosts; its starts would be counted as no flows.
     pub(super) fn paired(&mut self, workload: &Workload, key: &str, pairs: usize) -> Option<()> {
         if pairs > 0 {
             return Some(());

@@ -1,4 +1,4 @@
-//! Closed loops: who sends to whom, how much, and what posts the next message.
+//! Closed loops: sender, receiver, sizes, and what posts the next message.
 
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
 use floodway_units::{Bytes, NodeId, Time};
@@ -62,8 +62,8 @@ impl Builder<'_> {
             let ends = [NodeId(pair.0 as u32), NodeId(pair.1 as u32)];
             match perftest.test {
                 Test::WriteBw => {
-                    let ways = if perftest.bidirectional { 2 } else { 1 };
-                    loops.extend((0..qps * ways).map(|i| each.bandwidth(ends, i >= qps)));
+                    let directions = if perftest.bidirectional { 2 } else { 1 };
+                    loops.extend((0..qps * directions).map(|i| each.bandwidth(ends, i >= qps)));
                 }
                 Test::WriteLat => {
                     let first = loops.len();
@@ -95,7 +95,7 @@ impl Builder<'_> {
         } else if messages < least {
             Some(("iterations", format!("{messages} is too few: the least is {least}")))
         } else if depth == 0 {
-            Some(("queue-depth", "0 messages outstanding are none: the least is 1".to_owned()))
+            Some(("queue-depth", "0 messages outstanding send nothing: the least is 1".to_owned()))
         } else {
             None
         };
@@ -127,21 +127,21 @@ impl Loop {
     fn bandwidth(self, [client, server]: [NodeId; 2], back: bool) -> LoopSpec {
         let (source, destination) = if back { (server, client) } else { (client, server) };
         let Loop { size, messages, depth, start } = self;
-        LoopSpec { source, destination, size, messages, ahead: depth, start, next: Next::Sent }
+        LoopSpec { source, destination, size, messages, depth, start, next: Next::Sent }
     }
 
     /// There and back; the first of both has the index `first`.
     fn latency(self, [client, server]: [NodeId; 2], first: usize) -> [LoopSpec; 2] {
         let Loop { size, messages, start, .. } = self;
-        let way = |source, destination, ahead, other| LoopSpec {
+        let direction = |source, destination, depth, other| LoopSpec {
             source,
             destination,
             size,
             messages,
-            ahead,
+            depth,
             start,
             next: Next::Arrived(other),
         };
-        [way(client, server, 1, first + 1), way(server, client, 0, first)]
+        [direction(client, server, 1, first + 1), direction(server, client, 0, first)]
     }
 }

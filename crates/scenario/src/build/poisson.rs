@@ -1,4 +1,4 @@
-//! Poisson arrivals: who, how large, how often.
+//! Poisson arrivals: senders, sizes, rates.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
@@ -42,7 +42,7 @@ impl Builder<'_> {
         let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
         let flows = (mean, sources.len());
         let mean_gap = self.gap(workload, "poisson.load", poisson.load, flows, capacity)?;
-        let spread = self.spread(workload, poisson, &sources, &destinations, map)?;
+        let pattern = self.destination_pattern(workload, poisson, &sources, &destinations, map)?;
         let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(node as u32)).collect();
         let from = workload.start.unwrap_or_default();
         let until = workload.until.unwrap_or(Time::NEVER);
@@ -53,7 +53,7 @@ impl Builder<'_> {
         Some(Arrivals::Poisson(PoissonSpec {
             sources: ids(sources),
             destinations: ids(destinations),
-            spread,
+            pattern,
             sizes,
             mean_gap,
             from,
@@ -132,9 +132,9 @@ impl Builder<'_> {
             capacity = capacity + spec.directions[from].rate;
         }
         if capacity == Rate(0) {
-            let message = format!("{of} matches no link; \"hosts\" stands for the senders' NICs");
+            let message = format!("{of} matches no link; \"hosts\" means the senders' NICs");
             let error = error_at(self.tree, &workload_path(workload, key), message);
-            self.errors.push(error.meant(of.meant(map.network.labels_of_links())));
+            self.errors.push(error.with_suggestion(of.suggestion(map.network.labels_of_links())));
             return None;
         }
         Some(capacity)

@@ -1,4 +1,4 @@
-//! Nodes and links of a blueprint, as the plan says.
+//! Nodes and links of a blueprint, from the plan.
 
 use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, RelayPorts, Role, SwitchSpec};
 use floodway_units::mrg32k3a::Mrg32k3a;

@@ -106,7 +106,9 @@ impl Builder<'_> {
         if hosts.is_empty() {
             let path = workload_path(workload, key);
             let error = error_at(self.tree, &path, format!("{selector} matches no host"));
-            self.errors.push(error.meant(selector.meant(map.network.labels_of_nodes(|node| node.is_host))));
+            self.errors.push(
+                error.with_suggestion(selector.suggestion(map.network.labels_of_nodes(|node| node.is_host))),
+            );
             return None;
         }
         Some(hosts)
@@ -300,6 +302,6 @@ fn check_kinds(workload: &Workload) -> Result<(), String> {
     match workload.kinds()[..] {
         [_] => Ok(()),
         [] => Err(format!("it has no flows; name one of: {}", Workload::KINDS.join(", "))),
-        [first, second, ..] => Err(format!("{first:?} and {second:?} stand side by side: only one may")),
+        [first, second, ..] => Err(format!("{first:?} and {second:?} are given together: give one")),
     }
 }

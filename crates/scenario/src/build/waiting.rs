@@ -1,4 +1,4 @@
-//! Flows of a list that wait for others: ids become places in the list.
+//! Flows of a list that wait for others: ids become positions in the list.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ fn unknown(place: &Place, key: &str, id: &str, ids: &BTreeMap<&str, usize>) -> S
     } else {
         format!("{id:?} is the id of no flow of the list")
     };
-    ScenarioError::new(place.clone(), format!("{key}.after"), message).meant(nearest(id, &known))
+    ScenarioError::new(place.clone(), format!("{key}.after"), message).with_suggestion(nearest(id, &known))
 }
 
 /// Puts the flows in order of their start, each with its place in the list as it was written, without those that start at `until` or later, or wait for one that

@@ -1,4 +1,4 @@
-//! Which flows are measured, and when a run ends at the latest.
+//! The measured flows, and the latest end of a run.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
@@ -114,15 +114,15 @@ impl Builder<'_> {
                             "{late} of {} flows would start at {limit}, when the run ends, or later",
                             flows.len()
                         );
-                        self.odd(&workload_path(workload, ""), message);
+                        self.warn_at(&workload_path(workload, ""), message);
                     }
                 }
             }
         }
-        let is_meant = self.document.workload.iter().all(|workload| workload.measured == Some(false));
-        if !measures && !is_meant {
+        let is_intended = self.document.workload.iter().all(|workload| workload.measured == Some(false));
+        if !measures && !is_intended {
             let message = "no flow can be measured: none starts in its measuring window before the run ends";
-            self.odd(&["workload"], message);
+            self.warn_at(&["workload"], message);
         }
     }
 
@@ -200,7 +200,7 @@ fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &P
     let ends = measured.map(|of| {
         load.add_loop(of, settings);
         let rounds = match of.next {
-            Next::Sent | Next::Left => of.messages.div_ceil(of.ahead.max(1)),
+            Next::Sent | Next::Left => of.messages.div_ceil(of.depth.max(1)),
             Next::Arrived(_) => of.messages,
         };
         of.start.0.saturating_add(pace.round(of, settings).0.saturating_mul(rounds))

@@ -1,4 +1,4 @@
-//! Congestion points of the egress ports of switches, alike ports together.
+//! Congestion points of the egress ports of switches, equal ports together.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::Role;

@@ -1,4 +1,4 @@
-//! What a scenario comes to when it is built but not run.
+//! Summary of a scenario that is built but not run.
 
 mod egress;
 mod ports;
@@ -24,7 +24,7 @@ pub use ports::PortGroup;
 use ports::Ports;
 pub use relays::Relays;
 
-/// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
+/// Summary of a scenario. Times are in microseconds and rates in Gbit/s where the names say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The scenario's name.
@@ -58,11 +58,11 @@ pub struct Report {
     pub relays: Option<Relays>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
-    /// What a run comes to on one thread, about.
+    /// Estimated cost of a run on one thread.
     pub cost: Cost,
     /// What the numbers assume.
     pub notes: Vec<String>,
-    /// What is odd, but may be meant.
+    /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
     /// What every object ended up with, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -201,7 +201,7 @@ impl Report {
     }
 }
 
-/// The first tag, or a word that stands for it.
+/// The first tag, or a word in its place.
 fn kind_of(tags: &[String], otherwise: &str) -> String {
     tags.first().map_or_else(|| otherwise.to_owned(), Clone::clone)
 }
@@ -229,10 +229,10 @@ fn nodes(blueprint: &Blueprint) -> Vec<Kind> {
 fn links(blueprint: &Blueprint) -> Vec<LinkGroup> {
     let keys = blueprint.links.iter().flat_map(|link| {
         let kind = kind_of(&link.tags, "link");
-        let [there, back] = link.directions.each_ref().map(|way| (way.rate, way.delay));
-        let ways = if there == back { vec![there] } else { vec![there, back] };
+        let [there, back] = link.directions.each_ref().map(|direction| (direction.rate, direction.delay));
+        let directions = if there == back { vec![there] } else { vec![there, back] };
         let round = there.1 + back.1;
-        ways.into_iter().map(move |(rate, delay)| (kind.clone(), rate, delay, round))
+        directions.into_iter().map(move |(rate, delay)| (kind.clone(), rate, delay, round))
     });
     let group = |((kind, rate, delay, round), count): ((String, Rate, Span, Span), usize)| LinkGroup {
         kind,

@@ -1,4 +1,4 @@
-//! Buffers, thresholds and headroom of ingress ports, alike ports together.
+//! Buffers, thresholds and headroom of ingress ports, equal ports together.
 
 use floodway_fabric::{Account, Blueprint};
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};

@@ -1,4 +1,4 @@
-//! Relays, and what of `[defaults]` they do not take.
+//! Relays, and the keys of `[defaults]` that they do not take.
 
 use serde::Serialize;
 

@@ -31,8 +31,8 @@ pub fn render(report: &Report) -> String {
     for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
         let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
     }
-    if let Some(told) = report.relays.as_ref().and_then(super::Relays::text) {
-        let _ = writeln!(text, "{told}");
+    if let Some(relays) = report.relays.as_ref().and_then(super::Relays::text) {
+        let _ = writeln!(text, "{relays}");
     }
     let _ = writeln!(text, "\n{}", cost(&report.cost));
     let said = report.notes.iter().map(|note| ("note", note));
@@ -47,7 +47,7 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-/// What a run comes to.
+/// The estimated cost of a run.
 fn cost(cost: &Cost) -> String {
     format!(
         "a run: about {} flows, {} packet-hops, {} on one thread, {} of memory",

@@ -1,4 +1,4 @@
-//! Workloads as streams of bytes, and what all of them bring to each port.
+//! Workloads as streams of bytes, and the load of each port by all of them.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBOUNDED, WorkloadSpec};
@@ -7,7 +7,7 @@ use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// So many flows, or ends of flows, of a workload are looked at.
 const LOOKED_AT: usize = 20_000;
-/// So many sizes of a distribution stand for it, and so many starts for all.
+/// So many sizes of a distribution represent it, and so many starts all starts.
 const SIZES: usize = 32;
 const STARTS: usize = 8;
 /// No load is computed higher where the time that a flow takes follows from it.
@@ -27,8 +27,8 @@ pub struct Stream {
     starts: (Time, Time),
     /// When the last one starts that the run waits for, and the share of them that it waits for.
     awaited: (Time, f64),
-    /// Egress ports of their way.
-    way: Vec<PortId>,
+    /// Egress ports of their path.
+    path: Vec<PortId>,
 }
 
 impl Stream {
@@ -103,13 +103,13 @@ impl Finder<'_> {
 
     fn listed(&mut self, flow: &FlowSpec, many: f64, replies: f64) -> Stream {
         let size = if flow.size < UNBOUNDED { flow.size.0 as f64 } else { f64::INFINITY };
-        let way = flow.path.clone().unwrap_or_else(|| self.way(flow.source, flow.destination));
-        self.stream(many, size, replies, (flow.start, flow.start), way)
+        let path = flow.path.clone().unwrap_or_else(|| self.path_between(flow.source, flow.destination));
+        self.stream(many, size, replies, (flow.start, flow.start), path)
     }
 
     fn looped(&mut self, of: &LoopSpec, many: f64, replies: f64) -> Stream {
-        let way = self.way(of.source, of.destination);
-        self.stream(many * of.messages as f64, of.size.0 as f64, replies, (of.start, of.start), way)
+        let path = self.path_between(of.source, of.destination);
+        self.stream(many * of.messages as f64, of.size.0 as f64, replies, (of.start, of.start), path)
     }
 
     /// The flows that a Poisson process is expected to start, a few receivers of each sender.
@@ -125,19 +125,19 @@ impl Finder<'_> {
         for &source in poisson.sources.iter().step_by(step) {
             for _ in 0..draws {
                 let destination = poisson.draw_destination(source, self.rng);
-                let way = self.way(source, destination);
+                let path = self.path_between(source, destination);
                 let starts = (poisson.from, until.max(poisson.from));
-                let size = poisson.sizes.mean() * self.passing(poisson, &sizes, &way);
-                streams.push(self.stream(many, size, replies, starts, way));
+                let size = poisson.sizes.mean() * self.passing(poisson, &sizes, &path);
+                streams.push(self.stream(many, size, replies, starts, path));
             }
         }
         streams
     }
 
-    /// The share of the bytes of drawn flows that pass before the limit if each has its way to itself: of the largest, which
+    /// The share of the bytes of drawn flows that pass before the limit if each has its path to itself: of the largest, which
     /// bring most bytes, those that start late cannot be done by then.
-    fn passing(&self, poisson: &PoissonSpec, sizes: &[f64], way: &[PortId]) -> f64 {
-        let rates = way.iter().map(|&port| bytes_per_ps(self.blueprint, port));
+    fn passing(&self, poisson: &PoissonSpec, sizes: &[f64], path: &[PortId]) -> f64 {
+        let rates = path.iter().map(|&port| bytes_per_ps(self.blueprint, port));
         let rate = rates.fold(f64::INFINITY, f64::min);
         let limit = self.blueprint.end.limit;
         let (from, until) = (poisson.from.0 as f64, poisson.until.min(limit).0 as f64);
@@ -146,25 +146,25 @@ impl Finder<'_> {
         (0..STARTS).map(passed).sum::<f64>() / (STARTS as f64 * sizes.iter().sum::<f64>()).max(1.0)
     }
 
-    fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), way: Vec<PortId>) -> Stream {
+    fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), path: Vec<PortId>) -> Stream {
         let mtu = self.blueprint.mtu.0.max(1) as f64;
         // Of sizes that are spread the last packet is half full.
         let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { (size / mtu + 0.5).max(1.0) };
         let awaited = (starts.1, 1.0);
-        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, awaited, way }
+        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, awaited, path }
     }
 
-    /// One of the shortest ways, drawn; empty where there is none.
-    fn way(&mut self, from: NodeId, to: NodeId) -> Vec<PortId> {
-        let (mut way, mut at) = (Vec::new(), from);
+    /// One of the shortest paths, drawn; empty where there is none.
+    fn path_between(&mut self, from: NodeId, to: NodeId) -> Vec<PortId> {
+        let (mut path, mut at) = (Vec::new(), from);
         while at != to {
             let ports = self.routes.candidates(at, to);
             let Some(last) = ports.len().checked_sub(1) else { return Vec::new() };
             let port = ports[(self.rng.next_u64() % (last as u64 + 1)) as usize];
-            way.push(port);
+            path.push(port);
             at = self.routes.node_of(peer(port));
         }
-        way
+        path
     }
 }
 
@@ -184,7 +184,7 @@ struct Load {
 }
 
 impl Demand {
-    /// What these streams come to.
+    /// The cost of these streams.
     pub fn of(blueprint: &Blueprint, streams: Vec<Stream>) -> Self {
         let loads = loads(blueprint, &streams);
         let end = end(blueprint, &streams, &loads);
@@ -198,11 +198,11 @@ impl Demand {
     fn add(&mut self, blueprint: &Blueprint, stream: &Stream, loads: &[Load]) {
         let end = self.end.0 as f64;
         let (first, last) = (stream.starts.0.0 as f64, stream.starts.1.0 as f64);
-        if first >= end || stream.way.is_empty() {
+        if first >= end || stream.path.is_empty() {
             return;
         }
         let flows = stream.flows * if last > end { (end - first) / (last - first) } else { 1.0 };
-        let ports = stream.way.iter().map(|port| (&loads[port.index()], bytes_per_ps(blueprint, *port)));
+        let ports = stream.path.iter().map(|port| (&loads[port.index()], bytes_per_ps(blueprint, *port)));
         let shares = ports.map(|(load, rate)| load.share(rate, end, stream.bytes.is_infinite()));
         let (rate, share, use_) = shares.fold((f64::INFINITY, 1.0_f64, 0.0_f64), |least, of| {
             (least.0.min(of.0), least.1.min(of.1), least.2.max(of.2))
@@ -218,8 +218,8 @@ impl Demand {
         self.flows += flows;
         self.open += flows * (took / (last - first).max(took)).min(1.0);
         self.packets += packets;
-        self.packet_hops += packets * stream.way.len() as f64 * (1.0 + stream.replies);
-        let flight: f64 = stream.way.iter().map(|port| delay(blueprint, *port).0 as f64).sum();
+        self.packet_hops += packets * stream.path.len() as f64 * (1.0 + stream.replies);
+        let flight: f64 = stream.path.iter().map(|port| delay(blueprint, *port).0 as f64).sum();
         self.flying += (packets * flight / (end - first)).min(packets) * (1.0 + stream.replies);
     }
 }
@@ -242,7 +242,7 @@ fn loads(blueprint: &Blueprint, streams: &[Stream]) -> Vec<Load> {
     let mut loads = vec![Load::default(); 2 * blueprint.links.len()];
     for stream in streams {
         let (first, last) = (stream.starts.0.0 as f64, stream.awaited.0.0 as f64);
-        for port in &stream.way {
+        for port in &stream.path {
             let load = &mut loads[port.index()];
             let before = if load.busy { (load.begin, load.last) } else { (first, last) };
             (load.begin, load.last) = (before.0.min(first), before.1.max(last));
@@ -270,7 +270,7 @@ fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
     };
     let ends = loads.iter().enumerate().filter(|(_, load)| load.bytes > 0.0).map(done);
     let flight = |stream: &Stream| {
-        stream.way.iter().map(|&port| delay(blueprint, port)).fold(Span::ZERO, |a, b| a + b)
+        stream.path.iter().map(|&port| delay(blueprint, port)).fold(Span::ZERO, |a, b| a + b)
     };
     let longest = streams.iter().map(flight).max().unwrap_or_default();
     let end = ends.fold(0.0_f64, f64::max) + longest.0 as f64;

@@ -1,4 +1,4 @@
-//! All that does not fit, not only the first: what is at fault is taken out, and the rest is read again.
+//! All errors of a text, not only the first: the faulty part is removed, and the rest is read again.
 
 use serde::de::DeserializeOwned;
 
@@ -6,7 +6,7 @@ use super::read::{Fault, KEY, What, attempt};
 use super::tree::{Node, Value};
 use crate::error::{ScenarioErrors, nearest};
 
-/// No more faults are told.
+/// The most faults that are reported.
 const MOST: usize = 20;
 
 /// Reads a value out of a whole tree.
@@ -21,7 +21,7 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     let (mut rest, mut taken, mut errors) = (tree.clone(), Vec::new(), Vec::new());
     loop {
         let out = outward(&rest, &fault);
-        let meant = match &fault.what {
+        let suggestion = match &fault.what {
             What::Unknown { given, what: KEY, allowed } => nearest(given, allowed),
             _ => None,
         };
@@ -30,7 +30,7 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
         }
         let Some(out) = out.filter(|_| errors.len() < MOST) else { break };
         take(&mut rest, &out);
-        taken.push(Taken { path: out, meant });
+        taken.push(Taken { path: out, suggestion });
         match attempt::<T>(&rest) {
             Ok(_) => break,
             Err(next) => fault = next,
@@ -42,8 +42,8 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
 /// What was taken out.
 struct Taken {
     path: Vec<String>,
-    /// The key that was meant, where it is none.
-    meant: Option<String>,
+    /// The nearest key, where this one is unknown.
+    suggestion: Option<String>,
 }
 
 /// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
@@ -93,7 +93,7 @@ fn is_echo(fault: &Fault, taken: &[Taken]) -> bool {
     match &fault.what {
         What::Message(_) => taken.next().is_some(),
         What::Missing(field) => {
-            taken.any(|out| out.path.last().into_iter().chain(&out.meant).any(|key| key == field))
+            taken.any(|out| out.path.last().into_iter().chain(&out.suggestion).any(|key| key == field))
         }
         What::Unknown { .. } => false,
     }
@@ -110,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn faults_beside_each_other_are_all_told() {
-        let told = errors(
+    fn faults_beside_each_other_are_all_reported() {
+        let lines = errors(
             "mtu = 1000\ntoplogy = 1\n[topology.dumbbell]\nleft = \"two\"\nright = -1\nrate = \"100Gb\"\n\
              [[workload]]\nname = \"w\"\nuntill = \"1ms\"\nstart = 3\n[[workload]]\nname = \"v\"\nclass = true\n",
         );
@@ -125,9 +125,9 @@ mod tests {
             "a:10: workload.w.start: ",
             "a:13: workload.v.class: ",
         ];
-        assert_eq!(told.len(), begins.len(), "{told:#?}");
-        for (line, begin) in told.iter().zip(begins) {
-            assert!(line.starts_with(begin), "{told:#?}");
+        assert_eq!(lines.len(), begins.len(), "{lines:#?}");
+        for (line, begin) in lines.iter().zip(begins) {
+            assert!(line.starts_with(begin), "{lines:#?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Quantities beyond all measure are refused at once, so that sums of them never overflow, and texts that cannot be shown,
+//! Limits of quantities, so that sums of them never overflow, and of texts that cannot be shown,
 //! so that no name that a run prints or writes holds any.
 
 use floodway_units::{Bytes, Length, Rate, Span};
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_beyond_all_measure_is_refused_with_its_place() {
+    fn quantities_out_of_range_are_refused_with_their_line() {
         let check = |text: &str| check(&Node::parse("a", text).expect("it is TOML"));
         assert!(check("a = { b = [\"1PB\", \"1TB\"] }\nc = \"99999s\"\nd = \"400G\"").is_ok());
         let error = check("\na = { b = [\"1TB\", \"1001TB\"] }").unwrap_err().to_string();

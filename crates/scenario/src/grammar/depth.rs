@@ -1,4 +1,4 @@
-//! How deep tables and lists lie in each other, found before a text is parsed: whoever walks through a tree,
+//! Nesting depth of tables and lists, found before a text is parsed: code that walks through a tree,
 //! or drops it, needs room on the stack for each level.
 
 /// Tables and lists lie no deeper in each other.
@@ -67,8 +67,8 @@ mod tests {
         assert_eq!(too_deep(&keys(DEEPEST).repeat(3)), None);
         assert!(too_deep(&keys(DEEPEST + 1)).is_some());
         assert!(too_deep(&format!("x.y = {{ {}", keys(DEEPEST - 1))).is_some());
-        for quiet in ["# ", "a = \"", "a = '", "a = \"\"\"\n\\\"", "a = '''\n''"] {
-            assert_eq!(too_deep(&format!("{quiet}{}", "[".repeat(100))), None, "{quiet}");
+        for begin in ["# ", "a = \"", "a = '", "a = \"\"\"\n\\\"", "a = '''\n''"] {
+            assert_eq!(too_deep(&format!("{begin}{}", "[".repeat(100))), None, "{begin}");
         }
         for over in ["# \n", "a = \"\\\"\"", "a = '\n", "a = \"\"\"\"\"\"", "a = ''''''"] {
             assert!(too_deep(&format!("{over}{}", "[".repeat(100))).is_some(), "{over}");

@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for FlowControlVisitor {
         }
         match key {
             Some(key) if !classes.is_empty() => Err(de::Error::custom(format_args!(
-                "{key:?} stands beside classes; allowed: class-0 to class-5, class-7"
+                "{key:?} is given beside classes; allowed: class-0 to class-5, class-7"
             ))),
             None if !classes.is_empty() => Ok(FlowControl::ByClass(classes)),
             key => {

@@ -1,4 +1,4 @@
-//! From the tree to typed values through serde, so that an error knows its key, its line, and what was
+//! Typed values from the tree through serde, so that an error knows its key, its line, and what was
 //! allowed in place of what was given.
 
 use std::fmt::{self, Display};
@@ -185,7 +185,7 @@ fn plain(due: &str) -> String {
     }
 }
 
-/// What to write, where what is given shows what was meant.
+/// The suggested spelling, where the given one allows one.
 fn instead(given: Unexpected<'_>, due: &str) -> String {
     let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
     match given {
@@ -272,7 +272,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let is_other = !matches!(self.0.value, Value::Table(_)) && !fields.is_empty();
-        // What serde derives would read a list as well, by the order of the fields, which nobody is told.
+        // What serde derives would read a list as well, by the order of the fields, which is not documented.
         let read = match &self.0.value {
             Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_kinds_and_quantities_are_refused_in_plain_words() {
+    fn wrong_kinds_and_quantities_get_plain_errors() {
         assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is due");
         assert_eq!(
             error("delays = ['1us',\n'-3us']"),

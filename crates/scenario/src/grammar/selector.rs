@@ -1,4 +1,4 @@
-//! Which objects a part of a scenario speaks of: globs over names, tags, workloads.
+//! Selectors of the objects that a part of a scenario is about: globs over names, tags, workloads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -49,8 +49,8 @@ impl Selector {
         })
     }
 
-    /// Where it selects none of these objects: the name or tag that was meant, if one is near enough.
-    pub fn meant<'a>(
+    /// Where it selects none of these objects: the nearest name or tag, if one is near enough.
+    pub fn suggestion<'a>(
         &self,
         objects: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
     ) -> Option<String> {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_matches_nothing_gets_the_word_that_it_nearly_matches() {
+    fn a_pattern_that_matches_nothing_gets_the_nearest_name() {
         let words = BTreeSet::from(["s1-s2", "h1-s1", "bottleneck", "tor12"]);
         for (pattern, expected) in [
             ("s1-x*", Some("s1-s2")),

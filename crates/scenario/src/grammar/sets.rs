@@ -1,4 +1,4 @@
-//! `--set key.path=value`: writes a value into the tree before it is read.
+//! `--set key.path=value`: writes of values into the tree before it is read.
 //!
 //! A path begins with `defaults`, the name of an override, `workload.<name>`, or another key of the top
 //! level. Where a choice of a slot is set that is not the one written, it takes its place.
@@ -181,7 +181,7 @@ fn are_rivals(one: &str, other: &str) -> bool {
     RIVALS.contains(&(one, other)) || RIVALS.contains(&(other, one))
 }
 
-/// The entries of a node, which becomes a table if it is none; a bare name becomes that choice.
+/// The entries of a node, which becomes a table if it is not one; a bare name becomes that choice.
 fn table(node: &mut Node) -> &mut Vec<Entry> {
     if !matches!(node.value, Value::Table(_)) {
         node.value = Value::Table(Vec::new());
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn another_choice_takes_the_place_of_the_one_written() {
+    fn another_choice_replaces_the_one_written() {
         let tree = after(&[("long-haul.flow-control.pfc.xoff", "1MB")]);
         assert_eq!(tree["override"][0]["flow-control"], serde_json::json!({ "pfc": { "xoff": "1MB" } }));
         let tree = after(&[("defaults.flow-control", "lossy")]);

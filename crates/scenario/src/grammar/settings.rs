@@ -1,4 +1,4 @@
-//! What `[defaults]` and `[[override]]` tables can set.
+//! Keys of `[defaults]` and `[[override]]` tables.
 
 use floodway_fabric::blueprint::Sharing;
 use floodway_mechanisms::registry::{

@@ -249,7 +249,7 @@ struct Source {
 /// What the parser says, with the word at which it stopped.
 fn not_toml(text: &str, at: usize, message: &str) -> String {
     let rest = text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
-    // Who is wrong from the first line on may have named a file that is none of ours.
+    // An error in the first line may mean that the file is not a scenario.
     let most = if text[..at].trim_end().contains('\n') { 40 } else { GLIMPSE };
     let word: String =
         rest.chars().take_while(|c| !c.is_whitespace() && !",]}=".contains(*c)).take(most).collect();
@@ -258,7 +258,7 @@ fn not_toml(text: &str, at: usize, message: &str) -> String {
         word if message.starts_with("string values must be quoted") => {
             let right = match share(word) {
                 Some(share) => format!("write {share}"),
-                None => format!("a text stands in quotation marks, \"{word}\""),
+                None => format!("a text needs quotation marks, \"{word}\""),
             };
             format!("not TOML: {word} is neither a number nor true or false: {right}")
         }

@@ -1,4 +1,4 @@
-//! Reading a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
+//! Reader of a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
 //! win.
 
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ impl Config {
     fn skip_comment(&mut self, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
         skip_to_key(line, words)?;
         if let Some((_, key)) = words.peek().filter(|(at, _)| *at == line) {
-            self.warn(Some(line), key, "stands in a comment, and counts, as in that simulator");
+            self.warn(Some(line), key, "is in a comment, and counts, as in that simulator");
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ impl Config {
     /// A number from 0 up.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn number<T: FromStr>(&self, key: &str, default: T) -> Result<T, ScenarioError> {
         self.value(key, default, |word| ns3::number(word, "a whole number from 0 up"))
     }
@@ -192,7 +192,7 @@ impl Config {
     /// A real number from 0 up.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn real(&self, key: &str, default: f64) -> Result<f64, ScenarioError> {
         self.value(key, default, |word| match ns3::number::<f64>(word, "a number from 0 up") {
             Ok(value) if !(value >= 0.0 && value.is_finite()) => {
@@ -205,7 +205,7 @@ impl Config {
     /// A real number from 0 to 1.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn share(&self, key: &str, default: f64) -> Result<f64, ScenarioError> {
         let value = self.real(key, default)?;
         if value <= 1.0 {
@@ -218,7 +218,7 @@ impl Config {
     /// Whether a number is other than 0.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn flag(&self, key: &str, default: bool) -> Result<bool, ScenarioError> {
         self.number::<u32>(key, u32::from(default)).map(|value| value != 0)
     }
@@ -226,7 +226,7 @@ impl Config {
     /// Whole microseconds of a real number, as that simulator cuts them: a period.
     ///
     /// # Errors
-    /// It is none, or less than 1 us.
+    /// It is not a time, or less than 1 us.
     pub fn microseconds(&mut self, key: &str, default: f64) -> Result<u64, ScenarioError> {
         let given = self.real(key, default)?;
         let whole = given as u64;
@@ -243,7 +243,7 @@ impl Config {
     /// A rate above 0.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn rate(&self, key: &str, default: Rate) -> Result<Rate, ScenarioError> {
         self.value(key, default, ns3::rate)
     }
@@ -251,7 +251,7 @@ impl Config {
     /// A rate that is added to another, from 0 up; without a default it must be there.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn step(&self, key: &str, default: Option<Rate>) -> Result<Rate, ScenarioError> {
         match (self.word(key), default) {
             (Some(word), _) => ns3::rate_from_0(word).map_err(|why| self.error(key, why)),
@@ -263,7 +263,7 @@ impl Config {
     /// An instant in seconds.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub fn seconds(&self, key: &str, default: &str) -> Result<Time, ScenarioError> {
         ns3::seconds(self.word(key).unwrap_or(default)).map_err(|why| self.error(key, why))
     }

@@ -1,4 +1,4 @@
-//! What senders and receivers do: congestion control, windows, acknowledgements.
+//! Settings of senders and receivers: congestion control, windows, acknowledgements.
 
 use floodway_units::Rate;
 
@@ -17,7 +17,7 @@ const DCTCP_RATE_AI: Rate = Rate(1_000_000_000);
 /// The value of `rate-control`.
 ///
 /// # Errors
-/// A mode that is not supported, or a value that is none.
+/// A mode that is not supported, or a malformed value.
 pub fn rate_control(config: &mut Config) -> Result<String, ScenarioError> {
     let mode = config.number::<u32>("CC_MODE", 1)?;
     let reaction = match mode {

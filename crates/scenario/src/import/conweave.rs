@@ -1,4 +1,4 @@
-//! What ConWeave's simulator does otherwise than HPCC's, on which it builds: the memory of its switches, pauses that
+//! Differences of ConWeave's simulator from HPCC's, on which it builds: the memory of its switches, pauses that
 //! run out, selective retransmission.
 
 use std::collections::BTreeMap;
@@ -50,10 +50,10 @@ pub fn seed(config: &Config) -> Result<String, ScenarioError> {
     })
 }
 
-/// `flow-control` of the links of each rate and delay; of all, where there is none.
+/// `flow-control` of the links of each rate and delay; of all, where it is not given.
 ///
 /// # Errors
-/// A value that is none.
+/// A malformed value.
 pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
     if !config.flag("ENABLE_PFC", true)? {
         return Ok(vec![OfLinks { tag: "*".into(), setting: "flow-control = \"lossy\"".into() }]);

@@ -1,4 +1,4 @@
-//! The files that a configuration names: people start the simulator elsewhere than where they lie.
+//! Files that a configuration names, found from folders other than that of the configuration.
 
 use std::env;
 use std::fs;
@@ -47,7 +47,7 @@ impl Folder {
             let message = format!(
                 "{name:?} is not there: neither in its folder, nor up to {UPWARD} above it, nor here"
             );
-            config.error(key, message).meant(nearest(name, &self.names()))
+            config.error(key, message).with_suggestion(nearest(name, &self.names()))
         })
     }
 

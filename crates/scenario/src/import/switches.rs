@@ -1,4 +1,4 @@
-//! What switches do: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
+//! Settings of switches: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<Stri
 /// `flow-control` of the links of each rate and delay.
 ///
 /// # Errors
-/// A value that is none, or no host.
+/// A malformed value, or no host.
 pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
     if config.is_conweave() {
         return conweave::flow_control(config, listing);
@@ -165,7 +165,7 @@ fn of_rate<T: std::str::FromStr>(
         let (line, there) = (link.line, config.rates_of(key));
         let there = if there.is_empty() { "no rate".to_owned() } else { there.join(", ") };
         let message = format!(
-            "says nothing of {rate} ({} bit/s), the rate of the link in line {line} of the topology file; it has \
+            "has no entry for {rate} ({} bit/s), the rate of the link in line {line} of the topology file; it has \
              {there}",
             rate.0
         );
@@ -176,7 +176,7 @@ fn of_rate<T: std::str::FromStr>(
 /// Telemetry of HPCC knows few rates.
 ///
 /// # Errors
-/// A mode that is none.
+/// An unknown mode.
 pub fn check_telemetry(config: &mut Config, listing: &Listing) -> Result<(), ScenarioError> {
     if config.number::<u32>("CC_MODE", 1)? != 3 {
         return Ok(());

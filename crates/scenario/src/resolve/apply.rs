@@ -146,12 +146,14 @@ impl<'a> Layer<'a> {
         };
         // Whether there are relays is a choice of the scenario's, which may vary.
         if found == 0 && self.strict && !selector.is_of_tags(&RELAY_TAGS) {
-            let meant = match key {
-                "links" => selector.meant(network.labels_of_links()),
-                "flows" => selector.meant(workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()))),
-                _ => selector.meant(network.labels_of_nodes(|node| node.is_host == (key == "hosts"))),
+            let suggestion = match key {
+                "links" => selector.suggestion(network.labels_of_links()),
+                "flows" => {
+                    selector.suggestion(workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice())))
+                }
+                _ => selector.suggestion(network.labels_of_nodes(|node| node.is_host == (key == "hosts"))),
             };
-            return Err(self.error(key, format!("{selector} matches nothing")).meant(meant));
+            return Err(self.error(key, format!("{selector} matches nothing")).with_suggestion(suggestion));
         }
         Ok(())
     }
@@ -244,7 +246,7 @@ impl<'a> Layer<'a> {
             && self.strict
         {
             let error = self.error("direction", format!("no selected link leads {direction:?}"));
-            return Err(error.meant(meant_direction(direction, network)));
+            return Err(error.with_suggestion(suggested_direction(direction, network)));
         }
         Ok(found)
     }
@@ -370,7 +372,7 @@ impl<'a> Layer<'a> {
             for (end, &node) in link.ends.iter().enumerate().filter(|(_, node)| selected[**node]) {
                 let end = &mut plan.links[i].ends[end];
                 if self.slots.buffer.is_some() && !network.nodes[node].is_host {
-                    // The switch's buffer is said anew, so for its ports, too.
+                    // The switch's buffer is set again, so for its ports, too.
                     end.buffer = None;
                 }
                 if ports {
@@ -466,19 +468,19 @@ fn leads(direction: &str, network: &Network, link: usize, from: usize) -> bool {
 }
 
 /// A direction of nodes that there are, where one of those given is not.
-fn meant_direction(direction: &str, network: &Network) -> Option<String> {
+fn suggested_direction(direction: &str, network: &Network) -> Option<String> {
     let nodes = network.labels_of_nodes(|_| true);
     let words: BTreeSet<&str> =
         nodes.flat_map(|(name, tags)| tags.iter().map(String::as_str).chain([name])).collect();
-    let meant = |side: &str, other: &str| {
+    let suggestion = |side: &str, other: &str| {
         let others: BTreeSet<&str> = words.iter().copied().filter(|word| *word != other).collect();
         let is_there = words.iter().any(|word| glob(side, word));
         if is_there { Some(side.to_owned()) } else { nearest_match(side, &others) }
     };
     let (sender, receiver) = direction.split_once('>')?;
     let (sender, receiver) = (sender.trim(), receiver.trim());
-    let meant = format!("{}>{}", meant(sender, receiver)?, meant(receiver, sender)?);
-    (meant != direction).then_some(meant)
+    let suggestion = format!("{}>{}", suggestion(sender, receiver)?, suggestion(receiver, sender)?);
+    (suggestion != direction).then_some(suggestion)
 }
 
 fn pauses(pauses: &[Pause]) -> Vec<PauseFault> {

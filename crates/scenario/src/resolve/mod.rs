@@ -1,4 +1,4 @@
-//! From defaults and overrides to what every object ended up with, and which line said so.
+//! Resolution of defaults and overrides: the settings of every object, and the line that made each.
 
 mod apply;
 mod plan;

@@ -1,4 +1,4 @@
-//! What every object ended up with.
+//! The plan: the settings of every object.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
-use floodway_mechanisms::slots::Tells;
+use floodway_mechanisms::slots::SignalKind;
 use floodway_units::{Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
@@ -45,7 +45,7 @@ impl Origin {
         ScenarioError::new(self.place.clone().unwrap_or_else(nowhere), self.key.to_string(), message)
     }
 
-    /// What holds where nobody chooses.
+    /// The built-in defaults.
     pub fn built_in(key: &str) -> Self {
         Origin { who: "built-in default".into(), key: format!("defaults.{key}").into(), place: None }
     }
@@ -96,7 +96,7 @@ pub struct LinkPlan {
     pub ends: [EndPlan; 2],
     /// When it is down.
     pub down: Vec<(Time, Time)>,
-    /// How long until its ends know, and from then until routes are computed anew.
+    /// How long until its ends know, and from then until routes are recomputed.
     pub reaction: (Span, Span),
 }
 
@@ -129,9 +129,9 @@ pub struct EndPlan {
 }
 
 impl EndPlan {
-    /// Does a congestion point of the port tell senders by this?
-    pub fn tells(&self, by: Tells) -> bool {
-        self.congestion_points.value.iter().any(|point| point.tells().contains(&by))
+    /// Does a congestion point of the port use this signal?
+    pub fn sends_signal(&self, by: SignalKind) -> bool {
+        self.congestion_points.value.iter().any(|point| point.signal_kinds().contains(&by))
     }
 }
 
@@ -166,7 +166,7 @@ pub struct FlowPlan {
     pub rate_control: Choice<Vec<ReactionParams>>,
     /// Which flows share a queue pair.
     pub qp: Choice<Qp>,
-    /// When receivers send CNPs: where nobody chooses, as the rate control asks.
+    /// When receivers send CNPs: by default as the rate control asks.
     pub notification: Choice<NotificationParams>,
 }
 
@@ -245,11 +245,11 @@ impl Plan {
         }
     }
 
-    /// Where nobody has chosen a notification, receivers do what the rate control asks of them, and pass UE on where a
+    /// Where no notification is chosen, receivers do what the rate control asks of them, and pass UE on where a
     /// port marks it.
     pub fn notify_as_asked(&mut self) {
         let mut ends = self.links.iter().flat_map(|link| &link.ends);
-        let undetermined = ends.any(|end| end.tells(Tells::Undetermined));
+        let undetermined = ends.any(|end| end.sends_signal(SignalKind::Undetermined));
         for flows in &mut self.flows {
             if flows.notification.origin.place.is_none() {
                 let asked = NotificationParams::asked_by(&flows.rate_control.value);

@@ -1,4 +1,4 @@
-//! Which links have relays, and what their cables get.
+//! Links with relays, and the settings of their cables.
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Relay;
@@ -51,9 +51,11 @@ impl Plan {
     /// All flow controls of a link that ask for relays mean the same ones.
     fn one_cable(&self, relay: &RelayAt) -> Result<(), ScenarioError> {
         let directions = &self.links[relay.link].directions;
-        let asked =
-            directions.iter().flat_map(|way| way.flow_control.value.choices().map(move |of| (way, of)));
-        let mut cables = asked.filter_map(|(way, of)| Some((&way.flow_control.origin, of.relay()?.cable)));
+        let asked = directions
+            .iter()
+            .flat_map(|direction| direction.flow_control.value.choices().map(move |of| (direction, of)));
+        let mut cables =
+            asked.filter_map(|(direction, of)| Some((&direction.flow_control.origin, of.relay()?.cable)));
         let Some((_, first)) = cables.next() else { return Ok(()) };
         match cables.find(|(_, other)| *other != first) {
             Some((origin, other)) => Err(origin.error(format!(
@@ -107,8 +109,8 @@ impl Plan {
 
     /// A cable from end `from` carries what the link carries the same way.
     fn rate_of_cable(&mut self, relay: &RelayAt, from: usize) -> Result<(), ScenarioError> {
-        let way = if from == 0 { relay.end } else { 1 - relay.end };
-        let of_link = self.links[relay.link].directions[way].rate.clone();
+        let direction = if from == 0 { relay.end } else { 1 - relay.end };
+        let of_link = self.links[relay.link].directions[direction].rate.clone();
         let rate = &mut self.links[relay.cable].directions[from].rate;
         if rate.value == of_link.value {
             return Ok(());

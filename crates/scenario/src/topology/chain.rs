@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_hang_where_the_list_says() {
+    fn hosts_are_attached_as_listed() {
         let chain = Chain {
             switches: 3,
             hosts: Hosts::List(vec![2, 0, 1]),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_stand_for_each_of_their_nodes() {
+    fn ranges_expand_to_each_of_their_nodes() {
         let mut parallel = link("s1", "s2");
         parallel.count = 2;
         let network = build(vec![link("h1..h2", "s1"), link("h3", "s2"), parallel]).expect("it fits");

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_as_many_nodes_and_links_as_the_formula_says() {
+    fn it_has_the_nodes_and_links_of_the_formula() {
         for k in [2, 4, 8] {
             let network = fat_tree(k);
             let hosts = network.nodes.iter().filter(|node| node.is_host).count();

@@ -149,8 +149,9 @@ impl Listing {
 
     fn node(&self, word: &str) -> Result<usize, String> {
         let last = self.is_switch.len() - 1;
-        number(word, "the id of a node")
-            .and_then(|id| if id > last { Err(format!("node {id} is none of 0 to {last}")) } else { Ok(id) })
+        number(word, "the id of a node").and_then(|id| {
+            if id > last { Err(format!("node {id} is not one of 0 to {last}")) } else { Ok(id) }
+        })
     }
 
     /// Every node has a link.
@@ -339,7 +340,7 @@ mod tests {
         is(with("4 1 3", "5 1 3"), 1, "host 4 has no link");
         is(with("\n3\n", "\n4\n"), 2, "switch 4 is not below 4, the number of nodes");
         is(with("4 1 3\n3", "4 2 3\n3 3"), 2, "switch 3 is listed twice");
-        is(with("1 3 100", "9 3 100"), 4, "node 9 is none of 0 to 3");
+        is(with("1 3 100", "9 3 100"), 4, "node 9 is not one of 0 to 3");
         is(with("1 3 100", "h1 3 100"), 4, "\"h1\" is not the id of a node");
         is(with("1 3 100", "3 0 100"), 4, "nodes 3 and 0 are linked already, in line 3");
         is(with("1 3 100", "1 1 100"), 4, "node 1 is linked with itself");

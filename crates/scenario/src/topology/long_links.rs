@@ -181,7 +181,7 @@ impl LongTable {
         let allowed = "lengths, delays, ring, full-mesh";
         match given[..] {
             [key] => Ok((key, self.distances_of(sites)?)),
-            [] => Err(TopologyError::new("", format!("it says nothing of distances: give one of {allowed}"))),
+            [] => Err(TopologyError::new("", format!("it has no distances: give one of {allowed}"))),
             [first, second, ..] => {
                 let message = format!("{first:?} and {second:?} are given: give one of {allowed}");
                 Err(TopologyError::new(second, message))

@@ -218,12 +218,12 @@ impl Network {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    /// Names and tags of the nodes for which `is_meant` holds.
+    /// Names and tags of the nodes for which `is_selected` holds.
     pub fn labels_of_nodes(
         &self,
-        is_meant: impl Fn(&Node) -> bool + Clone,
+        is_selected: impl Fn(&Node) -> bool + Clone,
     ) -> impl Iterator<Item = (&str, &[String])> + Clone {
-        let nodes = self.nodes.iter().filter(move |node| is_meant(node));
+        let nodes = self.nodes.iter().filter(move |node| is_selected(node));
         nodes.map(|node| (node.name.as_str(), node.tags.as_slice()))
     }
 
@@ -344,14 +344,14 @@ impl Network {
         let (neighbours, distances) = (self.neighbours(), self.distances(from));
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         order.sort_by_key(|&node| distances[node]);
-        let mut ways = vec![0; self.nodes.len()];
-        ways[from] = 1;
+        let mut paths = vec![0; self.nodes.len()];
+        paths[from] = 1;
         for node in order.into_iter().filter(|&node| node == from || !self.nodes[node].is_host) {
             for &next in neighbours[node].iter().filter(|&&next| distances[next] == distances[node] + 1) {
-                ways[next] += ways[node];
+                paths[next] += paths[node];
             }
         }
-        ways[to]
+        paths[to]
     }
 }
 

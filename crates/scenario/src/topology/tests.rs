@@ -202,11 +202,11 @@ proptest! {
 }
 
 #[test]
-fn every_generator_tells_of_itself() {
+fn every_generator_is_documented() {
     let schema = schemars::schema_for!(super::Topology).to_value();
     let forms = schema["oneOf"].as_array().expect("it is a choice").iter();
     let tags = forms.map(|form| form["required"][0].as_str().expect("it has a tag").to_owned());
-    let told: Vec<_> = super::heads().into_iter().map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(tags.filter(|tag| tag != "preset").collect::<Vec<_>>(), told);
+    let names: Vec<_> = super::heads().into_iter().map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(tags.filter(|tag| tag != "preset").collect::<Vec<_>>(), names);
     assert!(super::heads().iter().all(|(_, head)| head.len() > 20));
 }

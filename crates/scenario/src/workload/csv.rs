@@ -105,7 +105,7 @@ pub fn parse(text: &str) -> Result<Vec<(u32, FlowRow)>, RowError> {
 
 fn columns(header: &str) -> Result<Vec<Column>, String> {
     let names = fields(header)?;
-    if !names.iter().any(|name| is_meant(name)) {
+    if !names.iter().any(|name| is_like_column(name)) {
         let known: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
         let (shown, known) = (glimpse(header), known.join(", "));
         return Err(format!("it begins with {shown}, which is no column; a list of flows has {known}"));
@@ -121,7 +121,7 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
             return Err(format!("{name:?} is not a column; allowed: {}{hint}", known.join(", ")));
         };
         if columns.iter().any(|other| same(*other, column)) {
-            return Err(format!("the column {name:?} says again what another one says"));
+            return Err(format!("the column {name:?} repeats another one"));
         }
         columns.push(column);
     }
@@ -138,9 +138,9 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
     Ok(columns)
 }
 
-/// Does a file that has this name in its first line look like a list of flows? Of others no more is shown than where they
-/// begin.
-fn is_meant(name: &str) -> bool {
+/// Does a file that has this name in its first line look like a list of flows? Of others only the
+/// beginning is shown.
+fn is_like_column(name: &str) -> bool {
     let known: Vec<String> = OURS.iter().chain(SWING).map(|(name, _)| (*name).to_owned()).collect();
     known.iter().any(|known| known == name) || nearest(name, &known).is_some()
 }
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(line, 2);
         assert!(why.starts_with("\"size\" is not a column; allowed: source, "), "{why}");
         assert!(error("source,destination,size_bytes\n").1.contains("no column has the start"));
-        assert!(error("source,destination,size_bytes,start_us,start_ns").1.contains("says again"));
+        assert!(error("source,destination,size_bytes,start_us,start_ns").1.contains("repeats another"));
         assert!(error("StartTime,source\n").1.contains("\"source\" is not a column"));
         let head = "source,destination,size_bytes,start_us";
         assert_eq!(error(&format!("{head}\nh1,h2,5,1\nh1,h2,5\n")), (3, "3 values for 4 columns".into()));

@@ -75,10 +75,10 @@ pub fn read_named(path: &Path) -> io::Result<String> {
 
 /// Why something is no text, if so: names in it are shown and written as they are.
 fn no_text(text: &str) -> Option<String> {
-    let is_odd = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
-    let (at, c) = text.char_indices().find(is_odd)?;
+    let is_hidden = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
+    let (at, c) = text.char_indices().find(is_hidden)?;
     let line = 1 + text[..at].matches('\n').count();
-    Some(format!("it is no text: line {line} has the character U+{:04X}", u32::from(c)))
+    Some(format!("it is not text: line {line} has the character U+{:04X}", u32::from(c)))
 }
 
 /// Where files lie, and who reads those that are not text.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_read_by_who_can() {
+    fn tables_are_read_by_the_reader_given() {
         let folder = std::env::temp_dir().join(format!("floodway-tables-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("there is room");
         fs::write(folder.join("x.parquet"), "rows").expect("there is room");

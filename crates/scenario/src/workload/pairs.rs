@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_leaves_nobody_alone() {
+    fn a_permutation_leaves_no_host_out() {
         let hosts: Vec<usize> = (0..50).collect();
         for seed in [None, Some(1)] {
             let pairs = cycle(&hosts, &mut Chance::new(seed, name_key("test"), "permutation"));

@@ -2,7 +2,7 @@
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, WorkloadSpec};
-use floodway_fabric::spread::Spread;
+use floodway_fabric::destinations::DestinationPattern;
 use floodway_units::{Bytes, NodeId, Span, Time, fold, name_key};
 
 use super::chance::Chance;
@@ -75,7 +75,7 @@ impl Recipe {
     pub fn draw(&self, seed: Option<u64>, spec: &mut WorkloadSpec) {
         match (&self.pattern, &mut spec.arrivals) {
             (Pattern::HotHosts { hosts, count }, Arrivals::Poisson(poisson)) => {
-                if let Spread::HotSpot { hosts: drawn, .. } = &mut poisson.spread {
+                if let DestinationPattern::HotSpot { hosts: drawn, .. } = &mut poisson.pattern {
                     let mut chance = self.chance(seed, "hot-spot");
                     *drawn = hot(hosts, *count, &mut chance).into_iter().map(id).collect();
                 }

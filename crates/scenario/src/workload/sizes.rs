@@ -175,7 +175,7 @@ impl<'de> DeserializeSeed<'de> for NoOther {
             Given::File => "file",
             Given::Fixed => "fixed",
         };
-        let why = format_args!("{second:?} stands beside {first:?}, which takes no other key");
+        let why = format_args!("{second:?} is given with {first:?}, which takes no other key");
         Err(de::Error::custom(why))
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever a scenario says, however it is spelled and whatever its files hold: it is read or refused, in
+//! Any scenario, spelled in any way and with any files: it is read or refused, in
 //! time, in single lines, and never with a panic. `PROPTEST_CASES` asks for more cases.
 
 mod files;
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_replaced_and_json_that_is_none_are_read_or_refused(
+    fn keys_replaced_and_malformed_json_are_read_or_refused(
         keys in made(150, |tape| READY.grammar.keys(tape).to_string()),
         cut in any::<prop::sample::Index>(),
     ) {

@@ -1,4 +1,4 @@
-//! Words, numbers and quantities at and around their limits, and what fits nowhere.
+//! Words, numbers and quantities at and around their limits, and values that fit nowhere.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ impl<'a> Tape<'a> {
         Tape(numbers.iter())
     }
 
-    /// A number below `end`, 0 if there is none.
+    /// A number below `end`, 0 if the tape is empty.
     pub fn below(&mut self, end: usize) -> usize {
         self.0.next().map_or(0, |&number| number as usize % end.max(1))
     }

@@ -1,4 +1,4 @@
-//! What must hold of whatever is read: refused in single lines with a place, or fit to be checked, built
+//! Properties of everything that is read: refused in single lines with a place, or fit to be checked, built
 //! and run.
 
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ pub fn judge(
         Err(errors) => {
             prop_assert!(!errors.0.is_empty());
             for error in &errors.0 {
-                told(&error.to_string())?;
+                check_error(&error.to_string())?;
                 prop_assert!(!error.place.file.is_empty(), "{error}");
             }
             prop_assert_eq!(errors.to_string().lines().count(), errors.0.len());
@@ -41,7 +41,7 @@ pub fn judge(
 }
 
 /// An error is a line that says where and what.
-fn told(error: &str) -> Result<(), TestCaseError> {
+fn check_error(error: &str) -> Result<(), TestCaseError> {
     prop_assert!(
         !error.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')),
         "{error:?}"
@@ -60,7 +60,7 @@ fn fit(scenario: &Scenario) -> Result<(), TestCaseError> {
     prop_assert!(!report.text().is_empty());
     prop_assert!(!scenario.resolved_json().is_empty());
     for warning in scenario.warnings() {
-        told(warning)?;
+        check_error(warning)?;
     }
     let control = Control::default();
     if let Err(error) = Fabric::build(scenario.blueprint(), &control) {
@@ -118,7 +118,7 @@ fn moments(blueprint: &Blueprint) -> u64 {
         .links
         .iter()
         .flat_map(|link| &link.directions)
-        .map(|way| way.rate.0 as f64 / frame / 1e12)
+        .map(|direction| direction.rate.0 as f64 / frame / 1e12)
         .sum();
     let flows = |arrivals: &Arrivals| match arrivals {
         Arrivals::Poisson(poisson) => poisson.sources.len() as f64 / poisson.mean_gap.0 as f64,

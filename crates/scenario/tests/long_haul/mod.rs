@@ -1,4 +1,4 @@
-//! Two datacenters and a long link between them, for tests of what its flow control is told and says.
+//! Two datacenters and a long link between them, for tests of the frames of its flow control.
 
 use floodway_scenario::{PortGroup, Scenario, check};
 

@@ -17,7 +17,7 @@ const MTU: f64 = 1_078.0;
 const SPAN: [f64; 2] = [1_000.0, 5_000.0];
 
 /// How far an ingress port's bytes may lie apart from another's, relative: XOFF - XON are 2 MTU; beyond XOFF and
-/// below XON they go for as long as the frame takes to be heard, there and back, and three frames, begun or
+/// below XON they go for as long as the frame takes to arrive, there and back, and three frames, begun or
 /// ahead of it.
 fn spread() -> f64 {
     let beyond = 2.0 * DELAY * RATE + 3.0 * MTU;

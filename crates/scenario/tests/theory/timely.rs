@@ -1,4 +1,4 @@
-//! TIMELY (Mittal et al., SIGCOMM 2015): what it does beyond its thresholds, and where it comes to between them.
+//! TIMELY (Mittal et al., SIGCOMM 2015): its rates beyond its thresholds, and its fixed point between them.
 
 use floodway_fabric::Records;
 

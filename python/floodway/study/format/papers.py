@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import StudyError, UnknownNameError
 from floodway.names import not_a_choice
+from floodway.ready import FOLDER
 from floodway.results.metrics import natural
 from floodway.study.format.parse import load_study
 
@@ -33,7 +34,7 @@ class Paper:
 def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     """Return the papers of a folder.
 
-    The default is `studies/` here, else that of the clone which the package belongs to.
+    The default is `studies/` here, else the package's own.
 
     Raises
     ------
@@ -121,8 +122,7 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def _root(folder: Path | None) -> Path:
-    in_repository = Path(__file__).parents[4] / "studies"
-    candidates = [folder] if folder is not None else [Path("studies"), in_repository]
+    candidates = [folder] if folder is not None else [Path("studies"), FOLDER / "studies"]
     for candidate in candidates:
         if candidate.is_dir():
             return candidate

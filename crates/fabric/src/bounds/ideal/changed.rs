@@ -1,4 +1,4 @@
-//! What has changed of a network since it was built, as far as ideals go by it.
+//! Changes of a network since it was built, as far as ideals depend on them.
 
 use floodway_units::{PortId, Span};
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ pub(super) struct Changed<'f> {
     pub state: &'f [u8],
     /// By port, where it is another than at first.
     pub delays: &'f FxHashMap<PortId, u64>,
-    /// Routes that lead around links that are down, if ways are to.
+    /// Routes that lead around links that are down, if paths are to.
     pub routes: Option<&'f ChangingRoutes>,
 }
 

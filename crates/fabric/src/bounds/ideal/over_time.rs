@@ -1,12 +1,12 @@
-//! Ideals in a network that changes: links that go down and come up, delays that are others from some time on.
+//! Ideals in a network that changes: links that go down and come up, delays that change.
 //!
-//! The ideal of a flow is the least over the ways that there are for it at some instant from its start to its finish, or to
+//! The ideal of a flow is the least over the paths that there are for it at some instant from its start to its finish, or to
 //! the end of the run: those that the routes in force then offer, over links that are up and whose ends know it, with the
-//! delays of then. What changes before it or after it is no matter, nor what changes where it has no way.
+//! delays of then. What changes before it or after it is no matter, nor what changes where it has no path.
 //!
-//! While these ways stay what they are no flow is faster. Where they change, packets on old ways and on new ones are in the
-//! network together; they do not wait for one another, and may be faster than all of them on any one way. Such a flow's
-//! ideal is the time that it took, and it is held to what is a bound whichever way packets take (`floor`).
+//! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new ones are in the
+//! network together; they do not wait for one another, and may be faster than all of them on any one path. Such a flow's
+//! ideal is the time that it took, and it is checked against a bound for any path of its packets (`fct_lower_bound`).
 //!
 //! All flows are gone through at the end of the run, in the order of time, along with the changes.
 
@@ -18,12 +18,12 @@ use floodway_units::{Bytes, NodeId, PortId, Span};
 use rustc_hash::FxHashMap;
 
 use super::changed::{Changed, DEAD, SHUT, UNROUTED};
-use super::{Ideals, Packets, PathFacts, Ways};
+use super::{Ideals, Packets, PathFacts, Paths};
 use crate::network::blueprint::{Arrivals, Sharing};
 use crate::network::changes::{Change, LinkChange, of_network};
 use crate::network::routing::ChangingRoutes;
 use crate::records::tally::{FlowKey, FlowRow};
-use crate::run::agenda::NEVER;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// A flow, and from when to when it is sent.
@@ -41,21 +41,21 @@ struct Asked<'a> {
 /// What is known of a flow's ideal.
 #[derive(Clone, Copy, Debug)]
 struct Ideal {
-    /// Over one way; never where there was none.
+    /// Over one path; never where there was none.
     least: u64,
-    /// Its ways have changed while it was sent.
+    /// Its paths have changed while it was sent.
     changed: bool,
-    /// Its packets may have been spread over unlike ways, which together may beat each.
+    /// Its packets may have been spread over unlike paths, which together may beat each.
     spread: bool,
 }
 
 type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
 
 impl World<'_> {
-    /// Works the ideals of all flows out, where the network changes; where it does not they are known.
-    pub fn settle_ideals(&mut self) {
+    /// Computes the ideals of all flows, where the network changes; where it does not they are known.
+    pub fn compute_changed_ideals(&mut self) {
         if !self.facts.changes {
-            self.settle_sprayed();
+            self.compute_sprayed_ideals();
             return;
         }
         let pinned = self.pinned();
@@ -68,7 +68,7 @@ impl World<'_> {
         let ideals = self.run.kept.records.rows().zip(asked.iter().zip(least)).map(
             |((_, received), (asked, ideal))| {
                 let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
-                self.settled(asked, ideal, took)
+                self.final_ideal(asked, ideal, took)
             },
         );
         let ideals: Vec<u64> = ideals.collect();
@@ -77,8 +77,8 @@ impl World<'_> {
         }
     }
 
-    /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
-    fn settle_sprayed(&mut self) {
+    /// In a network that does not change: packets that are spread over unlike paths may beat each path alone.
+    fn compute_sprayed_ideals(&mut self) {
         if !self.facts.path_facts().sprays() {
             return;
         }
@@ -87,10 +87,10 @@ impl World<'_> {
             let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
             let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
             let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
-            self.settled(&asked, ideal, took)
+            self.final_ideal(&asked, ideal, took)
         };
-        let settled: Vec<u64> = self.run.kept.records.rows().map(of).collect();
-        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(settled) {
+        let ideals: Vec<u64> = self.run.kept.records.rows().map(of).collect();
+        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(ideals) {
             row.ideal = ideal;
         }
     }
@@ -100,7 +100,7 @@ impl World<'_> {
         let pinned = self.pinned();
         let asked = [self.asked((key, destination), size, key.start + took, &pinned)];
         let ideals = Sweep::new(self, &asked).run();
-        Span(self.settled(&asked[0], ideals[0], Some(took)))
+        Span(self.final_ideal(&asked[0], ideals[0], Some(took)))
     }
 
     /// The paths of flows that name theirs.
@@ -143,12 +143,13 @@ impl World<'_> {
             || self.facts.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
     }
 
-    /// What the table of flows says of a flow that took so long, if it is complete.
-    fn settled(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
+    /// The ideal in the table of flows for a flow that took so long, if it is complete.
+    fn final_ideal(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
         let may_differ = ideal.changed || ideal.spread;
-        let by_two_ways = |took: u64| may_differ && took >= self.facts.floor(asked.ends, &asked.packets);
+        let by_two_paths =
+            |took: u64| may_differ && took >= self.facts.fct_lower_bound(asked.ends, &asked.packets);
         match took {
-            Some(took) if took < ideal.least && by_two_ways(took) => took,
+            Some(took) if took < ideal.least && by_two_paths(took) => took,
             _ => ideal.least,
         }
     }
@@ -164,13 +165,13 @@ enum Name<'a> {
 /// Those of them that are under way.
 struct Group<'a> {
     name: Name<'a>,
-    /// Links that change at some time, on a way that there is while all are up.
+    /// Links that change at some time, on a path that there is while all are up.
     links: Vec<u32>,
-    /// The ways are others than those, or there are none: any change may matter.
+    /// The paths differ from those, or there is none: any change may matter.
     detour: bool,
-    ways: Arc<Ways<'a>>,
+    paths: Arc<Paths<'a>>,
     /// By what is the matter with the links.
-    known: BTreeMap<Vec<u64>, Arc<Ways<'a>>>,
+    known: BTreeMap<Vec<u64>, Arc<Paths<'a>>>,
     open: Vec<usize>,
 }
 
@@ -187,7 +188,7 @@ struct Sweep<'a> {
     /// By port, where it is another than at first.
     delays: FxHashMap<PortId, u64>,
     groups: Vec<Option<Group<'a>>>,
-    places: FxHashMap<Name<'a>, usize>,
+    group_of: FxHashMap<Name<'a>, usize>,
     free: Vec<usize>,
     /// Groups by link, some of them over; and those with a detour.
     over: FxHashMap<u32, Vec<usize>>,
@@ -207,7 +208,7 @@ impl<'a> Sweep<'a> {
             state: vec![0; world.facts.blueprint.links.len()],
             delays: FxHashMap::default(),
             groups: Vec::new(),
-            places: FxHashMap::default(),
+            group_of: FxHashMap::default(),
             free: Vec::new(),
             over: FxHashMap::default(),
             detours: Vec::new(),
@@ -243,18 +244,18 @@ impl<'a> Sweep<'a> {
         self.ideals
     }
 
-    /// A flow is under way: its ways are those of now.
+    /// A flow is under way: its paths are those of now.
     fn start(&mut self, flow: usize) {
         let asked = &self.asked[flow];
         let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
-        let at = match self.places.get(&name) {
+        let at = match self.group_of.get(&name) {
             Some(&at) => at,
             None => self.enter(name),
         };
         let Some(group) = &mut self.groups[at] else { return };
         group.open.push(flow);
         self.ideals[flow].changed |= asked.stays && self.has_changed;
-        note(&mut self.ideals[flow], &group.ways, &asked.packets);
+        note(&mut self.ideals[flow], &group.paths, &asked.packets);
         self.finishes.push(Reverse((asked.to, flow)));
     }
 
@@ -267,14 +268,14 @@ impl<'a> Sweep<'a> {
         for &link in &links {
             self.over.entry(link).or_default().push(at);
         }
-        self.places.insert(name.clone(), at);
+        self.group_of.insert(name.clone(), at);
         let (known, open) = (BTreeMap::new(), Vec::new());
-        self.groups[at] = Some(Group { name, links, detour: false, ways: Arc::default(), known, open });
+        self.groups[at] = Some(Group { name, links, detour: false, paths: Arc::default(), known, open });
         self.look(at);
         at
     }
 
-    /// Links that change, on a way that there is while all are up.
+    /// Links that change, on a path that there is while all are up.
     fn changing_links(&self, name: &Name<'_>) -> Vec<u32> {
         let mut links: Vec<u32> = match *name {
             Name::Path(path) => path.iter().map(|port| port.0 / 2).collect(),
@@ -297,7 +298,7 @@ impl<'a> Sweep<'a> {
             self.finishes.pop();
             let asked = &self.asked[flow];
             let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
-            let at = self.places[&name];
+            let at = self.group_of[&name];
             let Some(group) = &mut self.groups[at] else { continue };
             group.open.retain(|&other| other != flow);
             if group.open.is_empty() {
@@ -313,7 +314,7 @@ impl<'a> Sweep<'a> {
                     over.retain(|&other| other != at);
                 }
             }
-            self.places.remove(&group.name);
+            self.group_of.remove(&group.name);
         }
         self.detours.retain(|&other| other != at);
         self.free.push(at);
@@ -337,7 +338,7 @@ impl<'a> Sweep<'a> {
     fn is_touched(&self, flow: usize, instant: &[(u64, Change)]) -> bool {
         let asked = &self.asked[flow];
         let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
-        let Some(group) = &self.groups[self.places[&name]] else { return false };
+        let Some(group) = &self.groups[self.group_of[&name]] else { return false };
         group.detour || instant.iter().any(|(_, change)| group.links.contains(&link_of(change)))
     }
 
@@ -362,7 +363,7 @@ impl<'a> Sweep<'a> {
         link_of(change)
     }
 
-    /// The ways of a group may be others, for all its flows.
+    /// The paths of a group may be others, for all its flows.
     fn update(&mut self, at: usize) {
         if self.groups[at].is_none() {
             return;
@@ -370,22 +371,22 @@ impl<'a> Sweep<'a> {
         self.look(at);
         let Some(group) = &self.groups[at] else { return };
         for &flow in &group.open {
-            note(&mut self.ideals[flow], &group.ways, &self.asked[flow].packets);
+            note(&mut self.ideals[flow], &group.paths, &self.asked[flow].packets);
         }
     }
 
-    /// Finds the ways of a group as they are now.
+    /// Finds the paths of a group as they are now.
     fn look(&mut self, at: usize) {
         let Some(mut group) = self.groups[at].take() else { return };
         let matter = self.matter(&group.links);
         let was = group.detour;
         group.detour = false;
-        group.ways = match group.known.get(&matter).cloned() {
-            Some(ways) => ways,
+        group.paths = match group.known.get(&matter).cloned() {
+            Some(paths) => paths,
             None => self.find(&mut group, matter),
         };
         if let (true, Name::Ends(from, to)) = (group.detour, &group.name) {
-            group.ways = Arc::new(self.detour((*from, *to)));
+            group.paths = Arc::new(self.detour((*from, *to)));
         }
         match (was, group.detour) {
             (false, true) => self.detours.push(at),
@@ -395,15 +396,15 @@ impl<'a> Sweep<'a> {
         self.groups[at] = Some(group);
     }
 
-    /// Finds the ways of a group while such is the matter with its links.
-    fn find(&mut self, group: &mut Group<'a>, matter: Vec<u64>) -> Arc<Ways<'a>> {
-        let ways = Arc::new(self.usual(group, &matter));
-        if ways.paths.is_empty() {
+    /// Finds the paths of a group while such is the matter with its links.
+    fn find(&mut self, group: &mut Group<'a>, matter: Vec<u64>) -> Arc<Paths<'a>> {
+        let paths = Arc::new(self.usual(group, &matter));
+        if paths.paths.is_empty() {
             group.detour = !matches!(group.name, Name::Path(_));
         } else {
-            group.known.insert(matter, Arc::clone(&ways));
+            group.known.insert(matter, Arc::clone(&paths));
         }
-        ways
+        paths
     }
 
     /// What is the matter with these links, and their delays.
@@ -416,29 +417,29 @@ impl<'a> Sweep<'a> {
         links.iter().flat_map(of).collect()
     }
 
-    /// The ways that there are while all links are up, but for those with a link that is not.
-    fn usual(&mut self, group: &Group<'a>, matter: &[u64]) -> Ways<'a> {
+    /// The paths that there are while all links are up, but for those with a link that is not.
+    fn usual(&mut self, group: &Group<'a>, matter: &[u64]) -> Paths<'a> {
         let ends = match group.name {
-            Name::Path(path) => return Ways::one(self.facts(None).hops(path.iter().copied())),
+            Name::Path(path) => return Paths::one(self.facts(None).hops(path.iter().copied())),
             Name::Ends(from, to) => (from, to),
         };
         if matter.chunks(3).all(|of| of[0] == 0 && of[1..] == [NEVER; 2]) {
             let mut unchanged = std::mem::take(&mut self.unchanged);
-            let ways = unchanged.ways(&self.world.facts.path_facts(), ends);
+            let paths = unchanged.paths(&self.world.facts.path_facts(), ends);
             self.unchanged = unchanged;
-            return ways;
+            return paths;
         }
-        Ideals::default().ways(&self.facts(None), ends)
+        Ideals::default().paths(&self.facts(None), ends)
     }
 
-    /// The ways that routes offer where those are all cut.
-    fn detour(&mut self, ends: (NodeId, NodeId)) -> Ways<'a> {
+    /// The paths that routes offer where those are all cut.
+    fn detour(&mut self, ends: (NodeId, NodeId)) -> Paths<'a> {
         self.routes.refresh(ends.1);
         let facts = self.facts(Some(&self.routes));
-        Ideals::default().ways(&facts, ends)
+        Ideals::default().paths(&facts, ends)
     }
 
-    /// As the network is now, over the ways that there are while all links are up, or that `routes` offer.
+    /// As the network is now, over the paths that there are while all links are up, or that `routes` offer.
     fn facts<'f>(&'f self, routes: Option<&'f ChangingRoutes>) -> PathFacts<'f, 'a> {
         let changed = Changed { state: &self.state, delays: &self.delays, routes };
         PathFacts { facts: &self.world.facts, changed: Some(changed) }
@@ -452,9 +453,9 @@ fn link_of(change: &Change) -> u32 {
     }
 }
 
-fn note(ideal: &mut Ideal, ways: &Ways<'_>, packets: &Packets) {
-    if let Some(Span(time)) = ways.time(packets) {
+fn note(ideal: &mut Ideal, paths: &Paths<'_>, packets: &Packets) {
+    if let Some(Span(time)) = paths.time(packets) {
         ideal.least = ideal.least.min(time);
-        ideal.spread |= ways.are_mixed();
+        ideal.spread |= paths.are_mixed();
     }
 }

@@ -4,9 +4,9 @@ use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;
 
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
@@ -28,7 +28,7 @@ impl AtNode<'_, '_> {
         if least != NEVER {
             let id = self.id(port);
             let timer = &mut self.node.nics[port.index()].pacing_timer;
-            self.run.events.sync(timer, Some(Time(least)), What::Pacing, id.0);
+            self.run.events.sync(timer, Some(Time(least)), EventKind::Pacing, id.0);
         }
     }
 }

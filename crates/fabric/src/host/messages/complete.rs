@@ -9,8 +9,8 @@ use crate::host::queue_pairs::Done;
 use crate::host::queue_pairs::Posted;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::traffic::triggers::End;
 
 impl AtNode<'_, '_> {
@@ -22,12 +22,12 @@ impl AtNode<'_, '_> {
     /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
     pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
         let packets = self.packets_of(Bytes(message.size));
-        let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
+        let (half, path) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.paths[slot as usize]);
         half.transport.push(Bytes(message.size));
         let first = half.end;
         message.end = first.saturating_add(packets);
-        half.post(message, way, &mut self.run.kept.records);
-        self.run.kept.records.started(way.workload, &message);
+        half.post(message, path, &mut self.run.kept.records);
+        self.run.kept.records.started(path.workload, &message);
         self.posted(Posted { slot, message: Incoming::of(&message, first) });
         if self.run.trace.is_some() {
             self.trace_posted(slot, &message, first);
@@ -72,13 +72,13 @@ impl AtNode<'_, '_> {
     /// A message is complete at the receiver, by the packet `psn`: nothing of it changes there any more.
     fn received(&mut self, id: u32, index: usize, psn: u64) {
         let now = self.now;
-        let (half, way) = (&mut self.run.pairs.receivers[id as usize], &self.run.pairs.ways[id as usize]);
+        let (half, path) = (&mut self.run.pairs.receivers[id as usize], &self.run.pairs.paths[id as usize]);
         let message = half.message(index);
         message.finish = now;
         let Incoming { hook, measured, number, .. } = *message;
-        memory::push(&mut self.run.kept.records.received_rows, message.row(way));
+        memory::push(&mut self.run.kept.records.received_rows, message.row(path));
         half.take_out(index);
-        self.run.kept.records.received(way.workload, measured);
+        self.run.kept.records.received(path.workload, measured);
         self.completed(hook, End::Receiver, now);
         if self.run.trace.is_some() {
             self.trace_received(id, number, psn);
@@ -108,10 +108,10 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The oldest message is complete at the sender: what its row says, and when who waits for it hears of it. It
-    /// gets its row only when another one follows: the last one may still hear of marks.
-    fn sent_whole(&mut self, id: u32, finish: u64, heard: u64) {
-        let (half, way) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.ways[id as usize]);
+    /// The oldest message is complete at the sender: `finish` is for its row, and flows that wait for it start at `notified_at`.
+    /// It gets its row only when another one follows: CNPs of the last one may still arrive.
+    fn sent_whole(&mut self, id: u32, finish: u64, notified_at: u64) {
+        let (half, path) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.paths[id as usize]);
         half.state.done = !half.state.shared;
         if half.state.done {
             self.run.pairs.done.push(Done { slot: id, gone: None });
@@ -125,11 +125,11 @@ impl AtNode<'_, '_> {
         }
         (half.head.sent, half.head.finish) = (true, finish);
         let Outgoing { hook, measured, .. } = half.head;
-        self.run.kept.records.sent(way.workload, measured);
+        self.run.kept.records.sent(path.workload, measured);
         if let Some(next) = half.rest.pop_front() {
             let over = std::mem::replace(&mut half.head, next);
-            memory::push(&mut self.run.kept.records.sent_rows, over.row(way));
+            memory::push(&mut self.run.kept.records.sent_rows, over.row(path));
         }
-        self.completed(hook, End::Sender, heard);
+        self.completed(hook, End::Sender, notified_at);
     }
 }

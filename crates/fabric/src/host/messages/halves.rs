@@ -5,7 +5,7 @@ use floodway_engine::memory;
 use super::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::network::ways::Way;
+use crate::network::path::Path;
 use crate::records::tally::Records;
 
 impl SendHalf {
@@ -27,22 +27,22 @@ impl SendHalf {
     }
 
     /// Adds a message.
-    pub(super) fn post(&mut self, message: Outgoing, way: &Way, records: &mut Records) {
+    pub(super) fn post(&mut self, message: Outgoing, path: &Path, records: &mut Records) {
         self.end = message.end;
         if !self.head.sent {
             self.rest.push_back(message);
             return;
         }
-        memory::push(&mut records.sent_rows, self.head.row(way));
+        memory::push(&mut records.sent_rows, self.head.row(path));
         self.head = message;
     }
 
     /// Gives the messages that have no row theirs.
-    pub fn close(&mut self, way: &Way, records: &mut Records) {
+    pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.state.alive = false;
         self.stack = Vec::new();
-        memory::push(&mut records.sent_rows, self.head.row(way));
-        memory::extend(&mut records.sent_rows, self.rest.drain(..).map(|message| message.row(way)));
+        memory::push(&mut records.sent_rows, self.head.row(path));
+        memory::extend(&mut records.sent_rows, self.rest.drain(..).map(|message| message.row(path)));
     }
 }
 
@@ -93,10 +93,10 @@ impl ReceiveHalf {
     }
 
     /// Gives the messages that have no row theirs.
-    pub fn close(&mut self, way: &Way, records: &mut Records) {
+    pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.alive = false;
         let head = Some(self.head).filter(|head| !head.is_received());
-        memory::extend(&mut records.received_rows, head.map(|message| message.row(way)));
-        memory::extend(&mut records.received_rows, self.rest.drain(..).map(|message| message.row(way)));
+        memory::extend(&mut records.received_rows, head.map(|message| message.row(path)));
+        memory::extend(&mut records.received_rows, self.rest.drain(..).map(|message| message.row(path)));
     }
 }

@@ -1,13 +1,13 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
 use floodway_mechanisms::slots::{
-    DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
+    Cnp, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
 use floodway_units::Time;
 
-use crate::host::ring::Ring;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::host::send::layers;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{INT, Kind, Packet};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
@@ -36,33 +36,33 @@ impl AtNode<'_, '_> {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
         }
         let message = if half.layers.has_messages { half.with_data(now) } else { None };
-        if half.layers.hears_sent {
+        if half.layers.observes_sent {
             layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
         }
         half.pacing.last_send = (self.now, wire);
         if half.pacing.paced {
             half.pacing.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
         }
-        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.layers.hears_sent);
+        let (class, has_acks, observes_sent) = (half.class, half.has_acks, half.layers.observes_sent);
         self.run.kept.records.injected(u64::from(packet.frame));
-        let lane = self.facts.layout.lane(port, class);
-        self.sent(port, lane, wire);
+        let port_class = self.facts.layout.port_class(port, class);
+        self.sent(port, port_class, wire);
         if self.facts.layout.classes.len() > 2 {
             let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
             self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
         self.count_sent(port, packet.frame);
-        let place = self.run.packets.add(packet);
+        let packet_ref = self.run.packets.add(packet);
         if packet.has(INT) {
-            self.begin_records(place);
+            self.begin_records(packet_ref);
         } else if let Some(message) = message {
-            self.attach_message(place, message);
+            self.attach_message(packet_ref, message);
         }
-        self.put_on_link(port, place);
+        self.put_on_link(port, packet_ref);
         if segment.last {
             self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
         }
-        if hears_sent {
+        if observes_sent {
             self.stack_changed(id);
         } else {
             self.transport_changed(id);
@@ -113,22 +113,22 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The first queue pair of a ring after the one of its class that was served last, round and round, that no congestion point
+    /// The first queue pair of a set after the one of its class that was served last, round and round, that no congestion point
     /// holds back.
     #[inline]
-    fn next_free(&self, local: usize, ring: &Ring, class: usize) -> Option<u32> {
+    fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
         let last = self.node.nics[local].last[class];
         if self.node.ports.known(local).holds_flows {
-            self.next_not_held(local, ring, last)
+            self.next_not_held(local, bitmap, last)
         } else {
-            ring.next_after(last)
+            bitmap.next_after(last)
         }
     }
 
     #[inline(never)]
-    fn next_not_held(&self, local: usize, ring: &Ring, mut rank: u32) -> Option<u32> {
-        for _ in 0..ring.len() {
-            rank = ring.next_after(rank)?;
+    fn next_not_held(&self, local: usize, bitmap: &RoundRobinBitmap, mut rank: u32) -> Option<u32> {
+        for _ in 0..bitmap.len() {
+            rank = bitmap.next_after(rank)?;
             let id = self.node.nics[local].ranks.get(rank)?;
             if !self.is_held(local, id) {
                 return Some(rank);
@@ -143,9 +143,9 @@ impl AtNode<'_, '_> {
         if !self.node.ports.known(local).holds_flows {
             return false;
         }
-        let way = self.run.pairs.ways.known(id as usize);
-        let class = self.facts.layout.classes[way.class as usize];
-        self.node.view().holds_flow(Local::at(local), class, way.hash, self.time())
+        let path = self.run.pairs.paths.known(id as usize);
+        let class = self.facts.layout.classes[path.class as usize];
+        self.node.view().holds_flow(Local::at(local), class, path.hash, self.time())
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
@@ -185,25 +185,25 @@ impl AtNode<'_, '_> {
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: Local) -> Option<u8> {
         let local = port.index();
-        // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
+        // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.facts.largest_wire;
         if self.facts.layout.classes.len() == 2 {
             let nic = &self.node.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
-                && self.gate(port, self.facts.layout.lane(port, 1), 1, largest).is_open(self.time());
+                && self.gate(port, self.facts.layout.port_class(port, 1), 1, largest).is_open(self.time());
             return open.then_some(1);
         }
         let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for class in 1..self.facts.layout.classes.len() as u8 {
             let nic = &self.node.nics[local];
-            let rings = [&nic.ready[class as usize], &nic.repeats[class as usize]];
-            let waiting = (rings[0].len() + rings[1].len()) as u64;
+            let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
+            let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
             let held = self.node.ports.known(local).holds_flows
-                && rings.iter().all(|ring| self.next_free(local, ring, class.into()).is_none());
+                && bitmaps.iter().all(|bitmap| self.next_free(local, bitmap, class.into()).is_none());
             if waiting > 0 && !held {
                 let q = self.facts.layout.first_queue(class);
-                let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
+                let gate = self.gate(port, self.facts.layout.port_class(port, class), q, largest);
                 let len = bytes(waiting * largest);
                 ready.push(ReadyView {
                     queue: self.facts.layout.queue_id(q),
@@ -225,45 +225,45 @@ impl AtNode<'_, '_> {
 
     /// A packet has arrived at a host.
     #[inline(never)]
-    pub fn host_receives(&mut self, port: Local, place: Place) {
-        let extra = self.run.packets.detach(place);
-        let packet = &self.run.packets.take(place);
+    pub fn host_receives(&mut self, port: Local, packet_ref: PacketRef) {
+        let extra = self.run.packets.detach(packet_ref);
+        let packet = &self.run.packets.take(packet_ref);
         self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
-            Kind::Cnp => self.receive_notice(packet),
+            Kind::Cnp => self.receive_cnp(packet),
             Kind::ToSender => self.message_at_sender(packet),
             Kind::ToReceiver => self.message_at_receiver(port, packet),
             _ => self.receive_reply(packet, extra),
         }
     }
 
-    /// A CNP, which does not know its way.
-    pub fn notice_packet(&self, notice: &Notice) -> Packet {
-        let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.facts.format.cnp().frame);
-        cnp.set_notice(notice);
-        cnp
+    /// The packet of a CNP; its path is not known yet.
+    pub fn cnp_packet(&self, cnp: &Cnp) -> Packet {
+        let mut packet = Packet::new(Kind::Cnp, cnp.flow, self.facts.format.cnp().frame);
+        packet.set_cnp(cnp);
+        packet
     }
 
     /// A switch sends a CNP to the source of a flow.
-    pub fn notify_source(&mut self, port: Local, notice: &Notice) {
-        let mut cnp = self.notice_packet(notice);
-        cnp.ingress = port;
-        self.run.pairs.count_elsewhere(notice.flow, 1);
-        self.run.kept.records.injected(u64::from(cnp.frame));
-        if let Some(out) = self.route(port, &cnp) {
-            let place = self.run.packets.add(cnp);
-            self.send_control(out, place);
+    pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
+        let mut packet = self.cnp_packet(cnp);
+        packet.ingress = port;
+        self.run.pairs.count_on_path(cnp.flow, 1);
+        self.run.kept.records.injected(u64::from(packet.frame));
+        if let Some(out) = self.route(port, &packet) {
+            let packet_ref = self.run.packets.add(packet);
+            self.send_control(out, packet_ref);
         } else {
-            let lane = self.facts.layout.lane(port, 0);
-            self.drop_packet(lane, &cnp, DropReason::NoRoute);
+            let port_class = self.facts.layout.port_class(port, 0);
+            self.drop_packet(port_class, &packet, DropReason::NoRoute);
         }
     }
 
     #[inline]
-    pub fn kick_nic(&mut self, id: u32) {
+    pub fn try_transmit_at_nic(&mut self, id: u32) {
         if let Some(port) = self.nic_to_look(id) {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 
@@ -276,14 +276,14 @@ impl AtNode<'_, '_> {
         looks.then_some(half.nic)
     }
 
-    /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
+    /// Tries to transmit what the NIC is to send again, of any flow: one try passes over one outdated entry of
     /// each only. One that takes turns by the list of flows has looked in any case.
-    pub fn kick_repeats(&mut self, id: u32) {
+    pub fn try_transmit_repeats(&mut self, id: u32) {
         let half = self.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
-            self.kick(nic);
+            self.try_transmit(nic);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Turns at a NIC of the HPCC simulator, and its timer.
+//! Search for the next queue pair at a NIC of the HPCC simulator, and its timer.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;
@@ -6,9 +6,9 @@ use floodway_units::Time;
 use super::{FINISHED, Found};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     /// The queue pair that sends next from a host's port.
@@ -19,7 +19,7 @@ impl AtNode<'_, '_> {
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.run.pairs.senders[flow as usize].transport.looked_at();
+                self.run.pairs.senders[flow as usize].transport.on_poll();
             }
             found
         });
@@ -35,11 +35,11 @@ impl AtNode<'_, '_> {
             return Found::Finished;
         }
         let half = &self.run.pairs.senders[id as usize];
-        let lane = self.facts.layout.lane(port, half.class);
+        let port_class = self.facts.layout.port_class(port, half.class);
         let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
             && half.pacing.next_send <= self.now
-            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time())
+            && self.gate(port, port_class, q, self.facts.largest_wire).is_open(self.time())
             && !self.is_held(port.index(), id);
         if may { Found::MaySend } else { Found::Waits }
     }
@@ -56,7 +56,12 @@ impl AtNode<'_, '_> {
         if let Some(at) = at
             && timer.at == NEVER
         {
-            self.run.events.sync(timer, Some(Time(at)), What::Pacing, self.node.ports[port.index()].id.0);
+            self.run.events.sync(
+                timer,
+                Some(Time(at)),
+                EventKind::Pacing,
+                self.node.ports[port.index()].id.0,
+            );
         }
     }
 
@@ -65,7 +70,7 @@ impl AtNode<'_, '_> {
         let timer = &mut self.node.nics[nic.index()].pacing_timer;
         if timer.at != NEVER && at < timer.at {
             let port = self.node.ports[nic.index()].id.0;
-            self.run.events.sync(timer, Some(Time(at.max(self.now))), What::Pacing, port);
+            self.run.events.sync(timer, Some(Time(at.max(self.now))), EventKind::Pacing, port);
         }
     }
 }

@@ -5,42 +5,43 @@ use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
 use super::Posted;
-use crate::bounds::ideal::{Packets, Ways};
+use crate::bounds::ideal::{Packets, Paths};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::network::blueprint::{Acks, Turns};
 use crate::network::layout::Local;
+use crate::network::path::{Hops, Path};
 use crate::network::routing::peer;
-use crate::network::ways::{Hops, Way};
-use crate::run::agenda::QueuePairName;
 use crate::run::at_node::AtNode;
+use crate::run::events::QueuePairName;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, PairKey};
 
 impl AtNode<'_, '_> {
-    /// Opens a queue pair for its first message; its NIC's port, if it has a way.
+    /// Opens a queue pair for its first message; its NIC's port, if it has a path.
     pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
         let tuple = self.tuple(begin);
         self.refresh_routes(begin.source);
         self.refresh_routes(begin.destination);
-        let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
+        let ports = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
         let settings = &self.facts.blueprint.settings[begin.settings];
-        let ack_path = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
-            path.iter().rev().map(|port| peer(*port)).collect()
+        let ack_ports = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
+            ports.iter().rev().map(|port| peer(*port)).collect()
         } else {
             self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref())
         };
-        let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
+        let nic_port =
+            ports.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
-        let place = self.run.pairs.slot();
-        let slot = place.number();
-        let info = self.qp_info(begin, (slot, head.number), (&path, &ack_path), &tuple);
+        let free_slot = self.run.pairs.slot();
+        let slot = free_slot.number();
+        let info = self.qp_info(begin, (slot, head.number), (&ports, &ack_ports), &tuple);
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
-        let way = Way {
-            hops: Hops::new(self.facts, &path, &ack_path),
+        let path = Path {
+            hops: Hops::new(self.facts, &ports, &ack_ports),
             hash: tuple.key(),
             base_rtt: info.base_rtt,
             source: begin.source,
@@ -56,23 +57,23 @@ impl AtNode<'_, '_> {
             number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
         let full_frame =
-            self.facts.format.data_with(self.facts.blueprint.mtu, false, way.telemetry).frame.0 as u16;
-        let reply_frame = self.facts.format.ack_with(way.telemetry).frame.0 as u16;
-        let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
+            self.facts.format.data_with(self.facts.blueprint.mtu, false, path.telemetry).frame.0 as u16;
+        let reply_frame = self.facts.format.ack_with(path.telemetry).frame.0 as u16;
+        let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
         half.timers.timer_key =
-            self.run.events.queue_pair_key(self.node.nics[nic.index()].number, way.rank, slot);
+            self.run.events.queue_pair_key(self.node.nics[nic.index()].number, path.rank, slot);
         half.timers.numbered = self.run.events.is_numbered() && half.transport.times_packets();
         if self.run.events.is_numbered() {
             half.tick_alone();
         }
         half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info).expect("checked when the fabric was built");
-        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));
+        let other = ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
         self.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);
-        self.run.pairs.enter(place, way, half, other);
+        self.run.pairs.enter(free_slot, path, half, other);
         if self.run.trace.is_some() {
             self.trace_opened(slot, &head);
         }
@@ -105,9 +106,9 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A queue pair that goes on has another message, of which its receiver is told: at once, or when threads have met.
+    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the barrier.
     pub fn posted(&mut self, posted: Posted) {
-        let to = self.run.pairs.ways[posted.slot as usize].destination;
+        let to = self.run.pairs.paths[posted.slot as usize].destination;
         if let Some(thread) = self.run.events.remote_owner(self.facts.groups.of(to)) {
             self.run.pairs.posted[thread].push(posted);
         } else {
@@ -221,11 +222,11 @@ impl AtNode<'_, '_> {
         let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
         let mut ideals = std::mem::take(&mut self.run.ideals);
         let facts = self.facts.path_facts();
-        let ways = match begin.pinned.0.as_deref() {
-            Some(path) => Ways::one(facts.hops(path.iter().copied())),
-            None => ideals.ways(&facts, (begin.source, begin.destination)),
+        let paths = match begin.pinned.0.as_deref() {
+            Some(path) => Paths::one(facts.hops(path.iter().copied())),
+            None => ideals.paths(&facts, (begin.source, begin.destination)),
         };
-        let time = ways.time(&packets);
+        let time = paths.time(&packets);
         self.run.ideals = ideals;
         time.unwrap_or_default()
     }
@@ -235,20 +236,20 @@ impl World<'_> {
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
     pub fn close_queue_pair(&mut self, slot: u32) {
         let at = slot as usize;
-        let (way, half, other) = (
-            &mut self.run.pairs.ways[at],
+        let (path, half, other) = (
+            &mut self.run.pairs.paths[at],
             &mut self.run.pairs.senders[at],
             &mut self.run.pairs.receivers[at],
         );
         if half.state.alive {
-            self.nodes[way.source.index()].nics[way.nic.index()].ranks.close(way.rank);
-            half.close(way, &mut self.run.kept.records);
+            self.nodes[path.source.index()].nics[path.nic.index()].ranks.close(path.rank);
+            half.close(path, &mut self.run.kept.records);
         }
         if let Some((_, rank)) = other.timer_key {
-            self.nodes[way.destination.index()].nics[0].receivers.close(rank);
+            self.nodes[path.destination.index()].nics[0].receivers.close(rank);
         }
         if other.alive {
-            other.close(way, &mut self.run.kept.records);
+            other.close(path, &mut self.run.kept.records);
         }
         self.run.pairs.free_slots.push(slot);
     }

@@ -1,6 +1,6 @@
 //! Events of the receiving half of a queue pair: data, and the replies to it.
 
-use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint, Segment, TransportReceiver};
+use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint, Observes, Segment, TransportReceiver};
 use floodway_units::{Bytes, Time};
 
 use crate::link::arena::Extra;
@@ -29,40 +29,41 @@ impl AtNode<'_, '_> {
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.run.kept.records.accepted(half.workload, accepted.0);
-        let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
+        let observed = half.observes == Observes::All
+            || half.observes == Observes::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
-        if notified {
+        if observed {
             self.notify(port, packet);
         }
         if let Some(Extra::Message(message)) = extra.as_deref() {
             let message = *message;
             self.run.out.extras.extend(extra.take());
-            self.tell_notification(port, packet.flow, &message);
+            self.deliver_to_notification(port, packet.flow, &message);
         }
         if !self.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, extra);
         }
     }
 
-    /// Tells the notification point of a packet, and sends what it answers.
+    /// Calls the notification point for a packet, and sends its CNPs.
     fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
         let streams = &mut *self.node.streams;
         let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.cnps };
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
-        let mut notices = std::mem::take(&mut self.run.out.notices.0);
-        let lane = self.facts.layout.lane(out, class);
-        self.node.egress.known_mut(lane).rare.receiver_cnps += notices.len() as u64;
-        for notice in notices.drain(..) {
-            let mut cnp = self.notice_packet(&notice);
-            cnp.flags |= flag;
-            self.send_reply(port, cnp, None);
+        let mut cnps = std::mem::take(&mut self.run.out.cnps.0);
+        let port_class = self.facts.layout.port_class(out, class);
+        self.node.egress.known_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
+        for cnp in cnps.drain(..) {
+            let mut packet = self.cnp_packet(&cnp);
+            packet.flags |= flag;
+            self.send_reply(port, packet, None);
         }
-        self.run.out.notices.0 = notices;
+        self.run.out.cnps.0 = cnps;
     }
 
     /// Sends what the receiver answers to `packet`, with the records that came with it.
@@ -79,13 +80,13 @@ impl AtNode<'_, '_> {
             answer.set_reply(reply);
             answer.stamp = packet.stamp;
             answer.add_mark(packet.mark());
-            if reply.tells_of_gap() && half.receiver.marks_disorder() {
+            if reply.reports_gap() && half.receiver.marks_disorder() {
                 answer.add_mark(Mark::Ce);
             }
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
-                let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
-                self.node.egress.known_mut(lane).rare.cnp_flags += 1;
+                let port_class = self.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
+                self.node.egress.known_mut(port_class).rare.cnp_flags += 1;
             }
             let is_last = i + 1 == self.run.out.replies.0.len();
             let records = if is_last { extra.take() } else { extra.clone() };
@@ -94,17 +95,17 @@ impl AtNode<'_, '_> {
         self.run.out.replies.0.clear();
     }
 
-    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of what it answers.
+    /// Sends what answers data from a host's port, or by the flow's own reverse path, with the records of what it answers.
     #[inline]
     pub fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
         self.run.kept.records.injected(u64::from(packet.frame));
-        let place = self.run.packets.add(packet);
+        let packet_ref = self.run.packets.add(packet);
         if let Some(records) = records {
-            self.run.packets.attach(place, records);
+            self.run.packets.attach(packet_ref, records);
         }
-        self.send_control(out, place);
+        self.send_control(out, packet_ref);
     }
 }

@@ -6,20 +6,21 @@ use floodway_units::{FlowId, Time};
 
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::agenda::QueuePairName;
 use crate::run::at_node::AtNode;
+use crate::run::events::QueuePairName;
+use crate::run::own::{Timed, stands_still};
 
 impl AtNode<'_, '_> {
     /// A message of the sender has arrived.
     pub fn message_at_receiver(&mut self, port: Local, packet: &Packet) {
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
-        self.tell_notification(port, packet.flow, &packet.control_message());
+        self.deliver_to_notification(port, packet.flow, &packet.control_message());
     }
 
-    /// Tells the notification point of what its sender says.
-    pub fn tell_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
-        self.run.pairs.receivers.known_mut(flow.index()).heard_by = port;
+    /// Passes a message of the sender to the notification point.
+    pub fn deliver_to_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
+        self.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
         self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
     }
 
@@ -37,17 +38,21 @@ impl AtNode<'_, '_> {
         if !half.timer.fires(now, order) || !half.alive {
             return;
         }
-        // Without a fixed way back, it leaves by the port that its sender was last heard by.
-        let port = half.reply_port.unwrap_or(half.heard_by);
+        // Without a fixed reverse path, it leaves by the port by which the last message arrived.
+        let port = half.reply_port.unwrap_or(half.arrival_port);
         let due = half.notification.next_timeout().is_some_and(|at| at <= now);
         self.call_notification(port, FlowId(slot), |point, cx| {
             if due {
                 point.on_timeout(cx);
             }
         });
+        let point = &self.run.pairs.receivers.known(slot as usize).notification;
+        if due && point.is_custom() && stands_still(point.next_timeout(), now) {
+            self.refuse_timer(Timed::Notification(FlowId(slot)), point.next_timeout());
+        }
     }
 
-    /// Calls the notification point of a flow, sends what it says, and arms its timer.
+    /// Calls the notification point of a flow, sends its messages, and arms its timer.
     fn call_notification(
         &mut self,
         port: Local,

@@ -3,16 +3,17 @@
 use std::cmp::Reverse;
 
 use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
-use floodway_units::{Rate, Span, Time};
+use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::{SendHalf, layers};
 use crate::link::arena::Extra;
 use crate::link::packet::Packet;
 use crate::network::blueprint::{Pacing, RateTimers, Turns};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::{Set, What};
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
+use crate::run::events::{EventKind, Set};
+use crate::run::own::{Timed, stands_still};
 
 impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
@@ -48,11 +49,11 @@ impl AtNode<'_, '_> {
         let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.turn.is_ready {
             half.turn.is_ready = ready;
-            let ring = &mut nic.ready[half.class as usize];
+            let bitmap = &mut nic.ready[half.class as usize];
             if ready {
-                ring.insert(half.rank);
+                bitmap.insert(half.rank);
             } else {
-                ring.remove(half.rank);
+                bitmap.remove(half.rank);
             }
         }
         if eligible && !ready && half.pacing.heap_at != half.pacing.next_send {
@@ -61,7 +62,7 @@ impl AtNode<'_, '_> {
             if self.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
                 let port = self.node.ports[half.nic.index()].id.0;
-                self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+                self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
             }
         }
     }
@@ -77,9 +78,9 @@ impl AtNode<'_, '_> {
             let nic = &mut self.node.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
             let id = self.node.ports[local].id.0;
-            self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, id);
+            self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
         }
-        self.kick(port);
+        self.try_transmit(port);
     }
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
@@ -99,15 +100,15 @@ impl AtNode<'_, '_> {
         }
     }
 
-    pub fn receive_notice(&mut self, packet: &Packet) {
+    pub fn receive_cnp(&mut self, packet: &Packet) {
         let now = self.time();
-        let notice = packet.notice();
+        let cnp = packet.cnp();
         let half = self.run.pairs.senders.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
-        layers(half, now, |layer| layer.on_notice(now, &notice));
+        layers(half, now, |layer| layer.on_cnp(now, &cnp));
         self.stack_changed(packet.flow.0);
-        self.kick_nic(packet.flow.0);
+        self.try_transmit_at_nic(packet.flow.0);
     }
 
     /// A reply has arrived, with the records that it brings back, if any.
@@ -119,7 +120,7 @@ impl AtNode<'_, '_> {
         let forgotten = half.state.done && self.facts.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
-        if half.layers.hears_acks {
+        if half.layers.observes_acks {
             let view = AckView {
                 acked,
                 next,
@@ -131,7 +132,7 @@ impl AtNode<'_, '_> {
             };
             layers(half, now, |layer| layer.on_ack(now, &view));
         }
-        let changed = half.layers.hears_acks || loss.is_some();
+        let changed = half.layers.observes_acks || loss.is_some();
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }
@@ -143,8 +144,8 @@ impl AtNode<'_, '_> {
             self.transport_changed(packet.flow.0);
         }
         if !forgotten {
-            self.kick_nic(packet.flow.0);
-            self.kick_repeats(packet.flow.0);
+            self.try_transmit_at_nic(packet.flow.0);
+            self.try_transmit_repeats(packet.flow.0);
         }
     }
 
@@ -168,20 +169,30 @@ impl AtNode<'_, '_> {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        let (alone, mut called) = (!half.timers.ticks.is_empty(), false);
+        if resends && half.transport.is_custom() && stands_still(half.transport.next_timeout(), now) {
+            let next = half.transport.next_timeout();
+            self.refuse_timer(Timed::Reliability(FlowId(id)), next);
+        }
+        let (alone, mut called, mut still) = (!half.timers.ticks.is_empty(), false, None);
         layers(half, now, |layer| {
             if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
                 called = true;
+                if layer.is_custom() && stands_still(layer.next_timeout(), now) {
+                    still = layer.next_timeout();
+                }
             }
         });
+        if still.is_some() {
+            self.refuse_timer(Timed::RateControl(FlowId(id)), still);
+        }
         self.stack_changed(id);
-        // Nobody may have been due: then the timer is armed anew, and that is all.
+        // If no queue pair is due, the timer is armed again, and that is all.
         if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.kick_nic(id);
+            self.try_transmit_at_nic(id);
         }
         if loss.is_some() {
-            self.kick_repeats(id);
+            self.try_transmit_repeats(id);
         }
     }
 
@@ -200,7 +211,7 @@ impl AtNode<'_, '_> {
         });
         self.stack_changed(id);
         if self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.kick_nic(id);
+            self.try_transmit_at_nic(id);
         }
     }
 
@@ -210,7 +221,7 @@ impl AtNode<'_, '_> {
         for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.run.events.renew(timer, next, What::QueuePair, half.timers.timer_key as u32);
+                self.run.events.renew(timer, next, EventKind::QueuePair, half.timers.timer_key as u32);
             }
         }
     }
@@ -269,6 +280,9 @@ impl AtNode<'_, '_> {
         let semantics = &self.facts.blueprint.semantics;
         half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
         if half.allowance.rate != rate {
+            if half.allowance.rate == Rate(0) {
+                self.refuse_rate(FlowId(slot));
+            }
             half.pacing.gap.0 = NEVER;
             if half.pacing.moves {
                 let (start, wire) = half.pacing.last_send;

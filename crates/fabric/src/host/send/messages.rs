@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{ControlMessage, ReactionPoint, TransportSender}
 use floodway_units::{FlowId, Time};
 
 use super::{SendHalf, layers};
-use crate::link::arena::{Extra, Place};
+use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::{Kind, ON_PATH, Packet};
 use crate::run::at_node::AtNode;
 
@@ -46,11 +46,11 @@ impl AtNode<'_, '_> {
             }
         });
         self.stack_changed(packet.flow.0);
-        self.kick_nic(packet.flow.0);
-        self.kick_repeats(packet.flow.0);
+        self.try_transmit_at_nic(packet.flow.0);
+        self.try_transmit_repeats(packet.flow.0);
     }
 
-    /// Tells the layers whether there is something to send, if that has changed, and sends what they say.
+    /// Tells the layers whether there is something to send, if that has changed, and sends their messages.
     #[inline(never)]
     pub fn exchange(&mut self, id: u32) {
         let now = self.time();
@@ -63,7 +63,7 @@ impl AtNode<'_, '_> {
                     layer.on_demand(now, demand);
                 }
             });
-            // That asks again, and sends what they say.
+            // That asks again, and sends their messages.
             return self.stack_changed(id);
         }
         loop {
@@ -75,14 +75,14 @@ impl AtNode<'_, '_> {
             let nic = half.nic;
             half.in_network = half.in_network.wrapping_add(1);
             self.run.kept.records.injected(u64::from(packet.frame));
-            let place = self.run.packets.add(packet);
-            self.send_control(nic, place);
+            let packet_ref = self.run.packets.add(packet);
+            self.send_control(nic, packet_ref);
         }
     }
 
     /// Gives a data packet a message that goes with it.
-    pub fn attach_message(&mut self, place: Place, message: ControlMessage) {
+    pub fn attach_message(&mut self, packet_ref: PacketRef, message: ControlMessage) {
         let extra = self.run.out.boxed(Extra::Message(message));
-        self.run.packets.attach(place, extra);
+        self.run.packets.attach(packet_ref, extra);
     }
 }

@@ -1,4 +1,4 @@
-//! In which points a run does as which simulator.
+//! Semantics: the points in which a run behaves as another simulator.
 
 /// Points in which other simulators differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Turns {
         matches!(self, Turns::List | Turns::StandingList)
     }
 
-    /// Is a queue pair that is complete unknown to its NIC, so that what is still said of it makes nobody look? In
+    /// Is a queue pair that is complete unknown to its NIC, so that later replies for it trigger no transmission? In
     /// SWING's simulator, whose turns are a ring, each reply does.
     pub fn forget(self) -> bool {
         matches!(self, Turns::List | Turns::StandingList)

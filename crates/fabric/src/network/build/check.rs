@@ -1,8 +1,8 @@
-//! Whether a network can be built, without building it.
+//! Check that a network can be built, without building it.
 
 use floodway_units::NodeId;
 
-use super::lanes::{guard, sender};
+use super::port_classes::{guard, sender};
 use super::ports::machines_of;
 use super::router;
 use crate::error::BuildError;

@@ -1,4 +1,4 @@
-//! Ports as they are built, with their machines and series.
+//! Construction of ports, with their machines and series.
 
 use floodway_units::{PortId, Span, fold, name_key, stream};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use crate::link::wires::Wire;
 use crate::network::blueprint::Blueprint;
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::run::agenda::Armed;
+use crate::run::events::Armed;
 use crate::run::world::tie_key;
 use crate::switch::congestion::PortMachines;
 use crate::switch::own_scheduler::checked;
@@ -39,7 +39,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 gates: Gates::default(),
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 meters: false,
-                quiet: u32::MAX,
+                fast_path_up_to: u32::MAX,
                 noted: false,
                 holds_flows: false,
                 observed: changes || direction.jitter.0 > 0,
@@ -96,14 +96,14 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         scheduler,
         congestion_points,
         cp_timer: Armed::default(),
-        recounts: false,
+        reports_waiting: false,
         sorts_each: false,
         serves: false,
         watches: false,
         clears: false,
-        hears_cnps: false,
+        observes_cnps: false,
         inputs: FxHashMap::default(),
-        placed: FxHashMap::default(),
+        queue_of_flow: FxHashMap::default(),
         meter: None,
     })
 }

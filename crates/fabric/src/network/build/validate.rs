@@ -1,4 +1,4 @@
-//! What later code relies on in a blueprint.
+//! Validation of a blueprint: what later code relies on.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};
@@ -13,13 +13,13 @@ use crate::network::blueprint::{
     UNBOUNDED,
 };
 use crate::network::routing::{Routes, peer};
-use crate::run::agenda::ID_BITS;
+use crate::run::events::ID_BITS;
 use crate::traffic::dependencies;
 
 /// At most so many links lie between two hosts.
 const MOST_HOPS: usize = 250;
 
-/// Links of the first of the shortest paths; none where there is no way.
+/// Links of the first of the shortest paths; none where there is no path.
 fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
     let (mut at, mut hops) = (from, 0);
     while at != to {
@@ -30,7 +30,7 @@ fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
     hops
 }
 
-/// The first two hosts of each switch: one of them is not the sender, and ways lead to both or to neither.
+/// The first two hosts of each switch: one of them is not the sender, and paths lead to both or to neither.
 fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut of_last: FxHashMap<NodeId, [Option<NodeId>; 2]> = FxHashMap::default();
     let mut stands_for = |&host: &NodeId| {
@@ -164,9 +164,9 @@ impl Blueprint {
         }
         let link = &self.links[port.index() / 2];
         let mut controls = link.directions[port.index() % 2].flow_control.iter();
-        let (_, control) = controls.find(|(_, control)| !control.bears_unpaused())?;
+        let (_, control) = controls.find(|(_, control)| !control.tolerates_unpaused())?;
         Some(format!(
-            "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \
+            "it sends packets that no pause holds, which flow-control = {:?} of {} does not tolerate: choose \"pfc\" or \
              \"lossy\"",
             control.name(),
             link.name
@@ -196,8 +196,8 @@ impl Blueprint {
                 format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
             return Err(BuildError { place: "run".into(), key: Some("seed"), message });
         }
-        let lanes = 2 * self.links.len() * self.classes().len();
-        let too_many = self.semantics.ties == Ties::SchedulingOrder && lanes >= 1 << ID_BITS;
+        let port_classes = 2 * self.links.len() * self.classes().len();
+        let too_many = self.semantics.ties == Ties::SchedulingOrder && port_classes >= 1 << ID_BITS;
         if too_many || self.links.len() >= 1 << 27 {
             return Err(BuildError::new("topology", format!("{} links are too many", self.links.len())));
         }
@@ -317,9 +317,9 @@ impl Blueprint {
         if poisson.mean_gap == Span::ZERO {
             return Err("its flows follow each other in no time".into());
         }
-        poisson.validate_spread()?;
+        poisson.validate_pattern()?;
         let receivers = representatives(routes, poisson.receivers());
-        // Hosts of a switch have their ways in common.
+        // Hosts of a switch have their paths in common.
         let mut senders = representatives(routes, poisson.sources.iter().copied()).into_iter().peekable();
         for &source in &poisson.sources {
             self.host(source)?;
@@ -344,7 +344,7 @@ impl Blueprint {
                 Next::Arrived(other) if loops.get(other).is_none_or(|of| of.destination != spec.source) => {
                     "what arrives at its source is another loop's, or none's"
                 }
-                Next::Sent | Next::Left if spec.ahead == 0 => "nothing posts its first message",
+                Next::Sent | Next::Left if spec.depth == 0 => "nothing posts its first message",
                 _ => continue,
             };
             return Err(format!("loop {}: {fault}", i + 1));
@@ -352,7 +352,7 @@ impl Blueprint {
         if loops.is_empty() { Err("it has no loop".into()) } else { Ok(()) }
     }
 
-    /// Would frames follow one another at one instant, where only the time tells their order?
+    /// Would frames follow one another at one instant, where only the time orders them?
     fn has_instant_frames(&self, rate: Rate) -> bool {
         let semantics = &self.semantics;
         let smallest = self.wire.link_control().wire.min(self.wire.ack().wire);

@@ -1,6 +1,6 @@
 //! Routes while links go down and come up.
 //!
-//! The table of a destination is computed when somebody asks for it, and again only if a link has changed meanwhile that
+//! The table of a destination is computed when it is first read, and again only if a link has changed meanwhile that
 //! matters to it: one between nodes of different distance. Where all links are up, or those that are down do not matter,
 //! it is the table of [`Routes`]; of another one only the sets that differ are kept. The ports of a set have the order
 //! that a search over the links that are up gives them: so a table does not depend on the changes before.
@@ -115,7 +115,7 @@ impl ChangingRoutes {
         }
     }
 
-    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no way.
+    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no path.
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
         let Some(to) = &self.all_up.destinations[destination.index()] else { return &[] };
         debug_assert_eq!(self.tables[to.table as usize].version, self.version, "refreshed before");
@@ -219,7 +219,7 @@ impl ChangingRoutes {
 }
 
 impl Routes {
-    /// The ports whose way to the next host or switch leads out of `port`: itself, and over relays those before it,
+    /// The ports whose path to the next host or switch leads out of `port`: itself, and over relays those before it,
     /// a host's or a switch's last.
     fn leading_over(&self, port: PortId) -> impl Iterator<Item = PortId> {
         let before = |&port: &PortId| {
@@ -263,10 +263,10 @@ mod tests {
         (pairs, hosts).prop_map(|(pairs, hosts)| Graph { pairs, hosts })
     }
 
-    /// Its blueprint, and by link the links that are of one way over relays, itself included.
+    /// Its blueprint, and by link the links that are of one path over relays, itself included.
     fn network(graph: &Graph) -> (Blueprint, Vec<Vec<usize>>) {
         let mut nodes: Vec<_> = (0..SWITCHES).map(|i| switch(&format!("s{i}"))).collect();
-        let (mut links, mut ways): (Vec<LinkSpec>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        let (mut links, mut originals): (Vec<LinkSpec>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         for &(a, step, relayed) in &graph.pairs {
             let (b, first) = ((a + step) % SWITCHES, links.len());
             let mut stops = vec![a];
@@ -278,25 +278,25 @@ mod tests {
             }
             stops.push(b);
             links.extend(stops.windows(2).map(|hop| link("l", [hop[0], hop[1]], 100)));
-            ways.extend((first..links.len()).map(|_| (first..links.len()).collect::<Vec<_>>()));
+            originals.extend((first..links.len()).map(|_| (first..links.len()).collect::<Vec<_>>()));
         }
         for at in &graph.hosts {
             nodes.push(host("h"));
             for &switch in at {
-                ways.push(vec![links.len()]);
+                originals.push(vec![links.len()]);
                 links.push(link("l", [nodes.len() as u32 - 1, switch], 100));
             }
         }
-        (blueprint(nodes, links), ways)
+        (blueprint(nodes, links), originals)
     }
 
     /// By node that is no relay and by host: the ports of a network that never had the links that are down.
     fn expected(
         whole: &Blueprint,
-        ways: &[Vec<usize>],
+        originals: &[Vec<usize>],
         down: &[u32],
     ) -> impl Fn(NodeId, NodeId) -> Vec<PortId> + use<> {
-        let gone = |link: &usize| ways[*link].iter().any(|other| down.contains(&(*other as u32)));
+        let gone = |link: &usize| originals[*link].iter().any(|other| down.contains(&(*other as u32)));
         let kept: Vec<usize> = (0..whole.links.len()).filter(|link| !gone(link)).collect();
         let links = kept.iter().map(|&link| whole.links[link].clone()).collect();
         let routes = Routes::new(&blueprint_of(whole, links));
@@ -329,7 +329,7 @@ mod tests {
             graph in graphs(),
             toggles in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..12),
         ) {
-            let (whole, ways) = network(&graph);
+            let (whole, originals) = network(&graph);
             let mut routes = ChangingRoutes::new(Arc::new(Routes::new(&whole)));
             let hosts: Vec<NodeId> =
                 (0..whole.nodes.len() as u32).map(NodeId).filter(|&node| routes.all_up.is_host(node)).collect();
@@ -337,8 +337,8 @@ mod tests {
                 let link = link.index(whole.links.len()) as u32;
                 let down = routes.is_up(link);
                 routes.set(link, down);
-                let expected = expected(&whole, &ways, &routes.down);
-                // A table that nobody asks for in between has more than one change to catch up with.
+                let expected = expected(&whole, &originals, &routes.down);
+                // A table that is not read in between has more than one change to catch up with.
                 for &to in if ask { &hosts[..] } else { &hosts[..1] } {
                     routes.refresh(to);
                     for node in (0..whole.nodes.len() as u32).map(NodeId) {

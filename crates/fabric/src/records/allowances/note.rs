@@ -9,19 +9,19 @@ impl AtNode<'_, '_> {
     pub fn note_allowance(&mut self, slot: u32) {
         let in_step = self.is_step();
         let Some(log) = &mut self.run.kept.allowances else { return };
-        let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
-        if half.state.done || !log.chosen[way.workload as usize] {
+        let (half, path) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.paths[slot as usize]);
+        if half.state.done || !log.chosen[path.workload as usize] {
             return;
         }
         let allowance = half.allowance;
         if half.allowance_noted.replace(allowance) != Some(allowance) {
             let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
-            let allowed = allowed_gbps(&allowance, line, way.base_rtt);
+            let allowed = allowed_gbps(&allowance, line, path.base_rtt);
             log.log.push(Row {
                 time: self.now,
                 nic: self.node.nics[half.nic.index()].number,
                 in_step,
-                flow: way.name(),
+                flow: path.name(),
                 allowance,
                 allowed,
             });

@@ -3,7 +3,7 @@
 use floodway_units::{Bytes, Rate};
 
 use super::Row;
-use crate::network::ways::FlowNames;
+use crate::network::path::FlowNames;
 use crate::records::table::{Table, Values};
 use crate::run::world::World;
 

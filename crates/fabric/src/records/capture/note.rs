@@ -4,7 +4,7 @@ use floodway_units::FlowId;
 use floodway_wire::int::Stack;
 
 use super::{Captured, NO_FLOW};
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{FIRST, INT, Packet};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
@@ -13,17 +13,17 @@ impl AtNode<'_, '_> {
     /// Notes a frame that starts on the wire of a chosen port now.
     #[cold]
     #[inline(never)]
-    pub fn capture(&mut self, port: Local, place: Place) {
+    pub fn capture(&mut self, port: Local, packet_ref: PacketRef) {
         let Some(at) = self.run.kept.capture.count(self.id(port)) else { return };
-        let packet = self.run.packets[place];
+        let packet = self.run.packets[packet_ref];
         let flow = if packet.is_link_control() {
             NO_FLOW
         } else {
             let number = self.oldest_message(packet.flow);
-            self.run.kept.capture.place_of(&self.run.pairs.ways[packet.flow.index()], number)
+            self.run.kept.capture.code_of(&self.run.pairs.paths[packet.flow.index()], number)
         };
         if packet.has(INT) {
-            self.run.kept.capture.stacks.push(self.stack(place));
+            self.run.kept.capture.stacks.push(self.stack(packet_ref));
         }
         self.run.kept.capture.packets.push(Captured {
             at: self.now,
@@ -41,15 +41,15 @@ impl AtNode<'_, '_> {
         });
     }
 
-    fn stack(&self, place: Place) -> Stack {
+    fn stack(&self, packet_ref: PacketRef) -> Stack {
         let mut stack = Stack::default();
-        for hop in self.run.packets.hops(place) {
+        for hop in self.run.packets.hops(packet_ref) {
             stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
         }
         stack
     }
 
-    /// Bytes of the message that a packet begins, as its RETH tells; the packet's own where it is a late
+    /// Bytes of the message that a packet begins, as in its RETH; the packet's own where it is a late
     /// copy of a message that is over, of which nothing is known any more.
     fn message_size(&self, packet: &Packet) -> u32 {
         /// RDMA messages have at most 2 GiB.

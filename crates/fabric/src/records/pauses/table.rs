@@ -9,11 +9,11 @@ impl World<'_> {
     pub fn pause_table(&self) -> Option<Table> {
         let rows = self.run.kept.pauses.as_ref()?.log.rows();
         let classes = self.facts.layout.classes.len();
-        let port_of = |row: &Row| row.lane as usize / classes;
+        let port_of = |row: &Row| row.port_class as usize / classes;
         let numbers = self.port_numbers();
         let codes = |of: &dyn Fn(&Row) -> u32| rows.iter().map(of).collect();
         let events = vec!["pause".to_owned(), "resume".to_owned()];
-        let class = |row: &Row| u64::from(self.facts.layout.classes[row.lane as usize % classes].0);
+        let class = |row: &Row| u64::from(self.facts.layout.classes[row.port_class as usize % classes].0);
         let node = |row: &Row| self.facts.ports[port_of(row)].node.0;
         let link = |row: &Row| (port_of(row) / 2) as u32;
         Some(Table::new(vec![

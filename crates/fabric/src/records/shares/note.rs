@@ -1,22 +1,22 @@
 //! Bytes that flows send, bucket by bucket.
 
 use super::Key;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
-    pub fn note_share(&mut self, port: Local, place: Place) {
-        let packet = &self.run.packets[place];
+    /// Notes a packet that starts on the wire of a port, if the port's flows are counted separately.
+    pub fn note_share(&mut self, port: Local, packet_ref: PacketRef) {
+        let packet = &self.run.packets[packet_ref];
         let Some(log) = &mut self.run.kept.shares else { return };
         if !packet.is_data() {
             return;
         }
         let key = Key {
             port: self.node.ports[port.index()].id.0,
-            flow: self.run.pairs.ways[packet.flow.index()].name(),
+            flow: self.run.pairs.paths[packet.flow.index()].name(),
         };
         let class = self.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.facts.layout.gap;

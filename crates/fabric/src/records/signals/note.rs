@@ -1,16 +1,16 @@
 //! Entries of the signal log.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};
+use floodway_mechanisms::slots::{Cnp, CongestionNotification, CongestionPoint as _, Mark};
 use floodway_units::{Class, Time};
 
 use super::{Cn, What};
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 
-/// The state that the machines of a port say that a queue is in: the first of them that has states.
+/// The state of a queue, by the first machine of its port that has states.
 fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static str {
     points.iter().map(|point| point.state(now, class)).find(|state| !state.is_empty()).unwrap_or_default()
 }
@@ -18,9 +18,9 @@ fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static 
 impl AtNode<'_, '_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: Local) {
-        // Machines at a host's end hear of pauses, but of no packets.
+        // Machines at a host are called for pauses, but for no packets.
         if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
-            self.tell_states(port, What::State);
+            self.push_states(port, What::State);
         }
     }
 
@@ -32,57 +32,65 @@ impl AtNode<'_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn tell_states(&mut self, port: Local, what: fn(&'static str) -> What) {
+    pub(super) fn push_states(&mut self, port: Local, what: fn(&'static str) -> What) {
         let (now, in_step) = (self.time(), self.is_step());
         let classes = self.facts.layout.classes.len();
         let Some(log) = &mut self.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let egress = &mut self.node.egress[self.facts.layout.lane(port, class as u8)];
+            let egress = &mut self.node.egress[self.facts.layout.port_class(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
-                log.say((now.0, in_step), egress.id as usize, what(state));
+                log.push_row((now.0, in_step), egress.id as usize, what(state));
             }
         }
     }
 
-    /// Writes down that the egress `lane` has marked a packet.
-    pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
+    /// Writes down that the egress `port_class` has marked a packet.
+    pub fn note_mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
         let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
-            let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
-            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Mark(mark, flow));
+            let flow = self.run.pairs.paths[self.run.packets[packet_ref].flow.index()].name();
+            log.push_row(
+                (self.now, in_step),
+                self.node.egress[port_class].id as usize,
+                What::Mark(mark, flow),
+            );
         }
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
-    pub fn note_cnp(&mut self, port: Local, notice: &Notice) {
+    pub fn note_cnp(&mut self, port: Local, cnp: &Cnp) {
         let in_step = self.is_step();
-        let way = &self.run.pairs.ways[notice.flow.index()];
-        let lane = self.facts.layout.lane(port, way.class);
-        let name = way.name();
-        self.node.egress[lane].rare.cnps += 1;
+        let path = &self.run.pairs.paths[cnp.flow.index()];
+        let port_class = self.facts.layout.port_class(port, path.class);
+        let name = path.name();
+        self.node.egress[port_class].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
-            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
+            log.push_row(
+                (self.now, in_step),
+                self.node.egress[port_class].id as usize,
+                What::Cnp(name, cnp.window),
+            );
         }
     }
 
-    /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
-    pub fn note_cn(&mut self, port: Local, ingress: Local, notice: &RegionNotice) {
-        let class = self.facts.layout.dense(notice.class);
+    /// Counts a congestion notification of a machine of `port` that goes out of `ingress`, and writes it down.
+    pub fn note_cn(&mut self, port: Local, ingress: Local, cn: &CongestionNotification) {
+        let class = self.facts.layout.dense(cn.class);
         if class == u8::MAX {
             // No queue is of it.
             return;
         }
-        let lane = self.facts.layout.lane(port, class);
-        self.node.egress[lane].rare.cns += 1;
+        let port_class = self.facts.layout.port_class(port, class);
+        self.node.egress[port_class].rare.cns += 1;
         let in_step = self.is_step();
         let to = self.facts.node_of(peer(self.id(ingress)));
         if let Some(log) = &mut self.run.kept.signals {
-            log.say(
+            log.push_row(
                 (self.now, in_step),
-                self.node.egress[lane].id as usize,
-                What::Cn(Cn { to, degree: notice.degree, flows: notice.count }),
+                self.node.egress[port_class].id as usize,
+                What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Table of signals.
 
 use super::{Cn, EVENTS, Row, What};
-use crate::network::ways::FlowNames;
+use crate::network::path::FlowNames;
 use crate::records::table::{NONE, Table, Values};
 use crate::run::world::World;
 
@@ -15,7 +15,7 @@ impl World<'_> {
             let state = self.port(port);
             if state.has_cp && !state.at_host {
                 let (mut at, port) = self.at_port(port);
-                at.tell_states(port, What::Start);
+                at.push_states(port, What::Start);
             }
         }
     }
@@ -24,7 +24,7 @@ impl World<'_> {
     pub fn signal_table(&self) -> Option<Table> {
         let rows = self.run.kept.signals.as_ref()?.log.rows();
         let classes = self.facts.layout.classes.len();
-        let port_of = |row: &Row| row.lane as usize / classes;
+        let port_of = |row: &Row| row.port_class as usize / classes;
         let numbers = self.port_numbers();
         let codes = |of: &dyn Fn(&Row) -> u32| rows.iter().map(of).collect();
         let (mut flows, mut states) = (FlowNames::default(), Vec::new());
@@ -33,7 +33,7 @@ impl World<'_> {
         let flow_codes = flow_codes.collect();
         let state_codes = rows.iter().map(|row| row.what.state().map_or(NONE, |of| place(&mut states, of)));
         let state_codes = state_codes.collect();
-        let class = |row: &Row| u64::from(self.facts.layout.classes[row.lane as usize % classes].0);
+        let class = |row: &Row| u64::from(self.facts.layout.classes[row.port_class as usize % classes].0);
         let window = |row: &Row| row.what.window().map_or(f64::NAN, |window| window.0 as f64);
         let of_cn = |of: fn(Cn) -> u8| -> Values {
             let number = |row: &Row| row.what.cn().map_or(f64::NAN, |cn| f64::from(of(cn)));
@@ -80,7 +80,7 @@ impl World<'_> {
     }
 }
 
-/// The place of a word among others, to which it is added if it is new; they are few.
+/// The index of a word among others, to which it is added if it is new; they are few.
 fn place(words: &mut Vec<String>, word: &str) -> u32 {
     let at = words.iter().position(|known| known == word).unwrap_or_else(|| {
         words.push(word.to_owned());

@@ -239,7 +239,7 @@ impl Units {
         }
         for &unit in units {
             if group[unit] == NOWHERE {
-                // It is linked to nobody.
+                // It has no link.
                 group[unit] = groups.start as u8;
             }
         }

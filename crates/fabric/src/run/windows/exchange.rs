@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_engine::Event;
 
-use super::{NEAR, NOBODY, Windows};
+use super::{NEAR, NO_NODE, Windows};
 
 impl Windows {
     /// The same windows without events, for another thread.
@@ -81,7 +81,7 @@ impl Windows {
 
     /// Leaves the window.
     pub fn end(&mut self) {
-        (self.node, self.stop) = (NOBODY, 0);
+        (self.node, self.stop) = (NO_NODE, 0);
     }
 
     /// The time of the next step of the whole network, if there is one.

@@ -1,4 +1,4 @@
-//! Events of an inbox in order.
+//! Sorting of the events of an inbox.
 
 use floodway_engine::{Event, sink};
 

@@ -13,11 +13,11 @@ impl World<'_> {
     /// Executes windows on the threads of a plan from now on, if nodes are executed one by one; before the run begins.
     pub fn start_workers(&mut self, thread_plan: &ThreadPlan) {
         let threads = thread_plan.threads();
-        let agendas: Option<Vec<_>> =
+        let events: Option<Vec<_>> =
             (1..threads).map(|thread| self.run.events.of_thread(thread as u8)).collect();
-        let Some(agendas) = agendas.filter(|agendas| !agendas.is_empty()) else { return };
+        let Some(events) = events.filter(|events| !events.is_empty()) else { return };
         let blueprint = self.facts.blueprint;
-        self.other_runs = agendas.into_iter().map(|events| self.run.share(blueprint, events)).collect();
+        self.other_runs = events.into_iter().map(|events| self.run.share(blueprint, events)).collect();
         for run in self.runs_mut() {
             run.pairs.posted.resize_with(threads, Vec::new);
         }
@@ -70,7 +70,7 @@ impl World<'_> {
         self.worker_pool = Some(worker_pool);
     }
 
-    /// Executes the next windows before `end`, as many as owners stay the same; how many there were, none if there are none.
+    /// Executes the next windows before `end`, as many as owners stay the same; returns their number.
     fn run_some_windows(&mut self, worker_pool: &WorkerPool, end: u64) -> Option<u64> {
         let nodes = SharedSlice::new(&mut self.nodes);
         let (facts, nodes) = (&self.facts, &nodes);

@@ -7,53 +7,61 @@ use super::Uncharge;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::records::tally::FirstDrop;
-use crate::run::agenda::{NEVER, What};
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::{EventKind, NEVER};
 
 impl AtNode<'_, '_> {
-    /// Charges a packet where nobody has anything to decide or to say about it: the account and the pool are far from
-    /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
-    /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
+    /// Charges a packet for which no callback runs: the account and the pool are far from every threshold, and the egress
+    /// queue is shorter than any congestion point looks at. Two packets of three take this path, at a tenth of the cost of
+    /// the calls that it saves; returns false if those calls are needed.
     #[inline]
-    pub fn charge_unheard(&mut self, lane: usize, ingress: Local, out: Local, class: u8, frame: u16) -> bool {
+    pub fn charge_on_fast_path(
+        &mut self,
+        port_class: usize,
+        ingress: Local,
+        out: Local,
+        class: u8,
+        frame: u16,
+    ) -> bool {
         let frame = u64::from(frame);
-        let account = self.node.ingress.known(lane);
+        let account = self.node.ingress.known(port_class);
         let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
-        if shared >= u64::from(account.quiet)
+        if shared >= u64::from(account.fast_path_below)
             || account.headroom > 0
-            || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
-            || pool.pool_used.saturating_add(frame) > pool.pool_quiet
+            || port.waiting + frame > u64::from(port.fast_path_up_to)
+                && self.joins_beyond_fast_path(out, class, frame)
+            || pool.pool_used.saturating_add(frame) > pool.pool_fast_path_up_to
             || port.gates.discards != 0
             || !port.up
         {
             return false;
         }
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
-        if held > u64::from(account.told) || self.now >= account.told_until {
-            self.tell_held(lane, ingress, held);
+        if held > u64::from(account.recorded) || self.now >= account.recorded_until {
+            self.record_held(port_class, ingress, held);
         }
         self.node.switch.holds(frame, of_pool);
         true
     }
 
-    /// Do congestion points hear of a frame that joins the first queue of its class?
+    /// Is the first queue of a class beyond the fast path once the frame has joined it, so that congestion points are called?
     #[inline(never)]
-    fn joins_heard(&self, out: Local, class: u8, frame: u64) -> bool {
+    fn joins_beyond_fast_path(&self, out: Local, class: u8, frame: u64) -> bool {
         let queue =
             self.node.queues.known(self.facts.layout.queue(out) + self.facts.layout.first_queue(class));
-        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).quiet)
+        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).fast_path_up_to)
     }
 
-    /// Charges the packet to its ingress, or says why it must be dropped.
-    pub fn charge(&mut self, lane: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+    /// Charges the packet to its ingress, or returns why it must be dropped.
+    pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
-        let view = self.account_view(lane);
-        let account = self.node.ingress.known(lane);
+        let view = self.account_view(port_class);
+        let account = self.node.ingress.known(port_class);
         let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
         let pool = PoolView {
             free: view.pool_free,
@@ -65,7 +73,7 @@ impl AtNode<'_, '_> {
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let now = self.time();
         let rng = &mut self.node.streams.admission;
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
@@ -85,7 +93,7 @@ impl AtNode<'_, '_> {
                         (account.held + held + frame).saturating_sub(account.sizes.own)
                     };
                     self.run.kept.records.lossless_drop(FirstDrop {
-                        lane: account.id as usize,
+                        port_class: account.id as usize,
                         time: self.now,
                         order: self.order,
                         missing,
@@ -98,7 +106,7 @@ impl AtNode<'_, '_> {
         let total = account.held + account.headroom;
         account.peaks.headroom = account.peaks.headroom.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
-        self.tell_held(lane, packet.ingress, total);
+        self.record_held(port_class, packet.ingress, total);
         self.node.switch.holds(frame, of_pool);
         if self.has_crossbar() {
             self.charge_voq(packet.ingress, out, packet.class, packet.frame);
@@ -107,7 +115,7 @@ impl AtNode<'_, '_> {
     }
 
     /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
-    /// nobody pays for it who does not ask.
+    /// only admissions that need it pay for it.
     pub fn beyond(&self, reserve: Bytes) -> Bytes {
         let queues = self.node.locals().flat_map(|port| {
             let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
@@ -116,55 +124,55 @@ impl AtNode<'_, '_> {
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
 
-    /// An account holds `held` bytes: its peak and the port's series hear of it.
+    /// Records in the account's peak and the port's series that it holds `held` bytes.
     #[inline(never)]
-    fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
+    fn record_held(&mut self, port_class: usize, ingress: Local, held: u64) {
         let series = self.node.series.known_mut(ingress.index());
         series.buffer(self.now, held);
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         account.peaks.held = account.peaks.held.max(held);
-        if self.now >= account.told_until {
-            (account.told, account.told_until) = (0, series.ends());
+        if self.now >= account.recorded_until {
+            (account.recorded, account.recorded_until) = (0, series.ends());
         }
-        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX));
+        account.recorded = account.recorded.max(u32::try_from(held).unwrap_or(u32::MAX));
     }
 
-    /// The switch's accounts hear of releases, or no longer.
-    pub fn awaiting_changed(&mut self, lane: usize) {
-        self.set_quiet(lane);
-        if self.node.ingress.known(lane).awaits {
-            self.await_releases(lane);
-        }
-    }
-
-    /// Up to where packets come in unheard is kept anew.
-    pub fn set_quiet(&mut self, lane: usize) {
-        if let Some(quiet) = self.quiet_of_account(lane) {
-            self.node.ingress.known_mut(lane).quiet = quiet;
+    /// The account begins or stops to wait for releases.
+    pub fn awaiting_changed(&mut self, port_class: usize) {
+        self.set_fast_path(port_class);
+        if self.node.ingress.known(port_class).awaits {
+            self.await_releases(port_class);
         }
     }
 
-    /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
-    pub fn quiet_of_account(&self, lane: usize) -> Option<u32> {
-        let (account, switch) = (self.node.ingress.known(lane), &self.node.switch);
+    /// Computes the bound of the fast path of an account.
+    pub fn set_fast_path(&mut self, port_class: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
+            self.node.ingress.known_mut(port_class).fast_path_below = fast_path_below;
+        }
+    }
+
+    /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where there is no fast path.
+    pub fn fast_path_of_account(&self, port_class: usize) -> Option<u32> {
+        let (account, switch) = (self.node.ingress.known(port_class), &self.node.switch);
         if account.at_host || switch.pipeline != 0 {
             return None;
         }
         let pooled = account.pooled;
         // Behind a crossbar nothing goes straight through.
         let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
-        let quiet = if !plain || pooled && switch.pool_size == 0 {
+        let fast_path_below = if !plain || pooled && switch.pool_size == 0 {
             0
         } else if pooled {
-            account.receiver.quiet_below(bytes(switch.pool_size - switch.pool_quiet)).0
+            account.receiver.fast_path_below(bytes(switch.pool_size - switch.pool_fast_path_up_to)).0
         } else {
             account
                 .receiver
-                .quiet_below(Bytes::ZERO)
+                .fast_path_below(Bytes::ZERO)
                 .0
                 .min(account.sizes.own.saturating_sub(account.sizes.headroom))
         };
-        Some(u32::try_from(quiet).unwrap_or(u32::MAX))
+        Some(u32::try_from(fast_path_below).unwrap_or(u32::MAX))
     }
 
     /// `frame` bytes that are charged to no account have left the switch.
@@ -172,17 +180,17 @@ impl AtNode<'_, '_> {
         self.node.switch.occupied -= u64::from(frame);
     }
 
-    /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
-    pub fn uncharge(&mut self, lane: usize, ingress: Local, frame: u16) {
+    /// Takes `frame` bytes off an account, from headroom first, and calls its receiver half.
+    pub fn uncharge(&mut self, port_class: usize, ingress: Local, frame: u16) {
         self.node.switch.occupied -= u64::from(frame);
-        self.uncharge_account(lane, ingress, frame);
+        self.uncharge_account(port_class, ingress, frame);
     }
 
     /// Takes `frame` bytes off an account that stay in the switch, or have left it.
     #[inline]
-    pub fn uncharge_account(&mut self, lane: usize, ingress: Local, frame: u16) {
+    pub fn uncharge_account(&mut self, port_class: usize, ingress: Local, frame: u16) {
         let frame = u64::from(frame);
-        let account = self.node.ingress.known_mut(lane);
+        let account = self.node.ingress.known_mut(port_class);
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
         account.headroom -= from_headroom;
@@ -194,17 +202,17 @@ impl AtNode<'_, '_> {
             switch.pool_used -= shrunk;
         }
         if account.awaits {
-            self.with_receiver(lane, ingress, FcReceiver::on_release);
+            self.with_receiver(port_class, ingress, FcReceiver::on_release);
         }
     }
 
-    /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    /// The packet just put on the wire by `port` is uncharged from account `port_class` at its last bit.
     #[inline]
-    pub fn release_later(&mut self, port: Local, ingress: Local, lane: usize, frame: u16) {
+    pub fn release_later(&mut self, port: Local, ingress: Local, port_class: usize, frame: u16) {
         let at = self.node.ports.known(port.index()).free_at;
         let switch = &mut *self.node.switch;
         switch.next_release = switch.next_release.min(at);
-        let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
+        let uncharge = Uncharge { at, port, ingress, port_class: port_class as u32, frame };
         // Nearly always the last: only a short packet or a faster port overtakes others.
         if switch.releases.back().is_none_or(|last| (last.at, last.port) <= (at, port)) {
             switch.releases.push_back(uncharge);
@@ -212,39 +220,39 @@ impl AtNode<'_, '_> {
             let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             switch.releases.insert(after, uncharge);
         }
-        if self.node.ingress.known(lane).awaits {
-            self.run.events.add(What::Release, self.node.switch.number, at);
+        if self.node.ingress.known(port_class).awaits {
+            self.run.events.add(EventKind::Release, self.node.switch.number, at);
         }
     }
 
-    /// Makes events of the releases that `lane` now waits for.
-    pub fn await_releases(&mut self, lane: usize) {
+    /// Makes events of the releases that `port_class` now waits for.
+    pub fn await_releases(&mut self, port_class: usize) {
         let switch = &self.node.switch;
-        for leaving in switch.releases.iter().filter(|leaving| leaving.lane as usize == lane) {
-            self.run.events.add(What::Release, switch.number, leaving.at.max(self.now));
+        for leaving in switch.releases.iter().filter(|leaving| leaving.port_class as usize == port_class) {
+            self.run.events.add(EventKind::Release, switch.number, leaving.at.max(self.now));
         }
     }
 
     /// Uncharges all packets whose last bit has gone, in order of time, then of port; whether
     /// there were any.
     #[inline]
-    pub fn settle(&mut self) -> bool {
+    pub fn apply_releases(&mut self) -> bool {
         let any = self.node.switch.next_release <= self.now;
         if any {
-            self.settle_due();
+            self.apply_due_releases();
         }
         any
     }
 
     #[inline(never)]
-    fn settle_due(&mut self) {
+    fn apply_due_releases(&mut self) {
         loop {
             let state = &mut *self.node.switch;
             let Some(leaving) = state.releases.pop_front() else { return };
             let next = state.releases.front().map_or(NEVER, |first| first.at);
             state.next_release = next;
-            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
-            // What was said of it may have led here, too.
+            self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
+            // A callback may have led here, too.
             if next > self.now || self.node.switch.next_release > self.now {
                 return;
             }

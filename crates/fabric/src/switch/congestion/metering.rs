@@ -2,36 +2,40 @@
 
 use floodway_mechanisms::slots::DropReason;
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 
 impl AtNode<'_, '_> {
     /// Has a metered message wait its turn at `out`, or drops it.
-    pub fn queue_metered(&mut self, out: Local, place: Place) {
-        let frame = self.run.packets[place].frame;
+    pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
+        let frame = self.run.packets[packet_ref].frame;
         let up = self.node.ports.known(out.index()).up;
         let Some(meter) = self.node.machines[out.index()].meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
             let at_host = self.node.ports.known(out.index()).at_host;
-            let ingress = if at_host { out } else { self.run.packets[place].ingress };
-            let lane = self.facts.layout.lane(ingress, 0);
-            return self.discard(lane, place, if up { DropReason::Selective } else { DropReason::LinkDown });
+            let ingress = if at_host { out } else { self.run.packets[packet_ref].ingress };
+            let port_class = self.facts.layout.port_class(ingress, 0);
+            return self.discard(
+                port_class,
+                packet_ref,
+                if up { DropReason::Metered } else { DropReason::LinkDown },
+            );
         }
         meter.joins();
-        meter.fifo.push(&mut self.run.packets, place);
+        meter.fifo.push(&mut self.run.packets, packet_ref);
         self.joins(out, frame);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// Takes the next metered message of a port, if it may leave now; else the port looks again when it may.
-    pub fn take_metered(&mut self, port: Local) -> Option<Place> {
+    pub fn take_metered(&mut self, port: Local) -> Option<PacketRef> {
         let now = self.time();
         let machines = &mut self.node.machines[port.index()];
         let meter = machines.meter.as_mut()?;
-        let place = meter.fifo.front()?;
-        let frame = self.run.packets[place].frame;
+        let packet_ref = meter.fifo.front()?;
+        let frame = self.run.packets[packet_ref].frame;
         let wire = self.facts.layout.wire(frame);
         let opens = meter.opens_for(now, wire);
         if opens > now {
@@ -42,7 +46,7 @@ impl AtNode<'_, '_> {
         meter.fifo.pop(&self.run.packets);
         meter.leaves(now, wire);
         self.leaves(port, frame);
-        Some(place)
+        Some(packet_ref)
     }
 
     /// The instant has come for which a port waited to look at its metered messages.
@@ -57,12 +61,12 @@ impl AtNode<'_, '_> {
     pub fn flush_metered(&mut self, port: Local, reason: DropReason) {
         let Some(meter) = self.node.machines[port.index()].meter.as_mut() else { return };
         let mut waiting = meter.empty();
-        while let Some(place) = waiting.pop(&self.run.packets) {
-            let packet = self.run.packets.take(place);
+        while let Some(packet_ref) = waiting.pop(&self.run.packets) {
+            let packet = self.run.packets.take(packet_ref);
             self.quits(port, packet.frame);
             let at_host = self.node.ports.known(port.index()).at_host;
-            let lane = self.facts.layout.lane(if at_host { port } else { packet.ingress }, 0);
-            self.drop_packet(lane, &packet, reason);
+            let port_class = self.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
+            self.drop_packet(port_class, &packet, reason);
         }
     }
 }

@@ -1,208 +1,214 @@
-//! Packets on the way through a switch.
+//! Passage of packets through a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
 
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
 use crate::network::layout::Local;
-use crate::run::agenda::What;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::events::EventKind;
 
 impl AtNode<'_, '_> {
-    /// A packet has arrived whole at a switch; `lane` is its account there.
+    /// A packet has arrived whole at a switch; `port_class` is its account there.
     #[inline]
-    pub fn switch_receives(&mut self, ingress: Local, lane: usize, place: Place) {
-        let packet = &mut self.run.packets[place];
+    pub fn switch_receives(&mut self, ingress: Local, port_class: usize, packet_ref: PacketRef) {
+        let packet = &mut self.run.packets[packet_ref];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
-        if self.facts.hears_cnps {
-            self.cnp_passes(ingress, place);
+        if self.facts.observes_cnps {
+            self.cnp_passes(ingress, packet_ref);
         }
-        let Some(out) = self.next_port(ingress, place) else {
-            return self.refuse(lane, ingress, place, DropReason::NoRoute);
+        let Some(out) = self.next_port(ingress, packet_ref) else {
+            return self.refuse(port_class, ingress, packet_ref, DropReason::NoRoute);
         };
         if class == 0 {
-            if !self.control_goes_through(out, place) {
-                self.take_in_control(out, place);
+            if !self.control_goes_through(out, packet_ref) {
+                self.take_in_control(out, packet_ref);
             }
             return;
         }
-        self.settle();
-        if self.charge_unheard(lane, ingress, out, class, frame) {
-            self.pass_on(out, lane, place);
+        self.apply_releases();
+        if self.charge_on_fast_path(port_class, ingress, out, class, frame) {
+            self.pass_on(out, port_class, packet_ref);
         } else {
-            self.take_in(ingress, lane, out, place);
+            self.take_in(ingress, port_class, out, packet_ref);
         }
     }
 
-    /// Takes in a packet of the control class that does not go straight through: charged to nobody, it passes the pipeline
+    /// Takes in a packet of the control class that does not go straight through: charged to no account, it passes the pipeline
     /// as data does.
     #[inline(never)]
-    fn take_in_control(&mut self, out: Local, place: Place) {
+    fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
         if self.node.switch.pipeline == 0 {
-            self.queue_control(out, place);
+            self.queue_control(out, packet_ref);
         } else {
-            self.enter_pipeline((out, 0), place);
+            self.enter_pipeline((out, 0), packet_ref);
         }
     }
 
-    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `lane` is its account, and
+    /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its account, and
     /// `out` where it leaves.
     #[inline(never)]
-    fn take_in(&mut self, ingress: Local, lane: usize, out: Local, place: Place) {
-        let packet = self.run.packets[place];
-        let Some(q) = self.place(out, &packet) else {
-            return self.refuse(lane, ingress, place, DropReason::IsolatedFull);
+    fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        let Some(q) = self.queue_for(out, &packet) else {
+            return self.refuse(port_class, ingress, packet_ref, DropReason::IsolatedFull);
         };
         if let Some(reason) = self.refused(out, q, &packet) {
-            self.refuse(lane, ingress, place, reason);
+            self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
         if self.node.ports.known(out.index()).isolates {
             if self.may_lose(out, q) {
-                return self.isolate(ingress, lane, (out, q), place);
+                return self.isolate(ingress, port_class, (out, q), packet_ref);
             }
-            self.run.packets[place].flags &= !ISOLATED;
+            self.run.packets[packet_ref].flags &= !ISOLATED;
         }
-        if let Some(reason) = self.charge(lane, out, q, &packet) {
-            self.refuse(lane, ingress, place, reason);
+        if let Some(reason) = self.charge(port_class, out, q, &packet) {
+            self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
-        let view = self.account_view(lane);
+        let view = self.account_view(port_class);
         let pipeline = self.node.switch.pipeline;
         if pipeline == 0 {
             let crosses = self.has_crossbar();
             if crosses {
-                self.wait_to_cross(out, q, place);
+                self.wait_to_cross(out, q, packet_ref);
             } else {
-                self.enqueue(out, q, place);
+                self.enqueue(out, q, packet_ref);
             }
-            self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+            self.call_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
             if !crosses {
-                self.kick(out);
+                self.try_transmit(out);
             }
             return;
         }
-        self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
-        self.enter_pipeline((out, q), place);
+        self.call_receiver(port_class, ingress, &view, FcReceiver::on_enqueue);
+        self.enter_pipeline((out, q), packet_ref);
     }
 
-    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it pauses nobody.
-    fn isolate(&mut self, ingress: Local, lane: usize, (out, q): (Local, usize), place: Place) {
-        let packet = &mut self.run.packets[place];
+    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it causes no pause.
+    fn isolate(
+        &mut self,
+        ingress: Local,
+        port_class: usize,
+        (out, q): (Local, usize),
+        packet_ref: PacketRef,
+    ) {
+        let packet = &mut self.run.packets[packet_ref];
         packet.flags |= ISOLATED;
         let frame = u64::from(packet.frame);
         self.node.switch.holds(frame, 0);
         if self.node.switch.pipeline == 0 {
-            self.enqueue(out, q, place);
+            self.enqueue(out, q, packet_ref);
         } else {
-            self.enter_pipeline((out, q), place);
+            self.enter_pipeline((out, q), packet_ref);
         }
         // For the account it is as if it had been discarded.
-        self.with_receiver(lane, ingress, FcReceiver::on_refused);
-        self.kick(out);
+        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
+        self.try_transmit(out);
     }
 
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
-    fn enter_pipeline(&mut self, (out, q): (Local, usize), place: Place) {
+    fn enter_pipeline(&mut self, (out, q): (Local, usize), packet_ref: PacketRef) {
         if q != 0 && self.node.ports.known(out.index()).isolates {
-            // What is charged for it goes by its queue: which one that is is settled now.
-            let packet = self.run.packets[place];
-            self.note_placed(out, q, &packet);
+            // Its queue decides what is charged for it, so the queue is chosen now.
+            let packet = self.run.packets[packet_ref];
+            self.note_queue_of_flow(out, q, &packet);
         }
         let at = self.now + self.node.switch.pipeline;
         let pipe = &mut self.node.switch.pipe;
-        pipe.push_back((at, out, place));
+        pipe.push_back((at, out, packet_ref));
         if pipe.len() == 1 {
-            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
     }
 
     /// A packet has passed the pipeline.
     pub fn leave_pipeline(&mut self) {
         let pipe = &mut self.node.switch.pipe;
-        let Some((_, out, place)) = pipe.pop_front() else { return };
+        let Some((_, out, packet_ref)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
-            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
-        let packet = self.run.packets[place];
+        let packet = self.run.packets[packet_ref];
         if packet.class == 0 {
-            return self.control_leaves_pipeline(out, place);
+            return self.control_leaves_pipeline(out, packet_ref);
         }
         let q = if self.node.ports.known(out.index()).isolates {
             self.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
-            self.wished_place(out, &packet)
+            self.preferred_queue(out, &packet)
         };
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, q) {
-            let lane = self.facts.layout.lane(packet.ingress, packet.class);
-            self.discard(lane, place, reason);
-            self.settle();
+            let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+            self.discard(port_class, packet_ref, reason);
+            self.apply_releases();
             if self.node.ports.known(out.index()).isolates {
-                self.no_longer_placed(out, packet.flow);
+                self.flow_left_queue(out, packet.flow);
             }
             if self.has_crossbar() {
                 self.never_crosses(out, &packet);
             } else if self.may_lose(out, q) {
                 self.node.switch.occupied -= u64::from(packet.frame);
             } else {
-                self.uncharge(lane, packet.ingress, packet.frame);
+                self.uncharge(port_class, packet.ingress, packet.frame);
             }
         } else if self.has_crossbar() {
-            self.wait_to_cross(out, q, place);
+            self.wait_to_cross(out, q, packet_ref);
         } else {
-            self.join(out, q, place);
+            self.join(out, q, packet_ref);
         }
     }
 
     /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
-    fn control_leaves_pipeline(&mut self, out: Local, place: Place) {
+    fn control_leaves_pipeline(&mut self, out: Local, packet_ref: PacketRef) {
         if self.node.ports.known(out.index()).up {
-            self.queue_control(out, place);
+            self.queue_control(out, packet_ref);
         } else {
-            let lane = self.facts.layout.lane(self.run.packets[place].ingress, 0);
-            self.discard(lane, place, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(self.run.packets[packet_ref].ingress, 0);
+            self.discard(port_class, packet_ref, DropReason::LinkDown);
         }
     }
 
-    /// Sends a packet on that no congestion point hears of: straight through where the port has nothing else to do, else
-    /// by its queue. `lane` is its account.
+    /// Forwards a packet on the fast path: straight through where the port has nothing else to do, else
+    /// by its queue. `port_class` is its account.
     #[inline]
-    fn pass_on(&mut self, out: Local, lane: usize, place: Place) {
-        let Packet { class, frame, ingress, .. } = self.run.packets[place];
+    fn pass_on(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) {
+        let Packet { class, frame, ingress, .. } = self.run.packets[packet_ref];
         if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
             if self.facts.telemetry {
-                self.record_hop(out, place);
+                self.record_hop(out, packet_ref);
             }
-            self.send_charged(out, place, (ingress, lane), frame);
+            self.send_charged(out, packet_ref, (ingress, port_class), frame);
         } else {
-            self.join(out, self.facts.layout.first_queue(class), place);
+            self.join(out, self.facts.layout.first_queue(class), packet_ref);
         }
     }
 
     /// Puts a charged packet into its egress queue, and lets the port look.
     #[inline(never)]
-    pub fn join(&mut self, out: Local, q: usize, place: Place) {
-        self.enqueue(out, q, place);
-        self.kick(out);
+    pub fn join(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
+        self.enqueue(out, q, packet_ref);
+        self.try_transmit(out);
     }
 
     /// The queue that the packet joins; none if it must be dropped.
     ///
-    /// A packet that left a queue which nobody pauses was not asked for: where its ingress has nothing but headroom left it
-    /// waits in a queue that may lose it, if there is one, whatever the flow is here; what waits of the flow moves there.
-    pub fn place(&mut self, out: Local, packet: &Packet) -> Option<usize> {
-        let q = self.wished_place(out, packet);
+    /// A packet from a queue that no pause holds may be one too many: where its ingress has nothing but headroom left it waits
+    /// in a queue that may lose it, if there is one, and what waits of its flow moves there.
+    pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
+        let q = self.preferred_queue(out, packet);
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
             return Some(q);
         }
         if !self.node.ports.known(out.index()).isolates {
             return None;
         }
-        if self.node.machines[out.index()].placed.contains_key(&packet.flow.0) {
+        if self.node.machines[out.index()].queue_of_flow.contains_key(&packet.flow.0) {
             self.isolate_waiting(out, packet.class, Some(packet.flow));
         }
         Some(self.facts.layout.first_queue_of(packet.class, 1))
@@ -210,12 +216,12 @@ impl AtNode<'_, '_> {
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     fn is_pressed(&self, packet: &Packet) -> bool {
-        let lane = self.facts.layout.lane(packet.ingress, packet.class);
-        let account = self.node.ingress.known(lane);
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        let account = self.node.ingress.known(port_class);
         if !account.lossless {
             return false;
         }
-        let view = self.account_view(lane);
+        let view = self.account_view(port_class);
         let threshold = account.receiver.threshold(view.pool_free);
         let frame = bytes(u64::from(packet.frame));
         account.headroom > 0
@@ -224,15 +230,15 @@ impl AtNode<'_, '_> {
             || frame > view.pool_free
     }
 
-    /// Where the packet's flow should wait, unless it still has packets elsewhere.
-    fn wished_place(&mut self, out: Local, packet: &Packet) -> usize {
+    /// The queue where the packet's flow waits already, or which the congestion point chooses.
+    fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
         if !self.node.ports.known(out.index()).has_cp
             || self.facts.layout.subs == 1 && self.facts.layout.queues_per_port == 2
         {
             return self.facts.layout.first_queue(packet.class);
         }
         let machines = &self.node.machines[out.index()];
-        if let Some(&(q, _)) = machines.placed.get(&packet.flow.0)
+        if let Some(&(q, _)) = machines.queue_of_flow.get(&packet.flow.0)
             && !machines.sorts_each
         {
             return q;
@@ -241,7 +247,7 @@ impl AtNode<'_, '_> {
         self.facts.layout.first_queue_of(packet.class, sub)
     }
 
-    /// Is the `q`-th queue of a port one that may lose what waits in it? Then it is paused by nobody, and its packets are
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its packets are
     /// charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {
@@ -271,38 +277,39 @@ impl AtNode<'_, '_> {
         points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
     }
 
-    /// A packet that has just arrived is discarded before it is charged; `lane` is its account.
+    /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
     #[inline(never)]
-    fn refuse(&mut self, lane: usize, ingress: Local, place: Place, reason: DropReason) {
-        self.discard(lane, place, reason);
-        self.settle();
-        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+    fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
+        self.discard(port_class, packet_ref, reason);
+        self.apply_releases();
+        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
     }
 
     /// Puts a charged packet into its egress queue.
-    pub fn enqueue(&mut self, out: Local, q: usize, place: Place) {
-        let &Packet { class, frame, .. } = &self.run.packets[place];
-        let lane = self.facts.layout.lane(out, class);
+    pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
+        let &Packet { class, frame, .. } = &self.run.packets[packet_ref];
+        let port_class = self.facts.layout.port_class(out, class);
         if self.node.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
-            let packet = &mut self.run.packets[place];
-            packet.paused = packet.paused.wrapping_sub(self.node.egress.known_mut(lane).paused(self.now));
+            let packet = &mut self.run.packets[packet_ref];
+            packet.paused =
+                packet.paused.wrapping_sub(self.node.egress.known_mut(port_class).paused(self.now));
         }
         let queue = self.node.queues.known_mut(out.index() * self.facts.layout.queues_per_port + q);
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
-        queue.fifo.push(&mut self.run.packets, place);
+        queue.fifo.push(&mut self.run.packets, packet_ref);
         self.joins(out, frame);
-        if queued <= u64::from(self.node.ports.known(out.index()).quiet) {
+        if queued <= u64::from(self.node.ports.known(out.index()).fast_path_up_to) {
             return;
         }
-        self.enqueued(out, q, lane, place);
+        self.enqueued(out, q, port_class, packet_ref);
     }
 
     /// Sends a packet of the control class that is made at this node: no pipeline is before it.
     #[inline(never)]
-    pub fn send_control(&mut self, out: Local, place: Place) {
-        if !self.control_goes_through(out, place) {
-            self.queue_control(out, place);
+    pub fn send_control(&mut self, out: Local, packet_ref: PacketRef) {
+        if !self.control_goes_through(out, packet_ref) {
+            self.queue_control(out, packet_ref);
         }
     }
 
@@ -310,38 +317,42 @@ impl AtNode<'_, '_> {
     /// the network has a pipeline; was it so?
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
-    fn control_goes_through(&mut self, out: Local, place: Place) -> bool {
+    fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {
         let &Port { up, at_host, meters, .. } = self.node.ports.known(out.index());
-        let through =
-            up && !meters && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
+        let through = up
+            && !meters
+            && self.facts.straight_control
+            && !at_host
+            && !self.apply_releases()
+            && self.is_idle(out);
         if through {
-            self.goes_through(out, self.run.packets[place].frame);
-            self.put_on_link(out, place);
+            self.goes_through(out, self.run.packets[packet_ref].frame);
+            self.put_on_link(out, packet_ref);
         }
         through
     }
 
     /// Puts a packet into the queue of the control class, and lets the port look.
     #[inline(never)]
-    fn queue_control(&mut self, out: Local, place: Place) {
-        if self.node.ports.known(out.index()).meters && self.run.packets[place].is_metered() {
-            return self.queue_metered(out, place);
+    fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
+        if self.node.ports.known(out.index()).meters && self.run.packets[packet_ref].is_metered() {
+            return self.queue_metered(out, packet_ref);
         }
         if !self.node.ports.known(out.index()).up {
-            let lane = self.facts.layout.lane(out, 0);
-            self.discard(lane, place, DropReason::LinkDown);
+            let port_class = self.facts.layout.port_class(out, 0);
+            self.discard(port_class, packet_ref, DropReason::LinkDown);
             return;
         }
-        let frame = self.run.packets[place].frame;
+        let frame = self.run.packets[packet_ref].frame;
         let at = self.facts.layout.queue(out);
-        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, packet_ref);
         self.joins(out, frame);
-        self.kick(out);
+        self.try_transmit(out);
     }
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.
-    pub fn discard_queue(&mut self, port: Local, lane: usize) {
-        self.flush_queues(port, (lane % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
+    pub fn discard_queue(&mut self, port: Local, port_class: usize) {
+        self.flush_queues(port, (port_class % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
     }
 
     /// Drops what waits in the queues of a class.
@@ -361,28 +372,28 @@ impl AtNode<'_, '_> {
             }
             let mut waiting = std::mem::take(&mut self.node.queues.known_mut(first + q).fifo);
             self.node.queues.known_mut(first + q).bytes = 0;
-            while let Some(place) = waiting.pop(&self.run.packets) {
-                let packet = self.run.packets.take(place);
+            while let Some(packet_ref) = waiting.pop(&self.run.packets) {
+                let packet = self.run.packets.take(packet_ref);
                 self.quits(port, packet.frame);
                 if packet.is_link_control() {
                     continue;
                 }
-                self.node.machines[port.index()].placed.remove(&packet.flow.0);
+                self.node.machines[port.index()].queue_of_flow.remove(&packet.flow.0);
                 self.removed(port, &packet);
                 if self.node.ports.known(port.index()).at_host {
-                    let lane = self.facts.layout.lane(port, packet.class);
-                    self.drop_packet(lane, &packet, reason);
+                    let port_class = self.facts.layout.port_class(port, packet.class);
+                    self.drop_packet(port_class, &packet, reason);
                     continue;
                 }
-                let lane = self.facts.layout.lane(packet.ingress, packet.class);
-                self.drop_packet(lane, &packet, reason);
+                let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+                self.drop_packet(port_class, &packet, reason);
                 if packet.class != 0 && self.has_crossbar() {
                     self.left_output(port, packet.frame);
                 } else if self.may_lose(port, q) {
                     self.uncounted(packet.frame);
                 } else if packet.class != 0 {
-                    self.settle();
-                    self.uncharge(lane, packet.ingress, packet.frame);
+                    self.apply_releases();
+                    self.uncharge(port_class, packet.ingress, packet.frame);
                 }
             }
         }

@@ -6,8 +6,8 @@ use super::{Begin, Carrier, PairKey, Source, Traffic, following};
 use crate::host::messages::{NO_HOOK, Outgoing};
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns, UNBOUNDED};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
@@ -58,11 +58,11 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Lets the NICs of this node look at which flows have just started, unless more start at this instant.
-    pub fn kick_started(&mut self) {
+    /// Tries to transmit at the NICs of this node where flows have just started, unless more start at this instant.
+    pub fn try_transmit_started(&mut self) {
         if self.run.out.all_started {
             for i in 0..self.run.out.started.len() {
-                self.kick(self.facts.local(self.run.out.started[i]));
+                self.try_transmit(self.facts.local(self.run.out.started[i]));
             }
             self.run.out.started.clear();
         }

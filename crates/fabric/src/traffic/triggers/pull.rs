@@ -61,7 +61,7 @@ impl AtNode<'_, '_> {
                 let spec = &self.facts.blueprint.workloads[workload as usize];
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
-                        // Its time is over; nobody waits for as many messages as the line rate would have allowed.
+                        // Its time is over; no flow waits for as many messages as the line rate would have allowed.
                         let left = std::mem::take(left);
                         self.run.traffic.triggers.no_longer_wait(workload, left);
                     }
@@ -77,7 +77,7 @@ impl AtNode<'_, '_> {
         let bounded = u64::from(begin.size < UNBOUNDED);
         self.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
         if let Some(port) = self.begin(begin) {
-            self.kick(port);
+            self.try_transmit(port);
         }
     }
 
@@ -114,10 +114,10 @@ impl World<'_> {
         for id in 0..self.run.traffic.triggers.all.len() {
             if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
                 let spec = loop_spec(self.facts.blueprint, workload, index);
-                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
+                let (depth, start) = (spec.depth.min(spec.messages), spec.start.0);
                 self.run.events.is_at(self.facts.groups.of(spec.source));
                 let event = (self.run.traffic.sources.len() + id) as u32;
-                (0..ahead).for_each(|_| self.run.events.add_start(event, start));
+                (0..depth).for_each(|_| self.run.events.add_start(event, start));
             }
         }
     }

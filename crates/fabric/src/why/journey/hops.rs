@@ -4,7 +4,7 @@ use floodway_units::PortId;
 
 use super::super::{Cause, Label, Trace};
 use super::Flight;
-use crate::link::arena::Place;
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
@@ -21,7 +21,7 @@ impl AtNode<'_, '_> {
         let key = (packet.stamp, packet.flow.0);
         let mut flight = if self.node.is_host() {
             trace.forget(self.now);
-            Flight { psn: packet.psn, way: Vec::new(), at: self.now, to_host: false, crossing: None }
+            Flight { psn: packet.psn, delays: Vec::new(), at: self.now, to_host: false, crossing: None }
         } else {
             // One that left before the queue pair was followed is not.
             let Some(flight) = trace.flights.remove(&key) else { return };
@@ -51,9 +51,9 @@ impl AtNode<'_, '_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let lane = self.facts.layout.lane_id(port, class);
-        let (paused, left) = trace.paused[lane].take_out_of(&waited);
-        flight.way.extend(trace.pauses(lane, port, &paused));
+        let port_class = self.facts.layout.port_class_id(port, class);
+        let (paused, left) = trace.paused[port_class].take_out_of(&waited);
+        flight.delays.extend(trace.pauses(port_class, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);
         for stop in held {
             flight.push(stop.from, stop.to, Label::at(Cause::HeldBack, port));
@@ -65,8 +65,8 @@ impl AtNode<'_, '_> {
 
     /// A packet starts to cross a switch, and will have crossed at `at`.
     #[cold]
-    pub fn trace_crossing(&mut self, place: Place, at: u64) {
-        let (now, packet) = (self.now, self.run.packets[place]);
+    pub fn trace_crossing(&mut self, packet_ref: PacketRef, at: u64) {
+        let (now, packet) = (self.now, self.run.packets[packet_ref]);
         if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data())
             && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
         {

@@ -1,4 +1,4 @@
-//! Pauses on the way of the flow that is traced, and their origins.
+//! Pauses on the path of the flow that is traced, and their origins.
 
 use floodway_mechanisms::slots::FcFrame;
 use floodway_units::{NodeId, PortId};
@@ -9,8 +9,8 @@ use crate::link::packet::Packet;
 use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::node::NodeRef;
 
 impl AtNode<'_, '_> {
@@ -25,18 +25,18 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause has an origin.
     pub(in crate::why) fn begin_stops(&self, trace: &mut Trace) {
         for id in (0..self.facts.ports.len() as u32).map(PortId) {
             for class in 0..self.facts.layout.classes.len() as u8 {
-                let egress = self.facts.layout.lane(self.facts.local(id), class);
+                let egress = self.facts.layout.port_class(self.facts.local(id), class);
                 if self.any(self.facts.node_of(id)).egress[egress].paused_since == NEVER {
                     continue;
                 }
-                let lane = self.facts.layout.lane_id(id, class);
-                let heard = trace.origins.heard.get(&lane).copied();
-                let source = heard.unwrap_or_else(|| self.source(trace, id, class));
-                trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
+                let port_class = self.facts.layout.port_class_id(id, class);
+                let received = trace.origins.received.get(&port_class).copied();
+                let source = received.unwrap_or_else(|| self.source(trace, id, class));
+                trace.paused[port_class].stop(self.now.max(trace.busy[port_class]), Some(source));
             }
         }
     }
@@ -52,13 +52,13 @@ impl AtNode<'_, '_> {
         let Some(next) = self.holds_most(node, ingress, class) else { return Source::At(Origin::Port(port)) };
         let oldest = self.oldest_of(node, (ingress, next), class).unwrap_or(self.now);
         let next = node.ports[next.index()].id;
-        let lane = self.facts.layout.lane_id(next, class);
-        let otherwise = match trace.paused[lane].in_force() {
+        let port_class = self.facts.layout.port_class_id(next, class);
+        let otherwise = match trace.paused[port_class].in_force() {
             // When it goes on, it has a queue for that.
-            Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now), &[]),
-            None => trace.lasting(lane, (oldest, self.now), &[]),
+            Some(stop) => trace.origin_at(port_class, stop, stop.from.max(self.now), &[]),
+            None => trace.lasting(port_class, (oldest, self.now), &[]),
         };
-        Source::Behind(lane, otherwise.unwrap_or(Origin::Port(next)))
+        Source::Behind(port_class, otherwise.unwrap_or(Origin::Port(next)))
     }
 
     /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what comes to a
@@ -75,7 +75,7 @@ impl AtNode<'_, '_> {
             } else {
                 let queued = self.queues(node, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
                 let piped = node.switch.pipe.iter().filter(|(_, out, _)| *out == port);
-                let piped = piped.map(|&(.., place)| &self.run.packets[place]);
+                let piped = piped.map(|&(.., packet_ref)| &self.run.packets[packet_ref]);
                 queued
                     .chain(piped)
                     .filter(|packet| is_its(packet))
@@ -106,7 +106,7 @@ impl AtNode<'_, '_> {
         oldest.map(|packet| packet.at).min()
     }
 
-    /// An ingress says what its outbox holds.
+    /// An ingress sends the frames of its outbox.
     #[cold]
     pub fn trace_pauses(&mut self, ingress: Local) {
         let ingress = self.id(ingress);
@@ -116,7 +116,7 @@ impl AtNode<'_, '_> {
             let class = self.facts.layout.dense(class);
             if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
                 let source = self.source(&trace, peer(ingress), class);
-                trace.origins.say(self.facts.layout.lane_id(ingress, class), self.now, source);
+                trace.origins.record(self.facts.layout.port_class_id(ingress, class), self.now, source);
             }
         }
         self.run.trace = Some(trace);
@@ -125,16 +125,16 @@ impl AtNode<'_, '_> {
     /// A port pauses its upstream of its node's own accord.
     #[cold]
     pub fn trace_forced(&mut self, port: Local, class: u8) {
-        let (lane, node) = (self.facts.layout.lane_id(self.id(port), class), self.node.id);
+        let (port_class, node) = (self.facts.layout.port_class_id(self.id(port), class), self.node.id);
         let now = self.now;
         if let Some(trace) = &mut self.run.trace {
-            trace.origins.say(lane, now, Source::At(Origin::Node(node)));
+            trace.origins.record(port_class, now, Source::At(Origin::Node(node)));
         }
     }
 
-    /// Frames of a link's control have arrived at an egress port, unless they were lost.
+    /// Link control frames have arrived at an egress port, unless they were lost.
     #[cold]
-    pub fn trace_heard(&mut self, port: Local, packet: &Packet, lost: bool) {
+    pub fn trace_pauses_received(&mut self, port: Local, packet: &Packet, lost: bool) {
         let port = self.id(port);
         let Some(mut trace) = self.run.trace.take() else { return };
         let made = trace.origins.made.remove(&(peer(port), self.now));
@@ -144,51 +144,53 @@ impl AtNode<'_, '_> {
             if class == u8::MAX {
                 continue;
             }
-            let said = made
-                .and_then(|made| trace.origins.said_at(self.facts.layout.lane_id(peer(port), class), made));
-            let lane = self.facts.layout.lane_id(port, class);
-            if let Some(source) = said.filter(|_| quanta.0 > 0) {
-                trace.origins.heard.insert(lane, source);
-                // A pause that is said again may be for something else now.
+            let sent = made.and_then(|made| {
+                trace.origins.origin_sent_at(self.facts.layout.port_class_id(peer(port), class), made)
+            });
+            let port_class = self.facts.layout.port_class_id(port, class);
+            if let Some(source) = sent.filter(|_| quanta.0 > 0) {
+                trace.origins.received.insert(port_class, source);
+                // A pause that is sent again may have another origin now.
                 let oldest = trace.oldest(self.now);
-                trace.paused[lane].turn(self.now, source, oldest);
+                trace.paused[port_class].turn(self.now, source, oldest);
             } else {
-                trace.origins.heard.remove(&lane);
+                trace.origins.received.remove(&port_class);
             }
         }
         self.run.trace = Some(trace);
     }
 
-    /// A relay hands a pause on that has come by its other port.
+    /// A relay forwards a pause that arrived at its other port.
     #[cold]
     pub fn trace_handed_on(&mut self, other: Local, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
         let (class, now) = (self.facts.layout.dense(class), self.now);
         let Some(port) = self.relay().map(|relay| relay.other(other)) else { return };
         let (port, other) = (self.id(port), self.id(other));
-        let (from, to) = (self.facts.layout.lane_id(port, class), self.facts.layout.lane_id(other, class));
+        let (from, to) =
+            (self.facts.layout.port_class_id(port, class), self.facts.layout.port_class_id(other, class));
         if let Some(trace) = &mut self.run.trace
-            && let Some(&source) = trace.origins.heard.get(&from)
+            && let Some(&source) = trace.origins.received.get(&from)
         {
-            trace.origins.say(to, now, source);
+            trace.origins.record(to, now, source);
         }
     }
 
     /// The flow control of a link stops a class, or lets it go on.
     #[cold]
-    pub fn trace_gate(&mut self, lane: usize, open: bool) {
-        let lane = self.node.egress[lane].id as usize;
+    pub fn trace_gate(&mut self, port_class: usize, open: bool) {
+        let port_class = self.node.egress[port_class].id as usize;
         let Some(mut trace) = self.run.trace.take() else { return };
         let now = self.now;
         if open {
             trace.forget(now);
             let oldest = trace.oldest(now);
-            trace.paused[lane].go(now, oldest);
+            trace.paused[port_class].go(now, oldest);
         } else if trace.is_live() {
-            let heard = trace.origins.heard.get(&lane).copied();
-            let (port, class) = self.facts.layout.lane_of(lane);
-            let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
-            trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
+            let received = trace.origins.received.get(&port_class).copied();
+            let (port, class) = self.facts.layout.port_class_of(port_class);
+            let source = received.unwrap_or_else(|| self.source(&trace, port, class));
+            trace.paused[port_class].stop(now.max(trace.busy[port_class]), Some(source));
         }
         self.run.trace = Some(trace);
     }

@@ -8,8 +8,8 @@ use floodway_units::Time;
 use super::super::{Cause, Label, Sums, Trace};
 use super::{Sender, Standing, Wire};
 use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 use crate::run::world::World;
 
 impl World<'_> {
@@ -33,7 +33,7 @@ impl World<'_> {
 
     /// What a sender stands at from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
-        let &Sender { nic, lane, wire, turn, sent, .. } = sender;
+        let &Sender { nic, port_class, wire, turn, sent, .. } = sender;
         let half = &self.run.pairs.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
@@ -48,14 +48,14 @@ impl World<'_> {
         let port = self.port(nic);
         let node = self.node_at(nic).view();
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
-        let (local, hash) = (self.facts.local(nic), self.run.pairs.ways[sender.slot as usize].hash);
+        let (local, hash) = (self.facts.local(nic), self.run.pairs.paths[sender.slot as usize].hash);
         Standing {
             wire,
             turn,
             waits,
             pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
-            paused: trace.paused[lane].in_force().map(|stop| stop.from),
+            paused: trace.paused[port_class].in_force().map(|stop| stop.from),
             held: port.has_cp
                 && (node.holds_back(local, q, self.time())
                     || port.holds_flows && node.holds_flow(local, q.class, hash, self.time())),
@@ -77,7 +77,7 @@ impl AtNode<'_, '_> {
         Sender {
             slot,
             nic,
-            lane: self.facts.layout.lane_id(nic, half.class),
+            port_class: self.facts.layout.port_class_id(nic, half.class),
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),
@@ -111,9 +111,9 @@ impl AtNode<'_, '_> {
                 self.queue_of_oldest(port, message.slot)
             } else if several {
                 // None of its packets is there.
-                self.node.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
+                self.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
             } else {
-                Some(self.facts.layout.first_queue(self.run.pairs.ways[message.slot as usize].class))
+                Some(self.facts.layout.first_queue(self.run.pairs.paths[message.slot as usize].class))
             };
             let now = self.now;
             let id = |q| self.facts.layout.queue_id(q);

@@ -66,7 +66,7 @@ fn every_head_begins_with_what_it_is_and_its_source() {
 }
 
 #[test]
-fn all_lines_of_the_registry_are_looked_at() {
+fn all_lines_of_the_registry_are_read() {
     let names = [
         FlowControlParams::names(),
         BufferParams::names(),
@@ -112,7 +112,7 @@ fn bare<Slot: JsonSchema>() -> Vec<String> {
 }
 
 #[test]
-fn every_parameter_and_every_word_for_one_names_the_source_of_its_default() {
+fn every_parameter_and_every_keyword_names_the_source_of_its_default() {
     let bare = [
         bare::<FlowControlParams>(),
         bare::<BufferParams>(),

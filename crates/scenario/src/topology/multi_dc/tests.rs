@@ -81,7 +81,7 @@ fn each_long_link_may_have_its_own_dci_switches() {
 }
 
 #[test]
-fn rings_and_matrices_say_how_far_apart_sites_are() {
+fn rings_and_matrices_set_the_distances_of_sites() {
     let lines = |long: &str| -> Vec<String> {
         let network = right(&three(&format!("long-links = {long}")));
         let long = network.links.iter().filter(|link| link.tags[0] == "long-haul");
@@ -130,7 +130,7 @@ fn matrices_that_do_not_fit_are_refused_by_row_and_column() {
         "ring = '4km', rate = '1G', lengths = []",
         ".ring: \"lengths\" and \"ring\" are given: give one of lengths, delays, ring, full-mesh",
     );
-    says("rate = '1G'", ": it says nothing of distances: give one of lengths, delays, ring, full-mesh");
+    says("rate = '1G'", ": it has no distances: give one of lengths, delays, ring, full-mesh");
     says("full-mesh = '4km'", ": the key \"rate\" is missing");
     says("full-mesh = '0km', rate = '1G'", ".full-mesh: a link needs a delay above 0");
     says("ring = ['4km', '1km'], rate = '1G'", ".ring: it has 2 values for 3 links among 3 sites");

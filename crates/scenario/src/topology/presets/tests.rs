@@ -46,7 +46,7 @@ fn the_list_is_right_and_every_preset_has_the_numbers_of_its_source() {
 }
 
 /// Links and propagation of a shortest path.
-fn way(network: &Network, from: &str, to: &str) -> (u32, Span) {
+fn path(network: &Network, from: &str, to: &str) -> (u32, Span) {
     let [from, to] = [from, to].map(|name| network.find(name).expect("it is there"));
     let distances = network.distances(from);
     let (mut at, mut delay) = (to, Span::ZERO);
@@ -66,7 +66,7 @@ fn way(network: &Network, from: &str, to: &str) -> (u32, Span) {
 
 /// The base round trip of SWING's authors: propagation both ways and 119 ns a hop.
 fn estimate(network: &Network, from: &str, to: &str) -> f64 {
-    let (hops, delay) = way(network, from, to);
+    let (hops, delay) = path(network, from, to);
     2.0 * delay.as_us() + 0.119 * f64::from(hops)
 }
 
@@ -78,10 +78,10 @@ fn base_round_trips_are_those_of_the_sources() {
     // Two hops, as the authors count.
     near(estimate(&built("swing-line"), "h1", "s2"), 802.238);
     near(estimate(&built("swing-line-short"), "h1", "s2"), 26.238);
-    assert_eq!(way(&built("mercury-fat"), "h1", "h320"), (6, Span::us(6)));
-    assert_eq!(way(&built("casl-33"), "h1", "h96"), (4, Span::ns(100)));
-    assert_eq!(way(&built("mercury-chain"), "h1", "h3"), (4, Span::us(10)));
-    assert_eq!(way(&built("bifrost-2dc"), "h1", "h17").1, Span::us(3008));
+    assert_eq!(path(&built("mercury-fat"), "h1", "h320"), (6, Span::us(6)));
+    assert_eq!(path(&built("casl-33"), "h1", "h96"), (4, Span::ns(100)));
+    assert_eq!(path(&built("mercury-chain"), "h1", "h3"), (4, Span::us(10)));
+    assert_eq!(path(&built("bifrost-2dc"), "h1", "h17").1, Span::us(3008));
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Paths of flows, where they follow from the flow alone.
+
+use floodway_mechanisms::slots::{FlowTuple, Router as _};
+use floodway_units::{NodeId, PortId, fold};
+use smallvec::smallvec;
+
+use super::Ports;
+use crate::network::routing::{in_force, peer};
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// Egress ports from `source` on, where they follow from the flow alone; else empty.
+    pub fn path(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        tuple: &FlowTuple,
+        pinned: Option<&[PortId]>,
+    ) -> Ports {
+        if let Some(path) = pinned {
+            return Ports::from_slice(path);
+        }
+        if self.run.changing.is_some() {
+            return Ports::new();
+        }
+        self.walk(source, destination, tuple).unwrap_or_default()
+    }
+
+    /// Brings the routes to a destination up to date, where links come and go: before they are looked up.
+    #[inline]
+    pub fn refresh_routes(&mut self, destination: NodeId) {
+        if let Some(changing) = &mut self.run.changing {
+            changing.refresh(destination);
+        }
+    }
+
+    /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
+    #[inline]
+    pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
+        in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination))
+    }
+
+    /// The path that the flow's packets take if every router on it chooses by flow.
+    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Ports> {
+        let mut path: Ports = smallvec![self.nic_of(source, destination, tuple)?];
+        loop {
+            let node = self.facts.routes.node_of(peer(*path.last()?));
+            if node == destination {
+                return Some(path);
+            }
+            let candidates = self.facts.routes.candidates(node, destination);
+            let choice = match candidates.len() {
+                0 => return None,
+                1 => 0,
+                count => {
+                    let router = self.facts.routers[node.index()].as_ref()?;
+                    router.by_flow(tuple, count)?
+                }
+            };
+            path.push(candidates[choice]);
+        }
+    }
+
+    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
+    pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
+        let candidates = self.candidates(source, destination);
+        match candidates.len() {
+            // Every path is cut: the flow waits at its host for one to come back.
+            0 => self.facts.blueprint.ports_of(source).next(),
+            1 => Some(candidates[0]),
+            count => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % count as u64) as usize]),
+        }
+    }
+
+    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no path is up.
+    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
+        if !known.is_empty() {
+            return known.into();
+        }
+        let path = self.first_path(source, destination, |node| self.candidates(node, destination));
+        let all =
+            || self.first_path(source, destination, |node| self.facts.routes.candidates(node, destination));
+        path.or_else(all).unwrap_or_default()
+    }
+
+    fn first_path<'a>(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        candidates: impl Fn(NodeId) -> &'a [PortId],
+    ) -> Option<Ports> {
+        let (mut path, mut node) = (Ports::new(), source);
+        while node != destination {
+            let &port = candidates(node).first()?;
+            path.push(port);
+            node = self.facts.routes.node_of(peer(port));
+        }
+        Some(path)
+    }
+}

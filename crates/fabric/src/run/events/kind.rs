@@ -1,0 +1,77 @@
+//! The kinds of events.
+
+/// What an event is; where ties are hashed, the order in which kinds of one instant and node happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum EventKind {
+    /// A link control frame arrives.
+    LinkControl,
+    /// A packet's last bit has left a switch, and an account waits for that.
+    Release,
+    /// A port's transmitter is free and something waits.
+    Departure,
+    /// A packet arrives.
+    Arrival,
+    /// A packet leaves a switch's pipeline.
+    Pipeline,
+    /// Packets have crossed a switch from input to output, or others may start to.
+    Crossing,
+    /// A timer of a flow control's sender half.
+    FcSender,
+    /// A timer of a flow control's receiver half.
+    FcReceiver,
+    /// A timer of a congestion point.
+    CongestionPoint,
+    /// A queue pair's pacing time has come.
+    Pacing,
+    /// A timer of a queue pair.
+    QueuePair,
+    /// A timer of a queue pair's receiver.
+    Receiver,
+    /// A source starts a flow.
+    Start,
+    /// A link goes down or up, or a fault's pause begins, is refreshed or ends.
+    Fault,
+}
+
+impl EventKind {
+    pub const ALL: [EventKind; 14] = [
+        EventKind::LinkControl,
+        EventKind::Release,
+        EventKind::Departure,
+        EventKind::Arrival,
+        EventKind::Pipeline,
+        EventKind::Crossing,
+        EventKind::FcSender,
+        EventKind::FcReceiver,
+        EventKind::CongestionPoint,
+        EventKind::Pacing,
+        EventKind::QueuePair,
+        EventKind::Receiver,
+        EventKind::Start,
+        EventKind::Fault,
+    ];
+
+    /// Its name in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::LinkControl => "link-control arrival",
+            EventKind::Release => "release",
+            EventKind::Departure => "departure",
+            EventKind::Arrival => "packet arrival",
+            EventKind::Pipeline => "pipeline",
+            EventKind::Crossing => "crossing",
+            EventKind::FcSender | EventKind::FcReceiver => "flow-control timer",
+            EventKind::CongestionPoint => "congestion-point timer",
+            EventKind::Pacing => "pacing",
+            EventKind::QueuePair | EventKind::Receiver => "queue-pair timer",
+            EventKind::Start => "flow start",
+            EventKind::Fault => "fault",
+        }
+    }
+
+    /// Does it belong to a machine with an [`Armed`](super::Armed) timer that a number names?
+    pub fn is_timer(self) -> bool {
+        (EventKind::FcSender..=EventKind::Pacing).contains(&self)
+    }
+}

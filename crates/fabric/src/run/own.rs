@@ -1,0 +1,80 @@
+//! Answers of mechanisms from outside the tree with which a run cannot go on: timers that do not move, and rates of zero.
+
+use floodway_engine::panics::Misused;
+use floodway_mechanisms::registry::ReactionParams;
+use floodway_units::{FlowId, PortId, Time};
+
+use crate::run::at_node::AtNode;
+
+/// A machine from outside the tree that has just been called for a timer, and when it wants to be called next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Timed {
+    CongestionPoint(PortId, usize),
+    FlowControl { ingress: PortId, class: u8 },
+    Notification(FlowId),
+    RateControl(FlowId),
+    Reliability(FlowId),
+}
+
+/// Must time stand still for a timer that was served at `now`?
+#[inline]
+pub(crate) fn stands_still(next: Option<Time>, now: Time) -> bool {
+    next.is_some_and(|at| at <= now)
+}
+
+impl AtNode<'_, '_> {
+    /// Ends the run: a timer that is due again at once would be served for ever.
+    #[cold]
+    pub fn refuse_timer(&self, timed: Timed, at: Option<Time>) -> ! {
+        let at = at.map_or_else(String::new, |at| format!(" {} us", at.as_us()));
+        let message = format!(
+            "{}: after a timer was served at {} us, `next_timeout` is{at} again; allowed: later than that, or none",
+            self.own_name(timed),
+            Time(self.now).as_us()
+        );
+        Misused { message }.end()
+    }
+
+    /// Ends the run: a rate of zero never sends, and has no gap between packets.
+    #[cold]
+    pub fn refuse_rate(&self, flow: FlowId) -> ! {
+        let message = format!(
+            "{}: `allowance` has a rate of 0, which never sends, at {} us; allowed: 1 bit/s or more",
+            self.own_name(Timed::RateControl(flow)),
+            Time(self.now).as_us()
+        );
+        Misused { message }.end()
+    }
+
+    fn own_name(&self, timed: Timed) -> String {
+        let blueprint = self.facts.blueprint;
+        let of_flow = |flow: FlowId| {
+            let path = &self.run.pairs.paths[flow.index()];
+            let workload = &blueprint.workloads[path.workload as usize].name;
+            format!("of flow {workload}:{}:{}", blueprint.nodes[path.source.index()].name, path.number)
+        };
+        match timed {
+            Timed::CongestionPoint(port, at) => {
+                let link = &blueprint.links[port.index() / 2];
+                let name = link.ends[port.index() % 2].congestion_points.get(at).map_or("", |own| own.name());
+                format!("congestion point {name:?} at port {:?}", blueprint.port_name(port))
+            }
+            Timed::FlowControl { ingress, class } => {
+                let class = blueprint.classes()[usize::from(class)];
+                let name = blueprint.control_into(ingress, class).map_or("", |own| own.name());
+                format!("flow control {name:?} into port {:?}", blueprint.port_name(ingress))
+            }
+            Timed::Notification(flow) => format!("the notification {}", of_flow(flow)),
+            Timed::Reliability(flow) => format!("the reliability {}", of_flow(flow)),
+            Timed::RateControl(flow) => {
+                let all = blueprint.settings.iter().flat_map(|settings| &settings.rate_control);
+                let mut names: Vec<_> = all
+                    .filter(|own| matches!(own, ReactionParams::Custom(_)))
+                    .map(ReactionParams::name)
+                    .collect();
+                names.dedup();
+                format!("rate control {:?} {}", names.join(", "), of_flow(flow))
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Prefetching of the memory that pending events will need, while the events before them are executed.
+//!
+//! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the processor. What
+//! an event needs is found in two steps: its packet, which names all the rest. The second is taken some events later
+//! than the first, so that what it reads has arrived. Both are the same for all kinds of events, but that where the
+//! path ends the end's half is fetched, too: of an event without a packet they fetch what belongs to `PacketRef::dummy`.
+//! Nothing here changes any state.
+
+use floodway_engine::{AHEAD, Event, fetch};
+use floodway_units::NodeId;
+
+use crate::link::arena::PacketRef;
+use crate::link::packet::{ON_PATH, Packet};
+use crate::network::facts::Facts;
+use crate::network::routing::peer;
+use crate::run::events::EventKind;
+use crate::run::node::{Node, NodeRef};
+use crate::run::state::Run;
+
+/// How many events before it an event's packet is fetched.
+const PACKET: usize = AHEAD - 1;
+/// And what the packet names.
+const REST: usize = 5;
+
+/// Takes the first step for the events of a visit that comes next.
+#[inline]
+pub(crate) fn fetch_packets(events: &[Event]) {
+    for event in events {
+        PacketRef::of(event.item).fetch();
+    }
+}
+
+impl Run<'_> {
+    /// The node of a packet's event; of another event no matter which.
+    #[inline]
+    fn node_of_event(&self, facts: &Facts<'_>, order: u64) -> NodeId {
+        match self.events.moves(order) {
+            Some((EventKind::Arrival, port)) => facts.node_of(peer(port)),
+            Some((_, port)) => facts.node_of(port),
+            None => NodeId(0),
+        }
+    }
+
+    /// Takes one step for each of two events that come after the next one.
+    #[inline]
+    pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
+        PacketRef::of(coming[PACKET].item).fetch();
+        let node = self.node_of_event(facts, coming[REST].order);
+        self.fetch_rest(facts, nodes[node.index()].view(), &coming[REST]);
+    }
+
+    /// Takes the second step for an event of a node: its packet is there.
+    #[inline]
+    pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {
+        let packet = &self.packets[PacketRef::of(event.item)];
+        let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
+        fetch(node.ingress, facts.layout.port_class(ingress, class));
+        self.pairs.paths.fetch(packet.flow.index(), 1);
+        fetch(node.ports, out.index());
+        fetch(node.queues, facts.layout.queue(out));
+        fetch(node.series, out.index());
+        if out == ingress && packet.has(ON_PATH) {
+            self.fetch_half(packet);
+        }
+    }
+
+    /// Where the path ends, the end's half.
+    #[inline]
+    fn fetch_half(&self, packet: &Packet) {
+        if packet.is_data() {
+            self.pairs.receivers.fetch(packet.flow.index(), 4);
+        } else {
+            self.pairs.senders.fetch(packet.flow.index(), 4);
+        }
+    }
+}

@@ -1,0 +1,562 @@
+//! Callbacks and actions of congestion points.
+
+use floodway_mechanisms::slots::{
+    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
+    PortMessage, QueueView,
+};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
+use smallvec::SmallVec;
+
+use crate::link::arena::{Extra, Fifo, Lists, PacketRef};
+use crate::link::packet::{ISOLATED, Kind, Packet};
+use crate::link::port::Queue;
+use crate::network::layout::Local;
+use crate::network::routing::peer;
+use crate::run::at_node::AtNode;
+use crate::run::own::{Timed, stands_still};
+
+/// A flow's addresses and ports in a congestion notification between neighbours (RCM's CN).
+const FLOW_ID_BYTES: u64 = 13;
+
+impl AtNode<'_, '_> {
+    /// Marks a packet that the egress port class `port_class` sends or takes in.
+    pub fn mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
+        if mark == Mark::None || !self.run.packets[packet_ref].is_data() {
+            return;
+        }
+        let egress = &mut self.node.egress[port_class];
+        match mark {
+            Mark::Ue => egress.rare.ue_marks += 1,
+            Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
+        }
+        self.run.packets[packet_ref].add_mark(mark);
+        if self.run.kept.signals.is_some() {
+            self.note_mark(port_class, packet_ref, mark);
+        }
+    }
+
+    /// Calls the congestion points for a packet that starts on the wire; returns their mark.
+    pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
+        self.flow_left_queue(port, packet.flow);
+        self.count_input(port, packet, false);
+        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
+        let own = &mut self.node.streams.congestion_point;
+        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let points = &mut self.node.machines[port.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
+        self.after_congestion_points(port);
+        mark.unwrap_or_default()
+    }
+
+    /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th queue starts on the wire.
+    pub fn clear_mark(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        if !packet.is_data() || packet.mark() == Mark::None {
+            return;
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(port, q, &packet));
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let mut cleared = false;
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            cleared |= point.clears(&mut cx, &view, &queue);
+        }
+        if cleared {
+            self.run.packets[packet_ref].clear_mark();
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that demand
+    /// it are called.
+    #[inline(never)]
+    pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        let path = &self.run.pairs.paths[packet.flow.index()];
+        let is_cnp =
+            packet.kind == Kind::Cnp || path.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
+        if !is_cnp {
+            return;
+        }
+        let cnp = if packet.kind == Kind::Cnp { packet.cnp() } else { Cnp::of(packet.flow, packet.mark()) };
+        let (flow_hash, source, destination) = (path.hash, path.tuple.source, path.tuple.destination);
+        let ingress = self.id(ingress);
+        for port in self.node.locals() {
+            if self.node.machines[port.index()].observes_cnps {
+                let event = PortEvent::CnpPasses { cnp: &cnp, flow_hash, source, destination, ingress };
+                self.call_points(port, event);
+                self.after_congestion_points(port);
+                // A gate may have changed.
+                self.try_transmit(port);
+            }
+        }
+    }
+
+    /// A timer of a congestion point has come.
+    pub fn cp_timer(&mut self, port: Local, order: u64) {
+        if !self.node.machines[port.index()].cp_timer.fires(Time(self.now), order) {
+            return;
+        }
+        self.meter_wakes(port);
+        let now = Time(self.now);
+        let mut cx = Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.run.out.actions };
+        let mut still = None;
+        for (i, point) in self.node.machines[port.index()].congestion_points.iter_mut().enumerate() {
+            if point.next_timeout().is_some_and(|at| at <= now) {
+                point.on_timeout(&mut cx);
+                if point.is_custom() && stands_still(point.next_timeout(), now) {
+                    still = Some((i, point.next_timeout()));
+                }
+            }
+        }
+        if let Some((i, at)) = still {
+            self.refuse_timer(Timed::CongestionPoint(self.id(port), i), at);
+        }
+        self.after_congestion_points(port);
+        // A gate may have opened.
+        self.try_transmit(port);
+    }
+
+    /// Follows each call of congestion points of `port`: their timers, their fast path, and their actions.
+    pub fn after_congestion_points(&mut self, port: Local) {
+        self.ask_again(port);
+        self.flush_actions(port);
+        self.note_states(port);
+        if self.run.trace.is_some() {
+            self.trace_held(port);
+        }
+    }
+
+    /// Reads the timers and the fast path of the congestion points of `port` again.
+    fn ask_again(&mut self, port: Local) {
+        self.node.machines[port.index()].sync(&mut self.run.events, self.node.ports[port.index()].id);
+        self.set_port_fast_path(port);
+    }
+
+    /// Stores up to which queue length the congestion points of `port` are not called.
+    pub fn set_port_fast_path(&mut self, port: Local) {
+        self.node.ports[port.index()].fast_path_up_to = self.fast_path_of_port(port);
+    }
+
+    /// The queue length up to which no congestion point of a port is called.
+    pub fn fast_path_of_port(&self, port: Local) -> u32 {
+        let points = &self.node.machines[port.index()].congestion_points;
+        // With several queues the queue of each flow is kept for them.
+        if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
+            return 0;
+        }
+        let up_to = points.iter().map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
+        u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+    }
+
+    /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but `newest`, which
+    /// makes its queue `len` bytes long, or all of them where the port is paused.
+    fn report_waiting(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
+        let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
+        let first = self.facts.layout.queue(port);
+        for point in points.iter_mut().filter(|point| point.demands().waiting) {
+            let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
+            if !point.fast_path_up_to().is_some_and(passes) {
+                continue;
+            }
+            for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {
+                let is_newest =
+                    |packet_ref: &PacketRef| newest.is_some_and(|(newest, _)| newest == *packet_ref);
+                for packet_ref in
+                    queue.fifo.packet_refs(&self.run.packets).filter(|packet_ref| !is_newest(packet_ref))
+                {
+                    let view = self.packet_view(&self.run.packets[packet_ref]);
+                    let rng = &mut self.node.streams.congestion_point;
+                    let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+                    point.on_event(&mut cx, PortEvent::Waiting(&view));
+                }
+            }
+        }
+        self.node.machines[port.index()].congestion_points = points;
+    }
+
+    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
+    /// flow follow it there.
+    pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
+        if self.node.ports[out.index()].has_cp
+            && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
+        {
+            let queue_of_flow =
+                self.node.machines[out.index()].queue_of_flow.entry(packet.flow.0).or_insert((q, 0));
+            queue_of_flow.1 += 1;
+        }
+    }
+
+    /// A packet of the flow waits at the port no longer.
+    pub fn flow_left_queue(&mut self, port: Local, flow: FlowId) {
+        let queue_of_flow = &mut self.node.machines[port.index()].queue_of_flow;
+        if let Some((_, count)) = queue_of_flow.get_mut(&flow.0) {
+            *count -= 1;
+            if *count == 0 {
+                queue_of_flow.remove(&flow.0);
+            }
+        }
+    }
+
+    /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
+    fn is_queue_noted_early(&self, out: Local) -> bool {
+        self.node.ports[out.index()].isolates && self.node.switch.pipeline != 0
+    }
+
+    /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
+    pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        if !self.has_crossbar() {
+            if !self.is_queue_noted_early(out) {
+                self.note_queue_of_flow(out, q, &packet);
+            }
+            self.count_input(out, &packet, true);
+            self.came_in(out, q, &packet);
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
+        if self.node.machines[out.index()].reports_waiting {
+            self.report_waiting(out, Some((packet_ref, queue.len.0)));
+        }
+        let own = &mut self.node.streams.congestion_point;
+        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let points = &mut self.node.machines[out.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
+        self.mark(port_class, packet_ref, mark.unwrap_or_default());
+        self.after_congestion_points(out);
+    }
+
+    /// A packet has left its queue at `port` and will not be sent.
+    pub fn removed(&mut self, port: Local, packet: &Packet) {
+        if !self.node.ports[port.index()].has_cp {
+            return;
+        }
+        self.count_input(port, packet, false);
+        let view = self.packet_view(packet);
+        self.call_points(port, PortEvent::Removed(&view));
+        self.after_congestion_points(port);
+    }
+
+    /// Where machines watch inputs and there is no crossbar: a packet waits at the port, or no longer.
+    fn count_input(&mut self, port: Local, packet: &Packet, joins: bool) {
+        if !self.node.machines[port.index()].watches || packet.class == 0 || self.has_crossbar() {
+            return;
+        }
+        let frame = u64::from(packet.frame);
+        let inputs = &mut self.node.machines[port.index()].inputs;
+        let held = inputs.entry((packet.ingress, packet.class)).or_default();
+        // What waited before the machine came was not counted.
+        *held = if joins { *held + frame } else { held.saturating_sub(frame) };
+    }
+
+    /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of `out`.
+    pub fn came_in(&mut self, out: Local, q: usize, packet: &Packet) {
+        if !self.node.machines[out.index()].watches {
+            return;
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        for point in &mut self.node.machines[out.index()].congestion_points {
+            point.on_input(&mut cx, &view, &queue);
+        }
+        self.after_congestion_points(out);
+    }
+
+    /// Asks again, for every packet of a class that waits at a port, for its queue.
+    fn resort(&mut self, port: Local, class: Class) {
+        let class = self.facts.layout.dense(class);
+        if self.facts.layout.subs < 2 || class == u8::MAX {
+            return;
+        }
+        if self.node.ports[port.index()].isolates {
+            return self.isolate_waiting(port, class, None);
+        }
+        let first = self.facts.layout.queue(port) + self.facts.layout.first_queue(class);
+        let own = self.own_queues(port);
+        let lists: Lists = self.node.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
+        let sorted = self.sorted(port, class, &lists);
+        let bytes: SmallVec<[Bytes; 2]> = sorted.iter().map(|queue| Bytes(queue.bytes)).collect();
+        for (at, queue) in (first..).zip(sorted) {
+            self.node.queues[at] = queue;
+        }
+        if self.has_crossbar() {
+            self.resort_inputs(port, class);
+        }
+        self.report_sorted(port, class, &bytes);
+    }
+
+    /// Queues of each class that the machines of a port which choose among them have asked for.
+    pub fn own_queues(&self, port: Local) -> usize {
+        let points = &self.node.machines[port.index()].congestion_points;
+        points.iter().map(|point| point.demands().class_queues()).max().unwrap_or(2).max(2)
+    }
+
+    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
+    /// that waits of them, and are charged to no account any more. None moves back, since no account has room for it.
+    pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
+        self.apply_releases();
+        let (first, second) =
+            (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
+        let at = self.facts.layout.queue(port);
+        let mut list = std::mem::take(&mut self.node.queues[at + first]).fifo;
+        while let Some(packet_ref) = list.pop(&self.run.packets) {
+            let packet = self.run.packets[packet_ref];
+            if self.moves(port, &packet, only) {
+                self.move_isolated(port, second, packet_ref);
+            } else {
+                let queue = &mut self.node.queues[at + first];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.run.packets, packet_ref);
+            }
+        }
+        self.isolate_piped(port, class, only);
+        let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
+        self.report_sorted(port, class, &bytes);
+    }
+
+    /// The packets of a class have been sorted again, and its queues are so long now. A machine that then asks for the same again
+    /// would never end, and is ignored.
+    fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
+        let class = self.facts.layout.classes[class as usize];
+        self.call_points(port, PortEvent::Resorted { class, queues });
+        self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
+        self.flush_actions(port);
+    }
+
+    fn moves(&mut self, port: Local, packet: &Packet, only: Option<FlowId>) -> bool {
+        match only {
+            Some(flow) => packet.flow == flow,
+            None => self.sub_of(port, packet) == 1,
+        }
+    }
+
+    /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
+    fn move_isolated(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        if let Some(reason) = self.refused(port, q, &packet) {
+            self.quits(port, packet.frame);
+            self.uncounted(packet.frame);
+            self.flow_left_queue(port, packet.flow);
+            self.discard(port_class, packet_ref, reason);
+        } else {
+            self.replaced(port, q, &packet);
+            let paused = self.node.egress[self.facts.layout.port_class(port, packet.class)].paused(self.now);
+            let moved = &mut self.run.packets[packet_ref];
+            moved.flags |= ISOLATED;
+            moved.paused = moved.paused.wrapping_add(paused);
+            let at = self.facts.layout.queue(port) + q;
+            self.node.queues[at].bytes += u64::from(packet.frame);
+            self.node.queues[at].fifo.push(&mut self.run.packets, packet_ref);
+        }
+        self.uncharge_account(port_class, packet.ingress, packet.frame);
+    }
+
+    /// Packets that have still to join a queue follow those of their flow into one that may lose them.
+    fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
+        for i in 0..self.node.switch.pipe.len() {
+            let (_, out, packet_ref) = self.node.switch.pipe[i];
+            let packet = self.run.packets[packet_ref];
+            let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
+            if waits_here && self.moves(port, &packet, only) {
+                self.run.packets[packet_ref].flags |= ISOLATED;
+                self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
+                let port_class = self.facts.layout.port_class(packet.ingress, class);
+                self.uncharge_account(port_class, packet.ingress, packet.frame);
+            }
+        }
+    }
+
+    /// The packets of some lists, one for each queue of a class, in the queues that they should wait in now, each flow's in its
+    /// order.
+    pub fn sorted(&mut self, port: Local, class: u8, lists: &[Fifo]) -> SmallVec<[Queue; 2]> {
+        let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
+        for &list in lists {
+            let mut list = list;
+            while let Some(packet_ref) = list.pop(&self.run.packets) {
+                let packet = self.run.packets[packet_ref];
+                let sub = self.sub_of(port, &packet);
+                let q = self.facts.layout.first_queue_of(class, sub);
+                self.replaced(port, q, &packet);
+                let queue = &mut sorted[sub];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.run.packets, packet_ref);
+            }
+        }
+        sorted
+    }
+
+    /// A packet waits for another queue of `out` from now on: those of its flow that come later follow it.
+    pub fn replaced(&mut self, out: Local, q: usize, packet: &Packet) {
+        if let Some(queue_of_flow) = self.node.machines[out.index()].queue_of_flow.get_mut(&packet.flow.0) {
+            queue_of_flow.0 = q;
+        }
+    }
+
+    /// In which queue of its class a packet should wait.
+    pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
+        let (now, view) = (self.time(), self.packet_view(packet));
+        let points = &mut self.node.machines[port.index()].congestion_points;
+        let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
+        owner.map_or(0, |point| {
+            let sub = usize::from(point.classify(now, &view).sub);
+            debug_assert!(
+                sub < point.demands().class_queues(),
+                "a packet is sorted into queue {sub}, which it has not asked for"
+            );
+            sub
+        })
+    }
+
+    /// Executes the actions of the congestion points of `port`.
+    pub fn flush_actions(&mut self, port: Local) {
+        if self.run.out.actions.0.is_empty() {
+            return;
+        }
+        // Actions that follow from these go into a list of their own.
+        let spare = self.run.out.spare_actions.pop().unwrap_or_default();
+        let mut actions = std::mem::replace(&mut self.run.out.actions.0, spare);
+        for action in actions.drain(..) {
+            match action {
+                CpAction::ToSource(cnp) => {
+                    self.note_cnp(port, &cnp);
+                    self.notify_source(port, &cnp);
+                }
+                CpAction::ToUpstream(ingress, cn) => {
+                    self.notify_upstream(port, self.facts.local(ingress), cn);
+                }
+                CpAction::FilterUpstream(ingress, filter) => {
+                    self.send_filter(self.facts.local(ingress), filter);
+                }
+                CpAction::ToPort(to, message) => self.message_to_port(to, &message),
+                CpAction::Resort(class) => self.resort(port, class),
+            }
+        }
+        let mut spare = std::mem::replace(&mut self.run.out.actions.0, actions);
+        spare.clear();
+        self.run.out.spare_actions.push(spare);
+    }
+
+    /// Passes a message of the machines of a port to those of another port of this node.
+    fn message_to_port(&mut self, to: PortId, message: &PortMessage) {
+        let is_here = self.facts.node_of(to) == self.node.id;
+        debug_assert!(is_here, "a message is for a port of the same switch");
+        if is_here {
+            let to = self.facts.local(to);
+            self.call_points(to, PortEvent::Message(message));
+            self.after_congestion_points(to);
+        }
+    }
+
+    /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
+    /// would not understand it.
+    fn notify_upstream(&mut self, port: Local, ingress: Local, cn: CongestionNotification) {
+        if !self.node.ports[ingress.index()].up || self.facts.ports[peer(self.id(ingress)).index()].at_host {
+            return;
+        }
+        self.note_cn(port, ingress, &cn);
+        self.send_to_neighbour(
+            ingress,
+            FLOW_ID_BYTES * u64::from(cn.count),
+            Extra::CongestionNotification(cn),
+        );
+    }
+
+    /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets come in.
+    fn send_filter(&mut self, ingress: Local, filter: FlowFilter) {
+        if self.node.ports[ingress.index()].up {
+            self.send_to_neighbour(ingress, u64::from(filter.bytes), Extra::Filter(filter));
+        }
+    }
+
+    /// Sends a link control frame with `what`, in so many bytes more than the smallest one has.
+    fn send_to_neighbour(&mut self, port: Local, more: u64, what: Extra) {
+        let size = self.facts.format.link_control().frame + Bytes(more);
+        let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
+        packet.at = self.now;
+        let packet_ref = self.run.packets.add(packet);
+        let extra = self.run.out.boxed(what);
+        self.run.packets.attach(packet_ref, extra);
+        self.queue_link_control(port, packet_ref);
+        self.try_transmit(port);
+    }
+
+    /// A message of the neighbour downstream to the machines of an egress port has arrived, or was lost on the link.
+    pub fn neighbour_says(&mut self, port: Local, what: PortEvent<'_>, lost: bool) {
+        if lost || !self.node.ports[port.index()].has_cp {
+            return;
+        }
+        self.call_points(port, what);
+        self.after_congestion_points(port);
+        // A gate may have changed.
+        self.try_transmit(port);
+    }
+
+    /// The class of `port_class` may not leave `port` any more, or may again.
+    pub fn pause_changed(&mut self, port: Local, port_class: usize, paused: bool) {
+        let class = (port_class % self.facts.layout.classes.len()) as u8;
+        let first = self.facts.layout.queue(port);
+        let len = (1..self.facts.layout.queues_per_port)
+            .filter(|&q| self.facts.layout.class_of_queue(q) == class)
+            .map(|q| self.node.queues[first + q].bytes)
+            .sum();
+        let view = QueueView {
+            port: self.id(port),
+            class: self.facts.layout.classes[class as usize],
+            sub: 0,
+            len: Bytes(len),
+            first: Bytes(self.node.queues[first + self.facts.layout.first_queue(class)].bytes),
+            voq: Bytes::ZERO,
+            rate: self.rate(port),
+            paused,
+            base_rtt: Span::ZERO,
+        };
+        if paused && self.node.machines[port.index()].reports_waiting {
+            self.report_waiting(port, None);
+        }
+        self.call_points(port, if paused { PortEvent::Paused(&view) } else { PortEvent::Resumed(&view) });
+        self.after_congestion_points(port);
+    }
+
+    /// Calls the switch's congestion points before `ingress` pauses its upstream, or lets it go on.
+    pub fn pause_sent(&mut self, ingress: Local) {
+        if self.node.is_host() {
+            return;
+        }
+        let upstream = self.facts.ports[peer(self.id(ingress)).index()].rate;
+        let id = self.id(ingress);
+        for frame in 0..self.run.out.frames.0.len() {
+            let event = match self.run.out.frames.0[frame] {
+                FcFrame::Pause { class, quanta: Quanta(0) } => PortEvent::ResumeSent { ingress: id, class },
+                FcFrame::Pause { class, quanta } => {
+                    PortEvent::PauseSent { ingress: id, class, lasts: quanta.span(upstream) }
+                }
+                FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
+            };
+            for port in self.node.locals() {
+                self.call_points(port, event);
+                self.ask_again(port);
+                if !self.run.out.actions.0.is_empty() {
+                    // Releases may make other receivers send their frames at once.
+                    let frames = std::mem::take(&mut self.run.out.frames.0);
+                    self.flush_actions(port);
+                    self.run.out.frames.0 = frames;
+                }
+            }
+        }
+        if self.run.kept.signals.is_some() {
+            self.note_all_states();
+        }
+    }
+
+    /// Calls the congestion points of `port` with an event there.
+    fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_event(&mut cx, event);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Inputs and crossbar of an input-output queued switch: virtual output queues, and the crossbar behind them.
+//!
+//! ```text
+//! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► try_transmit
+//!            charged to the input's account               uncharged: it has crossed
+//! ```
+
+mod cross;
+
+use floodway_mechanisms::crossbar::Crossbar;
+use floodway_mechanisms::slots::CrossbarPlan;
+use floodway_units::Rate;
+
+use crate::link::arena::{Arena, Fifo, PacketRef};
+use crate::network::layout::Local;
+use crate::run::events::NEVER;
+
+/// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    crossbar: Crossbar,
+    plan: CrossbarPlan,
+    /// The port with the fastest link, whose time a packet takes, divided by the speed-up.
+    clock: Local,
+    ports: usize,
+    queues: usize,
+    classes: usize,
+    /// By input, output and queue: what may cross.
+    voqs: Vec<Fifo>,
+    /// By input, output and class: bytes that are charged, from the pipeline until their last bit has crossed.
+    held: Vec<u64>,
+    /// By output and queue: bytes that are crossing to it.
+    coming: Vec<u64>,
+    /// By input and output: packets that wait.
+    waiting: Vec<u32>,
+    /// By output: the class that crosses next, if it can.
+    turn: Vec<usize>,
+    crossing: Vec<CrossingPacket>,
+    /// When the next event is due, else never.
+    wake: u64,
+    /// Scratch space that is used again.
+    pairs: Vec<(usize, usize)>,
+}
+
+/// A packet that is crossing.
+#[derive(Clone, Copy, Debug)]
+struct CrossingPacket {
+    /// When its last bit has crossed.
+    at: u64,
+    output: usize,
+    input: usize,
+    /// The queue of data that it joins.
+    queue: usize,
+    packet_ref: PacketRef,
+}
+
+impl Inputs {
+    /// Of a switch at rest with these ports, and their rates.
+    pub fn new(plan: CrossbarPlan, ports: &[Rate], queues: usize, classes: usize) -> Self {
+        let n = ports.len();
+        let fastest = ports.iter().enumerate().rev().max_by_key(|(_, rate)| **rate);
+        Inputs {
+            crossbar: Crossbar::new(n),
+            plan,
+            clock: fastest.map_or(Local::default(), |(port, _)| Local::at(port)),
+            ports: n,
+            queues,
+            classes,
+            voqs: vec![Fifo::default(); n * n * queues],
+            held: vec![0; n * n * classes],
+            coming: vec![0; n * queues],
+            waiting: vec![0; n * n],
+            turn: vec![0; n],
+            crossing: Vec::with_capacity(n),
+            wake: NEVER,
+            pairs: Vec::with_capacity(n),
+        }
+    }
+
+    fn voq(&self, input: usize, output: usize, queue: usize) -> usize {
+        (input * self.ports + output) * self.queues + queue
+    }
+
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`.
+    pub fn bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
+        self.held[self.account(ingress.index(), out.index(), class as usize - 1)]
+    }
+
+    /// When the packet of a class arrived that has waited longest at an input to cross to an output.
+    pub fn oldest(
+        &self,
+        packets: &Arena,
+        (ingress, out): (Local, Local),
+        class: u8,
+        subs: usize,
+    ) -> Option<u64> {
+        let first = (class as usize - 1) * subs;
+        let voqs =
+            (first..first + subs).map(|queue| self.voqs[self.voq(ingress.index(), out.index(), queue)]);
+        voqs.filter_map(Fifo::front).map(|packet_ref| packets[packet_ref].at).min()
+    }
+
+    fn account(&self, input: usize, output: usize, class: usize) -> usize {
+        (input * self.ports + output) * self.classes + class
+    }
+
+    /// A packet more waits at an input for an output.
+    fn one_more(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting += 1;
+        self.crossbar.ask(input, output);
+    }
+
+    /// A packet less does.
+    fn one_less(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting -= 1;
+        if *waiting == 0 {
+            self.crossbar.withdraw(input, output);
+        }
+    }
+
+    /// Takes the first that has crossed by `now`, in order of time, then of outputs.
+    fn pop_crossed(&mut self, now: u64) -> Option<CrossingPacket> {
+        let due = self.crossing.iter().enumerate().filter(|(_, packet)| packet.at <= now);
+        let (first, _) = due.min_by_key(|(_, packet)| (packet.at, packet.output))?;
+        Some(self.crossing.swap_remove(first))
+    }
+
+    /// All packets: those that wait, then those that are crossing.
+    pub fn packet_refs<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = PacketRef> + 'a {
+        let waiting = self.voqs.iter().flat_map(|voq| voq.packet_refs(packets));
+        waiting.chain(self.crossing.iter().map(|packet| packet.packet_ref))
+    }
+}

@@ -1,0 +1,274 @@
+//! Passage of packets through a crossbar.
+
+use std::mem::take;
+
+use floodway_mechanisms::slots::DropReason;
+
+use super::{CrossingPacket, Inputs};
+use crate::link::arena::{Lists, PacketRef};
+use crate::link::packet::Packet;
+use crate::network::layout::Local;
+use crate::network::port_facts::across;
+use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+use crate::run::events::NEVER;
+
+impl AtNode<'_, '_> {
+    /// Is it an input-output queued switch?
+    #[inline]
+    pub fn has_crossbar(&self) -> bool {
+        self.facts.crossbars && self.node.switch.inputs.is_some()
+    }
+
+    fn inputs(&self) -> &Inputs {
+        self.node.switch.inputs.as_ref().expect("the switch has a crossbar")
+    }
+
+    fn inputs_mut(&mut self) -> &mut Inputs {
+        self.node.switch.inputs.as_mut().expect("the switch has a crossbar")
+    }
+
+    /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
+    fn voq_account(&self, ingress: Local, out: Local, class: u8) -> usize {
+        self.inputs().account(ingress.index(), out.index(), class as usize - 1)
+    }
+
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing crosses, those that wait
+    /// at `out`, if a machine there watches inputs.
+    pub fn voq_bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
+        if class == 0 {
+            return 0;
+        }
+        if !self.has_crossbar() {
+            return self.node.machines[out.index()]
+                .inputs
+                .get(&(ingress, class))
+                .copied()
+                .unwrap_or_default();
+        }
+        let account = self.voq_account(ingress, out, class);
+        self.inputs().held[account]
+    }
+
+    /// The most bytes that an account holds for one output.
+    pub fn longest_voq_of(&self, port_class: usize) -> u64 {
+        let ingress = self.facts.layout.port_of(port_class);
+        let class = port_class % self.facts.layout.classes.len() - 1;
+        let inputs = self.inputs();
+        let of = |output| inputs.held[inputs.account(ingress.index(), output, class)];
+        (0..inputs.ports).map(of).max().unwrap_or(0)
+    }
+
+    /// A packet has been charged that will cross to `out`.
+    pub fn charge_voq(&mut self, ingress: Local, out: Local, class: u8, frame: u16) {
+        let account = self.voq_account(ingress, out, class);
+        self.inputs_mut().held[account] += u64::from(frame);
+    }
+
+    /// A packet has crossed to `out`, or never will: its input has room for another one.
+    fn uncharge_voq(&mut self, out: Local, packet: &Packet) {
+        let account = self.voq_account(packet.ingress, out, packet.class);
+        self.inputs_mut().held[account] -= u64::from(packet.frame);
+        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        self.uncharge_account(port_class, packet.ingress, packet.frame);
+    }
+
+    /// A packet that is to leave by `out` and has not crossed has been dropped.
+    pub fn never_crosses(&mut self, out: Local, packet: &Packet) {
+        self.node.switch.occupied -= u64::from(packet.frame);
+        self.uncharge_voq(out, packet);
+    }
+
+    /// A charged packet waits at its input until it may cross to the `q`-th queue of `out`.
+    pub fn wait_to_cross(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        let (input, output) = (packet.ingress.index(), out.index());
+        let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, q - 1);
+        inputs.voqs[voq].push(&mut self.run.packets, packet_ref);
+        inputs.one_more(input, output);
+        self.note_queue_of_flow(out, q, &packet);
+        self.came_in(out, q, &packet);
+        self.serve(output);
+    }
+
+    /// A packet starts on the wire of an output: its queue has room for another one.
+    pub fn left_output(&mut self, port: Local, frame: u16) {
+        self.node.switch.occupied -= u64::from(frame);
+        self.serve(port.index());
+    }
+
+    /// Something has changed for one output. Where packets have crossed at this instant, all that changes in it is seen to together.
+    fn serve(&mut self, output: usize) {
+        if self.inputs().wake == self.now {
+            self.inputs_mut().crossbar.touch(output);
+            return;
+        }
+        let mut crossbar = take(&mut self.inputs_mut().crossbar);
+        let input = crossbar.serve(output, |input, output| self.next_across(input, output).is_some());
+        self.inputs_mut().crossbar = crossbar;
+        if let Some(input) = input {
+            let at = self.start_across((input, output));
+            self.wake_crossbar(at);
+        }
+    }
+
+    /// Asks for an event of the crossbar.
+    fn wake_crossbar(&mut self, at: u64) {
+        let inputs = self.inputs_mut();
+        if at < inputs.wake {
+            inputs.wake = at;
+            self.run.events.add(EventKind::Crossing, self.node.switch.number, at);
+        }
+    }
+
+    /// Packets have crossed.
+    pub fn crossbar_wakes(&mut self) {
+        // Else it was woken earlier since.
+        if self.inputs().wake != self.now {
+            return;
+        }
+        while let Some(packet) = self.node.switch.inputs.as_mut().and_then(|i| i.pop_crossed(self.now)) {
+            self.has_crossed(packet);
+        }
+        self.make_pairs();
+        let inputs = self.inputs_mut();
+        inputs.wake = NEVER;
+        if let Some(next) = inputs.crossing.iter().map(|packet| packet.at).min() {
+            self.wake_crossbar(next);
+        }
+    }
+
+    fn has_crossed(&mut self, crossed: CrossingPacket) {
+        let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
+        let packet = self.run.packets[packet_ref];
+        let out = Local::at(output);
+        let inputs = self.inputs_mut();
+        inputs.crossbar.release(input, output);
+        let coming = output * inputs.queues + queue;
+        inputs.coming[coming] -= u64::from(packet.frame);
+        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        if let Some(reason) = self.shut(out, queue + 1) {
+            self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
+            self.discard(self.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
+            self.never_crosses(out, &packet);
+            return;
+        }
+        self.uncharge_voq(out, &packet);
+        self.enqueue(out, queue + 1, packet_ref);
+        self.try_transmit(out);
+    }
+
+    /// Lets packets start to cross until no pair of free ports is left that has one.
+    fn make_pairs(&mut self) {
+        let inputs = self.inputs_mut();
+        let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
+        crossbar.make_pairs(|input, output| self.next_across(input, output).is_some(), &mut pairs);
+        self.inputs_mut().crossbar = crossbar;
+        for (input, output) in pairs.drain(..) {
+            self.start_across((input, output));
+        }
+        self.inputs_mut().pairs = pairs;
+    }
+
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
+    fn next_across(&self, input: usize, output: usize) -> Option<usize> {
+        let inputs = self.inputs();
+        let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
+        let mut queues =
+            classes.flat_map(|class| class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs);
+        queues.find(|&queue| {
+            let first = inputs.voqs[inputs.voq(input, output, queue)].front();
+            first.is_some_and(|packet_ref| {
+                self.has_room(output, queue, self.run.packets[packet_ref].frame.into())
+            })
+        })
+    }
+
+    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of which those
+    /// behind the first take no more than half each.
+    fn has_room(&self, output: usize, queue: usize, frame: u64) -> bool {
+        let inputs = self.inputs();
+        let first = self.facts.layout.queue(Local::at(output)) + 1;
+        let held = |queue: usize| {
+            self.node.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue]
+        };
+        let class = queue / self.facts.layout.subs;
+        let all: u64 = (class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs).map(held).sum();
+        let room = inputs.plan.output.0;
+        let share = if queue.is_multiple_of(self.facts.layout.subs) { room } else { (room / 2).max(frame) };
+        all + frame <= room && held(queue) + frame <= share
+    }
+
+    /// The packet that crosses next from an input to an output starts to; when it will have crossed.
+    fn start_across(&mut self, (input, output): (usize, usize)) -> u64 {
+        let queue = self.next_across(input, output).expect("pairs are made of what may cross");
+        let subs = self.facts.layout.subs;
+        let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, queue);
+        let packet_ref = inputs.voqs[voq].pop(&self.run.packets).expect("a packet waits");
+        let frame = u64::from(self.run.packets[packet_ref].frame);
+        let took = across(
+            self.node.ports[inputs.clock.index()].serial_time(frame + self.facts.layout.gap),
+            inputs.plan.speed_up,
+        );
+        inputs.one_less(input, output);
+        inputs.coming[output * inputs.queues + queue] += frame;
+        inputs.turn[output] = (queue / subs + 1) % inputs.classes;
+        let at = self.now + took;
+        inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
+        if self.run.trace.is_some() {
+            self.trace_crossing(packet_ref, at);
+        }
+        at
+    }
+
+    /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.
+    pub fn resort_inputs(&mut self, out: Local, class: u8) {
+        let output = out.index();
+        let first = (class as usize - 1) * self.facts.layout.subs;
+        let own = self.own_queues(out);
+        for input in 0..self.inputs().ports {
+            let inputs = self.inputs();
+            let voq = inputs.voq(input, output, first);
+            let lists = Lists::from_slice(&inputs.voqs[voq..voq + own]);
+            let sorted = self.sorted(out, class, &lists);
+            let voqs = &mut self.inputs_mut().voqs[voq..voq + own];
+            voqs.iter_mut().zip(sorted).for_each(|(voq, queue)| *voq = queue.fifo);
+        }
+        let is_its =
+            |packet: &CrossingPacket| packet.output == output && (first..first + own).contains(&packet.queue);
+        // One packet at most crosses to an output.
+        if let Some(at) = self.inputs().crossing.iter().position(is_its) {
+            let CrossingPacket { packet_ref, queue, .. } = self.inputs().crossing[at];
+            let packet = self.run.packets[packet_ref];
+            let sub = self.sub_of(out, &packet);
+            let inputs = self.inputs_mut();
+            inputs.crossing[at].queue = first + sub;
+            inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
+            inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
+            self.replaced(out, first + sub + 1, &packet);
+        }
+        self.serve(output);
+    }
+
+    /// Drops what waits at the inputs to cross to a port.
+    pub fn flush_inputs(&mut self, out: Local, class: u8, reason: DropReason) {
+        let output = out.index();
+        let queues = (class as usize - 1) * self.facts.layout.subs..class as usize * self.facts.layout.subs;
+        for input in 0..self.inputs().ports {
+            for queue in queues.clone() {
+                let inputs = self.inputs_mut();
+                let voq = inputs.voq(input, output, queue);
+                let mut dropped = take(&mut inputs.voqs[voq]);
+                while let Some(packet_ref) = dropped.pop(&self.run.packets) {
+                    let packet = self.run.packets.take(packet_ref);
+                    self.inputs_mut().one_less(input, output);
+                    self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
+                    self.drop_packet(self.facts.layout.port_class(packet.ingress, class), &packet, reason);
+                    self.never_crosses(out, &packet);
+                }
+            }
+        }
+    }
+}

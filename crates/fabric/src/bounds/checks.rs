@@ -280,7 +280,7 @@ mod tests {
             ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
             ("has no event when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
             ("the fast path at", |world, at| {
-                world.nodes[at.node].ports[at.port.index()].fast_path_up_to += 1
+                world.nodes[at.node].ports[at.port.index()].fast_path_up_to += 1;
             }),
             ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
@@ -293,7 +293,7 @@ mod tests {
             }),
             ("awaits", |world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true),
             ("the fast path of", |world, at| {
-                world.nodes[at.node].ingress[at.port_class].fast_path_below += 1
+                world.nodes[at.node].ingress[at.port_class].fast_path_below += 1;
             }),
             ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
             ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),

@@ -86,7 +86,7 @@ impl AtNode<'_, '_> {
         if let Some(extra) = extra {
             match &*extra {
                 Extra::CongestionNotification(cn) => {
-                    self.neighbour_says(port, PortEvent::CongestionNotification(cn), lost)
+                    self.neighbour_says(port, PortEvent::CongestionNotification(cn), lost);
                 }
                 Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
                 Extra::Hops(_) | Extra::Message(_) => {}

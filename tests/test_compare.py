@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -104,6 +105,23 @@ def test_runs_at_once_leave_the_same_bytes_as_one_after_the_other(floodway: Comm
     assert one == four
 
 
+def test_workloads_have_rows_of_their_own_where_there_are_several(floodway: Command, small: Path) -> None:
+    compared = json.loads(floodway("compare", small, *SEEDED, "--json", "--out", "out").out)
+    keys = [each["key"] for each in compared["rows"]]
+    assert not any(key.startswith("workload_") for key in keys)
+    second = small.with_name("second.toml")
+    more = """
+    [[workload]]
+    name = "more"
+    burst = { from = "h1", to = "h2", size = "10KB" }
+    """
+    second.write_text(small.read_text(encoding="utf-8") + textwrap.dedent(more), encoding="utf-8")
+    compared = json.loads(floodway("compare", second, *SEEDED, "--json", "--out", "out-2").out)
+    rows = {each["key"]: each["label"] for each in compared["rows"] if each["key"].startswith("workload_")}
+    assert rows["workload_more_fct_p99_us"] == "more: completion time, p99, us"
+    assert len(rows) == 4
+
+
 def test_the_numbers_are_those_of_a_run(floodway: Command, small: Path) -> None:
     compared = json.loads(floodway("compare", small, *SEEDED, "--json", "--out", "out").out)
     ran = json.loads(floodway("run", small, "--seed", "2", "--json").out)["summary"]
@@ -118,6 +136,7 @@ def test_the_numbers_are_those_of_a_run(floodway: Command, small: Path) -> None:
         "slowdown_p99": ran["total"]["slowdown_p99"],
         "link_loaded_gbps": link["loaded_gbps"],
         "link_loaded_idle_percent": link["loaded_idle_share"] * 100,
+        "link_queue_peak_kilobytes": link["queue_peak_bytes"] / 1e3,
         "link_receiver_peak_megabytes": link["receiver_peak_bytes"] / 1e6,
         "paused_us": ran["paused_us"],
         "pfc_frames": ran["pfc_frames"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.results.lossless import brief
@@ -11,11 +12,15 @@ from floodway.results.percentiles import is_few
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from floodway.results import LinkSummary, Lossless, Outcome, Result, Summary
+    from floodway.results import LinkSummary, Lossless, Outcome, Result, Summary, WorkloadSummary
 
 __all__ = ["Cell", "Row", "ShownLink", "link_of", "rows", "shown_link", "verdict"]
 
 NOT_REACHED = "not reached"
+#: Why a port's meter drops control messages, as it is meant to.
+METERED = "metered"
+#: So many workloads have rows of their own.
+MOST_WORKLOADS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +122,8 @@ class _Metric:
     finished_only: Callable[[Summary], bool] = lambda _: False
     always: bool = True
     thousandths: int | None = None
+    #: Of how many flows a percentile is.
+    flows: Callable[[Summary], int] = lambda summary: summary.total.measured
 
 
 def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired: bool) -> tuple[Row, ...]:
@@ -131,7 +138,12 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
     paired
         Whether all variants have the same seeds, and so the same traffic.
     """
-    metrics = (*_METRICS, *(_link_metrics(link) if link else ()), *_TOTALS)
+    metrics = (
+        *_METRICS,
+        *_workload_metrics(results),
+        *(_link_metrics(link) if link else ()),
+        *_TOTALS,
+    )
     made = ((metric, _row(metric, results, paired=paired)) for metric in metrics)
     return tuple(row for metric, row in made if _exists(row, always=metric.always))
 
@@ -207,7 +219,7 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) 
 
 def _few(metric: _Metric, own: Sequence[Summary]) -> int | None:
     """Return of how few flows a percentile is, where it is."""
-    fewest = min((summary.total.measured for summary in own), default=0)
+    fewest = min((metric.flows(summary) for summary in own), default=0)
     thousandths = metric.thousandths
     return fewest if thousandths is not None and is_few(fewest, thousandths=thousandths) else None
 
@@ -340,10 +352,51 @@ _TOTALS = (
     _Metric(
         key="dropped_packets",
         label="packets dropped",
-        of=lambda summary: sum(packets for _, packets in summary.outcome.drops),
+        of=lambda summary: sum(packets for reason, packets in summary.outcome.drops if reason != METERED),
         digits=0,
     ),
+    _Metric(
+        key="metered_messages",
+        label="credits and other messages dropped by meters",
+        of=lambda summary: dict(summary.outcome.drops).get(METERED, 0),
+        digits=0,
+        always=False,
+    ),
 )
+
+
+def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+    """Compare completion times of each workload, where all runs have the same few."""
+    by_run = [
+        tuple(own.name for own in result.summary().workloads if own.measured)
+        for of_variant in results
+        for result in of_variant
+    ]
+    if len(set(by_run)) != 1 or not 1 < len(by_run[0]) <= MOST_WORKLOADS:
+        return
+    for at, name in enumerate(by_run[0]):
+        yield from _metrics_of_workload(name, partial(_measured_workload, at=at))
+
+
+def _measured_workload(summary: Summary, *, at: int) -> WorkloadSummary:
+    return [own for own in summary.workloads if own.measured][at]
+
+
+def _metrics_of_workload(name: str, own: Callable[[Summary], WorkloadSummary]) -> Iterator[_Metric]:
+    yield _Metric(
+        key=f"workload_{name}_fct_mean_us",
+        label=f"{name}: completion time, mean, us",
+        of=lambda summary: own(summary).fct.mean_us,
+        finished_only=lambda summary: own(summary).fct.mean_of_finished_only,
+    )
+    yield _Metric(
+        key=f"workload_{name}_fct_p99_us",
+        label=f"{name}: completion time, p99, us",
+        of=lambda summary: own(summary).fct.p99_us,
+        missing=NOT_REACHED,
+        thousandths=990,
+        flows=lambda summary: own(summary).measured,
+    )
 
 
 def _link_metrics(link: ShownLink) -> Iterator[_Metric]:
@@ -367,6 +420,11 @@ def _link_metrics(link: ShownLink) -> Iterator[_Metric]:
         of=of(lambda found: _percent(found.loaded_paused_share)),
         change_unit="points",
         always=False,
+    )
+    yield _Metric(
+        key="link_queue_peak_kilobytes",
+        label=f"{link.name}: longest queue before it, KB",
+        of=of(lambda found: None if found.queue_peak_bytes is None else found.queue_peak_bytes / 1e3),
     )
     yield _Metric(
         key="link_receiver_peak_megabytes",

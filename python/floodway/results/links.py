@@ -44,6 +44,8 @@ class LinkSummary:
         Share of the rate that it did not use while loaded.
     loaded_paused_share
         Share of the loaded time during which PFC blocked a class, summed over classes.
+    queue_peak_bytes
+        The longest queue of packets that waited for it; none in series that have no queues.
     receiver_peak_bytes
         The most that the port at its receiving end held of one class.
     receiver_buffer_bytes
@@ -59,6 +61,7 @@ class LinkSummary:
     loaded_gbps: float | None
     loaded_idle_share: float | None
     loaded_paused_share: float | None
+    queue_peak_bytes: int | None
     receiver_peak_bytes: int | None
     receiver_buffer_bytes: int | None
 
@@ -78,14 +81,20 @@ def link_summaries(
     sent = series.filter(pl.col("metric") == "tx_bytes").group_by("object", maintain_order=True)
     means = sent.agg(mean=pl.col("value").sum() * 8e-3 / pl.col("bucket_us").sum())
     parts = link_rates(series, points=PARTS).group_by("object").agg(peak=pl.col("gbps").max())
+    longest = series.filter(pl.col("metric") == "queue_max_bytes").group_by("object")
     rows = means.join(parts, on="object", maintain_order="left")
+    rows = rows.join(longest.agg(queue=pl.col("value").max()), on="object", how="left", maintain_order="left")
     settings = direction_settings(scenario)
     mtu = quantity_bytes(scenario["mtu"])
     return tuple(
         _summary(
-            name, (mean, peak), loaded_part(series, name, mtu=mtu), counters, settings_of(settings, name)
+            name,
+            (mean, peak, queue),
+            loaded_part(series, name, mtu=mtu),
+            counters,
+            settings_of(settings, name),
         )
-        for name, mean, peak in rows.iter_rows()
+        for name, mean, peak, queue in rows.iter_rows()
     )
 
 
@@ -113,18 +122,19 @@ def loaded_part(series: pl.DataFrame, name: str, *, mtu: int) -> pl.DataFrame:
 
 def _summary(
     name: str,
-    mean_and_peak: tuple[float, float],
+    mean_peak_and_queue: tuple[float, float, float | None],
     loaded: pl.DataFrame,
     counters: pl.DataFrame,
     settings: Mapping[str, Any],
 ) -> LinkSummary:
+    mean, peak, queue = mean_peak_and_queue
     rate_gbps = quantity_gbps(settings["rate"]) if "rate" in settings else None
     loaded_us = float(loaded["bucket_us"].sum())
     loaded_gbps = float(loaded["tx_bytes"].sum()) * 8e-3 / loaded_us if loaded_us else None
     return LinkSummary(
         object=name,
-        mean_gbps=mean_and_peak[0],
-        peak_gbps=mean_and_peak[1],
+        mean_gbps=mean,
+        peak_gbps=peak,
         rate_gbps=rate_gbps,
         delay_us=quantity_us(settings["delay"]) if "delay" in settings else None,
         loaded_us=loaded_us,
@@ -132,6 +142,7 @@ def _summary(
         # A packet counts where its transmission starts, so that a bucket may hold a little too much.
         loaded_idle_share=max(0.0, 1 - loaded_gbps / rate_gbps) if loaded_gbps and rate_gbps else None,
         loaded_paused_share=float(loaded["paused_us"].sum()) / loaded_us if loaded_us else None,
+        queue_peak_bytes=None if queue is None else int(queue),
         receiver_peak_bytes=_receiver_peak(name, counters, settings),
         receiver_buffer_bytes=_receiver_buffer(settings),
     )

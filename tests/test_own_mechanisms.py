@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -454,7 +455,13 @@ def test_ctrl_c_ends_a_run_whose_code_never_ends(tmp_path: Path) -> None:
     with subprocess.Popen(line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE) as running:
         until((tmp_path / "looping").exists, "its loop", of=running)
         running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=60) == 130
+        error = running.communicate(timeout=60)[1].decode()
+    assert running.returncode == 130
+    # What the run did afterwards would be without the class.
+    assert re.search(
+        r"interrupted in \w+\.on_ack \(.*steady.py:\d+, pair:h\d:0, at [\d.]+ us\); nothing was", error
+    ), error
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_that_cannot_be_run_is_told_of(tmp_path: Path) -> None:

@@ -364,6 +364,40 @@ def test_a_stored_run_names_the_file_that_its_class_came_from(tmp_path: Path) ->
     assert (other.code, "'steady' of steady.py has changed" in other.err) == (1, True)
 
 
+def test_true_is_no_window() -> None:
+    class Truth(floodway.RateControl):
+        def start(self, flow: Flow) -> None:  # noqa: ARG002 (called with it)
+            self.window_bytes = True
+
+    with pytest.raises(MechanismError, match="window_bytes = True: allowed: a number"):
+        run(pair("rate-control", "truth"))
+
+
+def test_two_classes_of_one_name_in_a_file_are_refused(tmp_path: Path) -> None:
+    text = "import floodway\n" + 2 * (
+        "class SameName(floodway.RateControl):\n    def start(self, flow): self.window_bytes = 9_000\n"
+    )
+    (tmp_path / "twice.py").write_text(text, "utf-8")
+    # Whether it is read once or again.
+    for _ in range(2):
+        with pytest.raises(MechanismError, match=r"twice\.py has a rate-control 'same-name' already"):
+            load_file(tmp_path / "twice.py")
+
+
+def test_a_comparison_names_the_variant_and_the_error_of_a_class(tmp_path: Path) -> None:
+    floodway_ = steady(tmp_path)
+    body = "    def on_ack(self, ack): self.window_bytes = -1\n"
+    text = f"import floodway\nclass Steady(floodway.RateControl):\n{body}"
+    (tmp_path / "steady.py").write_text(text, "utf-8")
+    vary = "defaults.rate-control=steady,line-rate"
+    done = floodway_(
+        "compare", "pair.toml", "--python", "steady.py", "--vary", vary, "--out", "out", "--quiet"
+    )
+    assert done.code == 1
+    assert "steady: Steady.on_ack raised ValueError: window_bytes = -1" in done.err
+    assert "a bug" not in done.err
+
+
 def test_a_class_of_a_module_is_recorded_with_its_module(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -235,11 +235,18 @@ class MechanismError(RunError):
         """Say what was raised, where and when."""
         cause = self.__cause__
         raised = "raised an exception" if cause is None else f"raised {type(cause).__name__}: {cause}"
+        label = "" if self.label is None else f"{self.label}: "
+        return f"{label}{self.call} {raised}{self.location}"
+
+    @property
+    def location(self) -> str:
+        """The line of the user's code, the flow or port, and the time, as far as they are known."""
+        cause = self.__cause__
         last = traceback.extract_tb(cause.__traceback__)[-1:] if cause is not None else []
         lines = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in last]
         lines = lines or ([] if self.line is None else [self.line])
         parts = [part for part in (*lines, self.place, self.at and f"at {self.at}") if part]
-        return f"{self.call} {raised}" + (f" ({', '.join(parts)})" if parts else "")
+        return f" ({', '.join(parts)})" if parts else ""
 
 
 class ExtensionError(RunError):

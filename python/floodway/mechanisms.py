@@ -398,7 +398,7 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
     called = name or _kebab(cls.__name__)
     full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
     other = _LOADED_BY.get(full)
-    if by is not None and other is not None and other != by:
+    if by is not None and other is not None:
         raise TypeError(
             f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
             f' such as class {cls.__name__}(..., name="{called}-2")'
@@ -511,6 +511,8 @@ def load_file(path: Path, *, given: str | None = None) -> None:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        for full in [full for full, by in _LOADED_BY.items() if by == path]:
+            del _LOADED_BY[full]
         # What is of floodway and of imports says nothing to the user.
         error.__traceback__ = own_frames(error.__traceback__)
         raise MechanismError(given) from error

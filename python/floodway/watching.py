@@ -23,7 +23,7 @@ Kept = TypeVar("Kept")
 #: Seconds between two reads of the progress.
 POLL_S = 0.1
 #: Seconds that a run is given to stop before code of users in it is interrupted.
-PATIENCE_S = 1.0
+PATIENCE_S = 2.0
 
 
 def _interrupt_own_code(thread: int) -> None:

@@ -5,6 +5,7 @@ use floodway_fabric::memory::{Exhausted, left};
 use floodway_fabric::panics::{Owner, Panicked};
 use floodway_scenario::cost::{size, words};
 use floodway_scenario::{ScenarioError, ScenarioErrors};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -75,6 +76,16 @@ pub fn of_mechanism(py: Python<'_>, fault: Fault) -> PyErr {
     let error = raised(made);
     error.set_cause(py, Some(fault.error));
     error
+}
+
+/// A `KeyboardInterrupt` that names the users' code that it ended: what a run did after that would be without it.
+pub fn interrupted(py: Python<'_>, fault: Fault) -> PyErr {
+    let call = format!("in {}", fault.call);
+    let error = of_mechanism(py, fault);
+    let location = error.value(py).getattr("location").and_then(|location| location.extract::<String>());
+    PyKeyboardInterrupt::new_err(
+        location.map_or_else(|_| call.clone(), |location| format!("{call}{location}")),
+    )
 }
 
 /// A run for which there is too little memory, as one can know before; `why` has the numbers.

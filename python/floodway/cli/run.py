@@ -51,9 +51,11 @@ def run(request: Request) -> int:
     """Simulate, write, print; returns the exit code."""
     try:
         return _run(request)
-    except KeyboardInterrupt:
-        # Before the run or after it; during it, Ctrl-C ends the run and raises nothing.
-        echo("interrupted; nothing was written", err=True)
+    except KeyboardInterrupt as interrupt:
+        # Before the run or after it, or in a user's code that does not return, which it names; during the run
+        # itself, Ctrl-C ends it and raises nothing.
+        location = f" {interrupt}" if str(interrupt) else ""
+        echo(f"interrupted{location}; nothing was written", err=True)
         return INTERRUPTED
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from floodway.errors import RunError
+from floodway.errors import MechanismError, RunError
 from floodway.simulation import run
 from floodway.watching import POLL_S, stopped_by_interrupt
 
@@ -158,6 +158,10 @@ def _keep(
         result = future.result()
     except CancelledError:
         return
+    except MechanismError as error:
+        # It says what its cause is, and keeps it.
+        error.label = tasks[number].label
+        raise
     except RunError as error:
         label = tasks[number].label
         raise type(error)(f"{label}: {error}", label=label) from error

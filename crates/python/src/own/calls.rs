@@ -61,8 +61,9 @@ pub fn watched<T: Send>(
     });
     let fault = current.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (fault, done) {
-        // Whoever interrupts users' code before a run wants that to end, and no more.
-        (Some(fault), _) if fault.error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(fault.error),
+        (Some(fault), _) if fault.error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Err(errors::interrupted(py, fault))
+        }
         (Some(fault), _) => Err(errors::of_mechanism(py, fault)),
         (None, Ok(done)) => Ok(done),
         (None, Err(why)) => Err(errors::stopped(py, &why)),
@@ -111,11 +112,6 @@ impl Work {
         if let Some(control) = &self.control {
             control.stop.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// Does a run go on, rather than something before it?
-    pub fn is_run(&self) -> bool {
-        self.control.is_some()
     }
 
     /// The flow of a queue pair as results name it: workload, source and number.

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page, Read};
 use floodway_mechanisms::slots::{Need, SignalKind};
 use floodway_units::{Bytes, Rate, Span, Time};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -358,11 +358,6 @@ impl Object {
     fn fail(&mut self, py: Python<'_>, method: &str, at: Option<Time>, error: PyErr) {
         self.alive = None;
         let Some(work) = &self.work else { return };
-        // Whoever interrupts users' code wants the run to end, and no more.
-        if error.is_instance_of::<PyKeyboardInterrupt>(py) && work.is_run() {
-            work.stop();
-            return;
-        }
         let call = format!("{}.{method}", self.class.name);
         let line = if error.traceback(py).is_none() { self.class.line_of(py, method, &error) } else { None };
         work.fail(Fault { call, line, place: self.place.clone(), at, error });
@@ -407,10 +402,13 @@ pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
     if value.is_none() {
         return Ok(None);
     }
-    if let Ok(whole) = value.extract::<u64>() {
+    // True and False are numbers to Python, and no amount to anybody.
+    let is_bool = value.is_instance_of::<PyBool>();
+    if let Some(whole) = value.extract::<u64>().ok().filter(|_| !is_bool) {
         return Ok(Some(whole));
     }
-    let float = value.extract::<f64>().ok().filter(|float| float.is_finite() && *float >= 0.0);
+    let float =
+        value.extract::<f64>().ok().filter(|_| !is_bool).filter(|float| float.is_finite() && *float >= 0.0);
     let float = float.filter(|float| *float < 18_446_744_073_709_551_616.0);
     match float {
         Some(float) => Ok(Some(float as u64)),

@@ -1,4 +1,5 @@
-//! The machine as it would be if its clock always ticked: a model, computed from a list of all that passed.
+//! The machine as it would be if its clock always ticked: a model, computed from a list of all packets that
+//! passed.
 
 use floodway_units::Turns;
 use proptest::prelude::*;
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 use super::tests::{Driven, SentCnp, of};
 use super::*;
 
-/// A packet that joins or leaves its queue: when, which, whose, and the queue's length then.
+/// A packet that joins or leaves its queue: its time, direction, flow, and the queue's length then.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: Time,

@@ -1,9 +1,10 @@
-//! Mercury's congestion point: the switch distinguishes a paused port from a congested one, and sends the source of
-//! each congested flow a window that is its share (He et al., Journal of Cloud Computing, 2024).
+//! Mercury's congestion point: the switch distinguishes a paused port from a congested one, and sends the
+//! source of each congested flow a window that is its share (He et al., Journal of Cloud Computing, 2024).
 //!
 //! # What it does
 //!
-//! Each queue of an egress port is determined or undetermined. A pause makes it undetermined; the resume decides:
+//! Each queue of an egress port is determined or undetermined. A pause makes it undetermined; the resume
+//! decides:
 //!
 //! | at the resume | the queue is |
 //! |---|---|
@@ -28,8 +29,8 @@
 //! ECN marks every packet of a long queue, including those of a flow that waits only because the next switch
 //! has paused the port. Here such a queue sends no CNPs, so the victim flows keep their rates. The flows that
 //! cause the congestion are notified by the switch, before the receiver could notify them. Use it in place of
-//! `red`, not together with it: nothing else may mark packets. At the sender, `rate-control = ["dcqcn",
-//! "mercury"]` cuts the rate as DCQCN does and enforces the window.
+//! `red`, not together with it: nothing else may mark packets. At the sender,
+//! `rate-control = ["dcqcn", "mercury"]` cuts the rate as DCQCN does and enforces the window.
 //!
 //! # Symbols
 //!
@@ -65,8 +66,8 @@
 //!
 //! # References
 //!
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024, Algorithms 1 and 2.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024, Algorithms 1 and 2.
 
 mod table;
 #[cfg(test)]
@@ -127,7 +128,8 @@ pub enum Flows {
     /// paper.
     #[default]
     Addresses,
-    /// A queue pair, by its addresses and ports. Source: floodway's choice, for many queue pairs between two hosts.
+    /// A queue pair, by its addresses and ports. Source: floodway's choice, for many queue pairs between two
+    /// hosts.
     QueuePairs,
 }
 

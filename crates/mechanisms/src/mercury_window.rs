@@ -1,4 +1,5 @@
-//! Mercury at the sender: a window that CNPs shrink, above any rate control (He et al., Journal of Cloud Computing, 2024).
+//! Mercury at the sender: a window that CNPs shrink, above any rate control (He et al., Journal of Cloud
+//! Computing, 2024).
 //!
 //! # What it does
 //!
@@ -30,8 +31,8 @@
 //!
 //! # References
 //!
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024, Algorithm 2, lines 14 to 20.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024, Algorithm 2, lines 14 to 20.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;

@@ -22,10 +22,10 @@
 //! # Why
 //!
 //! A CNP from the switch reaches the sender before the receiver could answer a mark. It goes to the flows
-//! that fill the queue, not to randomly chosen packets. The sender is DCQCN's, unchanged: `rate-control =
-//! "dcqcn"`. Senders are notified at most one period late. A queue that waits only for a paused port counts
-//! as congested like any other: `mercury` and `tcd` solve that. Use it in place of `red`, not together with
-//! it: where nothing marks packets, receivers send no CNPs.
+//! that fill the queue, not to randomly chosen packets. The sender is DCQCN's, unchanged:
+//! `rate-control = "dcqcn"`. Senders are notified at most one period late. A queue that waits only for a
+//! paused port counts as congested like any other: `mercury` and `tcd` solve that. Use it in place of `red`,
+//! not together with it: where nothing marks packets, receivers send no CNPs.
 //!
 //! # Symbols
 //!
@@ -54,9 +54,10 @@
 //!
 //! # References
 //!
-//! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM 2022.
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024 (what is known of it here).
+//! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM
+//!   2022.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024 (what is known of it here).
 //! - Taheri et al., "RoCC: Robust Congestion Control for RDMA", CoNEXT 2020 (the ratio of the gains).
 
 #[cfg(test)]

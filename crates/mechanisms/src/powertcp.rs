@@ -61,15 +61,16 @@
 //!   negative.
 //! - Where nothing arrives for a whole τ the power is 0; the smoothed power is at least a thousandth, and the
 //!   upper bound of the window limits the result.
-//! - τ is by default the base round-trip time of the path; the paper's evaluation sets the largest of the network.
+//! - τ is by default the base round-trip time of the path; the paper's evaluation sets the largest of the
+//!   network.
 //! - A hop whose records have the same time or an older one is ignored.
 //! - That simulator uses a target of 95 % of a link with telemetry, and has γ = 0.7 and 1.05 τ with delay.
 //!   None of this is in the paper, nor here.
 //!
 //! # References
 //!
-//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022, sections 3
-//!   and 4.1, algorithms 1 and 2, appendix A.
+//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022,
+//!   sections 3 and 4.1, algorithms 1 and 2, appendix A.
 //! - The authors' simulator, `inet-tub/ns3-datacenter`, `UpdateRatePower` in `rdma-hw.cc`, and Linux module,
 //!   `inet-tub/powertcp-linux`, for what the paper leaves open.
 
@@ -113,17 +114,18 @@ pub struct Params {
     /// Source: Addanki et al., section 3.3.
     pub gamma: f64,
     /// N: flows of a host that share its NIC, from 1, which determine `beta`. Default: 10.
-    /// Source: Addanki et al., section 3.3, without a number; that of the authors' Linux module, `expected_flows`. Their
-    /// simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
+    /// Source: Addanki et al., section 3.3, without a number; that of the authors' Linux module,
+    /// `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_flows: Option<u32>,
     /// β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
     /// Source: Addanki et al., section 3.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<Bytes>,
-    /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs of hosts.
-    /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's choice, for paths of very
-    /// different length.
+    /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all
+    /// pairs of hosts.
+    /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's
+    /// choice, for paths of very different length.
     pub base_rtt: OfPath<Span>,
     /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s.
     /// Source: floodway's choice, as in HPCC; the paper has none.
@@ -247,7 +249,8 @@ pub struct Rp {
     settings: Box<Settings>,
     allowance: Allowance,
     window: f64,
-    /// The window at the beginning of the round trip whose packets are being acknowledged, and of the one after it.
+    /// The window at the beginning of the round trip whose packets are being acknowledged, and of the one
+    /// after it.
     old: [f64; 2],
     /// An ACK beyond this sequence number begins the next round trip.
     update_at: u64,

@@ -75,8 +75,8 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<Rate>,
     /// Bytes of a queue that do not count: q is the length beyond them, from 0 up.
-    /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that each
-    /// queue has for itself.
+    /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that
+    /// each queue has for itself.
     pub offset: Bytes,
     /// When a packet is marked.
     /// Source: the HPCC simulator.

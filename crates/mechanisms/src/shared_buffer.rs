@@ -81,8 +81,8 @@ pub struct Params {
     /// R: bytes set aside for each (ingress port, class), from 0 up.
     /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
-    /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the pool's,
-    /// if its class is lossy; of `egress-pool`, whatever its class, where that is given.
+    /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the
+    /// pool's, if its class is lossy; of `egress-pool`, whatever its class, where that is given.
     /// Source: ConWeave's simulator.
     pub egress_alpha: f64,
     /// Bytes that the egress queues of the switch share beyond `egress-reserve` of each: a second account of
@@ -96,8 +96,8 @@ pub struct Params {
     /// The account that the packet which crosses the flow control's threshold is charged to. A lossy class
     /// has no threshold: there `"headroom"` drops a packet that finds the reserve full unless all of it would
     /// fit into the pool, not only the part above the reserve.
-    /// Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the HPCC and SWING
-    /// simulators, lossy classes included.
+    /// Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the HPCC and
+    /// SWING simulators, lossy classes included.
     pub crossing: Crossing,
 }
 
@@ -306,7 +306,8 @@ mod tests {
         assert_eq!(dropped, Admit::Drop(DropReason::Buffer));
     }
 
-    /// One port of ConWeave's simulator with 1 MiB and 16 ports: 914,432 B for all queues beside 1049 B of each.
+    /// One port of ConWeave's simulator with 1 MiB and 16 ports: 914,432 B for all queues beside 1049 B of
+    /// each.
     #[test]
     fn an_egress_pool_limits_lossless_classes_too() {
         let params = Params {

@@ -51,7 +51,8 @@ fn cnps_of_period(packets: &[u32], p: f64) -> Vec<(u32, f32)> {
     cnps.filter(|&(_, degree)| degree > 0.0).collect()
 }
 
-/// Waits in picoseconds: many at whole periods, where packets and ticks fall together, and long ones, so that it sleeps.
+/// Waits in picoseconds: many at whole periods, where packets and ticks fall together, and long ones, so that
+/// it sleeps.
 fn passings() -> impl Strategy<Value = Vec<Passing>> {
     let wait = prop_oneof![
         8 => 0u64..3_000_000,

@@ -294,7 +294,8 @@ mod tests {
         }
     }
 
-    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait too.
+    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait
+    /// too.
     fn share(degree: u8, others: bool) -> f64 {
         let (mut window, _) = measured(if others { &[1, 2] } else { &[1] }, &[1]);
         window.cut(degree);

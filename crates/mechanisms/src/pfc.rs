@@ -59,9 +59,9 @@
 //! - With a shared pool other ports may lower the threshold, or take the pool's last bytes, before this one
 //!   has paused its upstream; then, too, the packet that causes the pause is in headroom, and `"auto"` adds
 //!   an MTU.
-//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product. With less, a link that is
-//!   drained at a share a of its rate carries a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with
-//!   the least XOFF.
+//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product.
+//!   With less, a link that is drained at a share a of its rate carries
+//!   a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with the least XOFF.
 //!
 //! # Known differences
 //!
@@ -115,7 +115,8 @@ const XOFF: Bytes = Bytes::kb(320);
 pub struct Params {
     /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
     /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves beside
-    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320 KB.
+    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320
+    /// KB.
     /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
     /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,8 @@ pub struct Params {
     /// The upstream stops this long after a PAUSE has arrived: a time from 0 up, or `"ieee-802.3"` for the
     /// time that it allows at the link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453,
     /// 400G and 800G 905). Headroom grows with it.
-    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
+    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us
+    /// at 400G.
     pub react: React,
     /// What makes a packet's arrival send a PAUSE.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
@@ -255,7 +257,8 @@ impl Params {
         bytes_until_heeded(link, self.react.on(link))
     }
 
-    /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the pause is in headroom.
+    /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the
+    /// pause is in headroom.
     fn own_headroom(&self, link: &LinkInfo) -> Bytes {
         let cause = if self.trigger == Trigger::Headroom { link.mtu } else { Bytes::ZERO };
         self.after_decision(link) + cause
@@ -422,8 +425,8 @@ pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
     link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
 }
 
-/// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain` of the rate, from 0
-/// to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes.
+/// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain`
+/// of the rate, from 0 to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes.
 pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     // SWING, Eq. 1: t3, the time to empty the queue from the threshold, against 2D.
     if drain >= 1.0 || xoff >= drain * round_trip {
@@ -496,7 +499,8 @@ impl FlowControl for Params {
             .or_else(link, || if pooled { self.pool_headroom(link) } else { self.own_headroom(link) })
     }
 
-    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` says; beside a pool, H and the packet that causes the pause.
+    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` says; beside a pool, H and the packet that
+    /// causes the pause.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
         if link.buffer == Bytes::MAX {
             return self.pool_headroom(link);

@@ -114,7 +114,7 @@ const XOFF: Bytes = Bytes::kb(320);
 #[schemars(rename = "Pfc")]
 pub struct Params {
     /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
-    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves beside
+    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves next to
     /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320
     /// KB.
     /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
@@ -161,7 +161,7 @@ pub struct Params {
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
     /// Ends a pause that lasts too long. Default: off.
-    /// Source: makers of switches have one; IEEE 802.1Qbb knows none.
+    /// Source: makers of switches have one; IEEE 802.1Qbb defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Watchdog>,
 }
@@ -338,7 +338,7 @@ impl Params {
         }
     }
 
-    /// What is meant by XOFF on this link.
+    /// The meaning of XOFF on this link.
     fn xoff(&self, link: &LinkInfo) -> Xoff {
         let unsaid = if link.buffer == Bytes::MAX { Xoff::fixed(XOFF) } else { Xoff::Auto };
         self.xoff.unwrap_or(unsaid)
@@ -396,7 +396,7 @@ impl Params {
         self.pause_time.unwrap_or(self.quanta.span(rate))
     }
 
-    /// What a PAUSE names in timer mode: its time in quanta, rounded up.
+    /// The time of a PAUSE in timer mode, in quanta, rounded up.
     fn named_quanta(&self, link: &LinkInfo) -> Result<Quanta, ParamError> {
         let Some(time) = self.pause_time else { return Ok(self.quanta) };
         let longest = Quanta::MAX.span(link.rate);
@@ -425,8 +425,8 @@ pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
     link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
 }
 
-/// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain`
-/// of the rate, from 0 to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes.
+/// The share of its rate that PFC lets a long link carry, where the queue at its end is drained at `drain`
+/// of the rate, from 0 to 1; threshold `xoff` and the bytes that the link carries in a `round_trip`.
 pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     // SWING, Eq. 1: t3, the time to empty the queue from the threshold, against 2D.
     if drain >= 1.0 || xoff >= drain * round_trip {
@@ -438,7 +438,7 @@ pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     drain * (xoff + round_trip * (1.0 - drain)) / (drain * xoff + round_trip * (1.0 - drain * drain))
 }
 
-/// Bytes that the link carries while its other direction carries so many.
+/// Bytes that the link carries while its other direction carries `reverse`.
 pub(crate) fn bytes_meanwhile(link: &LinkInfo, reverse: Bytes) -> Bytes {
     let bytes = u128::from(reverse.0) * u128::from(link.rate.0);
     Bytes(u64::try_from(bytes.div_ceil(u128::from(link.reverse_rate.0))).unwrap_or(u64::MAX))
@@ -468,7 +468,7 @@ impl FlowControl for Params {
         Ok((Sender::new(self, mode, link), Receiver::new(self, pauses, link)?))
     }
 
-    /// XOFF + MTU - 1 + H, with alpha's part at nothing; XOFF `"auto"` is one MTU at least.
+    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
             Xoff::Auto => link.mtu,
@@ -499,7 +499,7 @@ impl FlowControl for Params {
             .or_else(link, || if pooled { self.pool_headroom(link) } else { self.own_headroom(link) })
     }
 
-    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` says; beside a pool, H and the packet that
+    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` is; with a pool, H and the packet that
     /// causes the pause.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
         if link.buffer == Bytes::MAX {
@@ -525,7 +525,7 @@ impl FlowControl for Params {
         }
     }
 
-    /// XOFF; of a pool, with its own bytes taken from what is free, and on top of what is set aside for it.
+    /// XOFF; with a pool, its own bytes are subtracted from the free bytes, and its reserve is added.
     fn pauses_at(&self, link: &LinkInfo, share: &SwitchShare) -> Option<Bytes> {
         let (fixed, alpha) = self.threshold(link).ok()?;
         if link.buffer < Bytes::MAX {

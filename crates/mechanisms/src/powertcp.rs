@@ -21,7 +21,7 @@
 //!
 //! It cuts at once when an incast begins, since the queue grows before it is long, and stops cutting as soon
 //! as the queue falls. HPCC needs the same telemetry and uses the queue and the link's utilisation; TIMELY
-//! uses delay or its gradient, but not both. The form `delay` needs nothing of switches. It cannot
+//! uses delay or its gradient, but not both. The form `delay` needs no support from switches. It cannot
 //! distinguish a link that is not full from a full one, and is therefore slower to use bandwidth that becomes
 //! free.
 //!
@@ -83,7 +83,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
 
-/// Least smoothed power: a window is divided by it.
+/// Minimum smoothed power: a window is divided by it.
 const LEAST_POWER: f64 = 1e-3;
 
 /// Lowest current from delay, relative to that of a full link: that of ACKs that are closer together than
@@ -127,7 +127,7 @@ pub struct Params {
     /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's
     /// choice, for paths of very different length.
     pub base_rtt: OfPath<Span>,
-    /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s.
+    /// Minimum rate, above 0; at most the NIC's. Default: 100 Mbit/s.
     /// Source: floodway's choice, as in HPCC; the paper has none.
     pub rmin: Rate,
 }
@@ -229,7 +229,7 @@ struct Settings {
     beta: f64,
     /// τ.
     base: f64,
-    /// Largest window, the first one, and least.
+    /// Largest window, which is the first one, and the smallest.
     most: f64,
     least: f64,
     rmin: Rate,

@@ -108,7 +108,7 @@ pub struct Params {
     /// Source: IEEE 802.1Qau; the paper gives none.
     pub weight: u8,
     /// w: weight of the downstream neighbour's degree in the degree that is sent upstream, from 0 to 1.
-    /// Source: floodway's choice: both alike; the paper gives none.
+    /// Source: floodway's choice: equal weights; the paper gives none.
     pub remote_weight: f64,
     /// M: entries of the memory of a port and class, from 1 to 255.
     /// Source: floodway's choice; the paper gives none. `floodway reproduce rcm` sweeps it.

@@ -1,4 +1,4 @@
-//! The one list of mechanisms: a line here makes a mechanism known everywhere.
+//! The one list of mechanisms: a line here registers a mechanism everywhere.
 //!
 //! From `Pfc => pfc,` the registry generates the variant in the slot's enums of parameters and machines, the
 //! key in scenarios (the name in kebab-case), the JSON Schema, the Python builder and the page of the

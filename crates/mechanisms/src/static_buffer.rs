@@ -55,7 +55,7 @@ pub struct Params {
     /// Source: the flow control's own formula.
     pub size: Sizing,
     /// The account that the packet which crosses the flow control's threshold is charged to.
-    /// Source: floodway's choice: headroom is then what the formula says, without another MTU.
+    /// Source: floodway's choice: headroom is then exactly the formula, without another MTU.
     pub crossing: Crossing,
 }
 

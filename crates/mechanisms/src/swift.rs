@@ -19,9 +19,9 @@
 //!
 //! # Why
 //!
-//! It needs nothing of switches, and holds its target with thousands of senders, where a window of at least
-//! one packet or a rate control with a high minimum rate fills buffers. Unlike `timely`, which has fixed
-//! thresholds and reacts to the gradient, it has one target, and a window bounds the bytes in flight.
+//! It needs no support from switches, and holds its target with thousands of senders, where a window of at
+//! least one packet or a rate control with a high minimum rate fills buffers. Unlike `timely`, which has
+//! fixed thresholds and reacts to the gradient, it has one target, and a window bounds the bytes in flight.
 //!
 //! # Symbols
 //!
@@ -114,7 +114,7 @@ pub struct Params {
     /// Window, in packets, from which nothing is added, above `fs-min-cwnd`. Default: 100.
     /// Source: csg-htsim, `_fs_max_cwnd`.
     pub fs_max_cwnd: f64,
-    /// Least window in packets, above 0, up to 1. Default: 0.001.
+    /// Minimum window in packets, above 0, up to 1. Default: 0.001.
     /// Source: Kumar et al., section 3.4.
     pub min_cwnd: f64,
     /// Largest window in packets, at least 1. Default: the packets sent at line rate in the longest target.

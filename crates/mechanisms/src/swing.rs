@@ -100,7 +100,7 @@ use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Re
 #[schemars(rename = "Swing")]
 pub struct Params {
     /// Device that makes the pauses which cross the link.
-    /// Source: SWING, section 5.2: a relay beside the switch.
+    /// Source: SWING, section 5.2: a relay next to the switch.
     pub form: Form,
     /// One-way delay of the cable between relay and switch, above 0 (`form = "relay"`).
     /// Source: SWING's simulator, `link_relay.csv`.

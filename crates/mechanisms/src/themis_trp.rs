@@ -119,7 +119,7 @@ const KMAX: Span = Span::us(128);
 #[schemars(rename = "ThemisTrp")]
 pub struct Params {
     /// Which flows count their CNPs together: `flow` or `hosts`.
-    /// Source: the authors' simulator: its last version goes by the flow.
+    /// Source: the authors' simulator: its last version counts per flow.
     pub by: By,
     /// Time, above 0, after the last CNP of a flow from which its packets are no longer slowed down.
     /// Source: the authors' simulator: 1 ms, the round trip over their long link.
@@ -178,7 +178,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// P after so many CNPs, 1 or more.
+    /// P after `cnps` CNPs, 1 or more.
     pub fn passes(&self, cnps: u32) -> u32 {
         let slow = cnps.saturating_sub(1) / self.slow;
         cnps.min(self.fast).saturating_add(slow).min(self.most)

@@ -26,7 +26,7 @@
 //!
 //! # Why
 //!
-//! It needs nothing of switches, only timestamps in ACKs, and HPCC's figures are compared with it. Its
+//! It needs no support from switches, only timestamps in ACKs, and HPCC's figures are compared with it. Its
 //! thresholds apply to the whole round trip: below `t-low` it never slows down, which on a short path allows
 //! a standing queue of `t-low` minus the base round trip; a path longer than `t-high` keeps it at its minimum
 //! rate. Choose both for the network. `static-window` stacked with it bounds the bytes in flight

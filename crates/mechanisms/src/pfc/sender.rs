@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// One that obeys timers and has no watchdog: what a flow control needs that only grants by pauses.
+    /// A half that obeys timers and has no watchdog, for a flow control that uses pauses alone.
     pub(crate) fn with_timers(rate: Rate, react: Span) -> Self {
         Sender { mode: PauseMode::Timer, rate, pause_time: None, react, watchdog: None, state: State::Open }
     }

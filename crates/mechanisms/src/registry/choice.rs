@@ -195,7 +195,7 @@ pub fn head(source: &str) -> String {
     lines.join("\n")
 }
 
-/// The names of an enum's variants, as serde knows them.
+/// The names of an enum's variants, as serde spells them.
 pub(super) fn variant_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // It always fails: the names are what it is asked for, not a value.

@@ -282,7 +282,7 @@ hooks! {
             None
         }
 
-        /// Does it react to CNPs, from receivers and switches alike ([`ReactionPoint::on_cnp`])?
+        /// Does it react to CNPs, from both receivers and switches ([`ReactionPoint::on_cnp`])?
         fn reacts_to_cnp(&self) -> bool {
             false
         }

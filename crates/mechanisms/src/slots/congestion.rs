@@ -123,7 +123,7 @@ pub struct PortMessage {
     pub number: i64,
 }
 
-/// What a congestion point sends.
+/// Messages and requests of a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpAction {
     /// A CNP made here, to the source of the flow it names.
@@ -160,9 +160,9 @@ pub enum Claim {
     Classify,
     /// Drops on arrival.
     Admit,
-    /// Holds queues back.
+    /// Closes the gates of queues.
     Gate,
-    /// Chooses which queue of a class goes next.
+    /// Chooses which queue of a class sends next.
     Serve,
 }
 
@@ -306,7 +306,7 @@ pub enum PortEvent<'a> {
     Message(&'a PortMessage),
 }
 
-/// What is fixed about an egress port when its congestion points are built.
+/// The fixed values of an egress port when its congestion points are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {
     /// The port.

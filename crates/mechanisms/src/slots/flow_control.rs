@@ -64,7 +64,7 @@ pub enum FcFrame {
         /// Since link start, in the unit that both halves count in.
         limit: u64,
     },
-    /// Downstream, to the receiver half: what has been sent since link start.
+    /// Downstream, to the receiver half: the amount sent since link start.
     Sent {
         /// The class.
         class: Class,
@@ -73,7 +73,7 @@ pub enum FcFrame {
     },
 }
 
-/// What an ingress port holds of one class: `queued = reserved + shared + headroom`; of an input-output
+/// Bytes that an ingress port holds of one class: `queued = reserved + shared + headroom`; of an input-output
 /// queued switch, `shared` is its longest virtual output queue, and nothing is in headroom.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IngressView {

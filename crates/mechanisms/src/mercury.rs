@@ -1,32 +1,36 @@
-//! Mercury's congestion point: the switch tells a paused port from a congested one, and sends the senders of congested
-//! flows the window that is their share (He et al., Journal of Cloud Computing, 2024).
+//! Mercury's congestion point: the switch distinguishes a paused port from a congested one, and sends the
+//! source of each congested flow a window that is its share (He et al., Journal of Cloud Computing, 2024).
 //!
 //! # What it does
 //!
-//! Each queue of an egress port is determined or undetermined. A pause makes it undetermined; the resume decides:
+//! Each queue of an egress port is determined or undetermined. A pause makes it undetermined; the resume
+//! decides:
 //!
 //! | at the resume | the queue is |
 //! |---|---|
 //! | Q < threshold | determined |
-//! | Q >= threshold, rxByte <= C · Tpause + tolerance | undetermined: what came in drains as fast as it came |
-//! | Q >= threshold, else | determined: congested by itself |
+//! | Q >= threshold, rxByte <= C · Tpause + tolerance | undetermined: the queue drains as fast as it was filled |
+//! | Q >= threshold, otherwise | determined: this port itself is congested |
 //!
-//! An undetermined queue looks again each T, at the next departure: if it is at the threshold or above and has fallen
-//! since, it stays so, else it is determined. A packet that leaves a determined queue longer than the threshold has
-//! its sender told: by a CNP made here, in the control class, that carries the window
+//! An undetermined queue is checked again each T, at the next departure: it stays undetermined if it is at
+//! the threshold or above and has become shorter since the last check; otherwise it becomes determined. When
+//! a packet leaves a determined queue that is longer than the threshold, its sender gets a CNP. This switch
+//! creates the CNP, sends it in the control class, and puts the window into it:
 //!
 //! ```text
 //! Win[f] = C · data[f] / Σ data · base RTT
 //! ```
 //!
-//! where `data[f]` are the bytes of flow f in the queue. A flow is told at most once in `cnp-interval`.
+//! where `data[f]` is the number of bytes of flow f in the queue. A flow gets at most one CNP per
+//! `cnp-interval`.
 //!
 //! # Why
 //!
-//! ECN blames whatever waits in a long queue, also a flow that only waits because the next switch has paused the port.
-//! Here such a queue says nothing, so that victims keep their rates, and the culprits hear of it from the switch, before
-//! a receiver could tell them. It takes the place of `red`, not a place beside it: nothing else must mark. At the
-//! sender, `rate-control = ["dcqcn", "mercury"]` cuts the rate as DCQCN does and keeps the window.
+//! ECN marks packets of all flows in a long queue, including those of a flow that waits only because the next
+//! switch has paused the port. Here such a queue sends no CNPs, so the victim flows keep their rates. The flows that
+//! cause the congestion are notified by the switch, before the receiver could notify them. Use it in place of
+//! `red`, not together with it: nothing else may mark packets. At the sender,
+//! `rate-control = ["dcqcn", "mercury"]` cuts the rate as DCQCN does and enforces the window.
 //!
 //! # Symbols
 //!
@@ -37,30 +41,33 @@
 //! | C | the port's rate |
 //! | baseRTT | `base-rtt` |
 //! | rxByte | bytes that join the queue during a pause, as the link carries them |
-//! | Tpause | from the pause to the resume; a pause that runs out ends like one that is taken back |
+//! | Tpause | from the pause to the resume; a pause that expires counts like one that is resumed |
 //! | FID | `flows` |
 //!
 //! # Known differences
 //!
-//! - The paper gives no threshold: it is the Kmin of HPCC's ECN at the port's rate.
-//! - Algorithm 1 sets a state at the resume only, the text at the pause: here the pause makes it undetermined, and the
-//!   resume decides. T runs from there. A pause that is repeated changes nothing.
-//! - rxByte has the links' overhead in it, as C · Tpause has. Packets of n inputs with C in sum exceed C · Tpause by less
-//!   than n packets, by which Algorithm 1 would call a victim congested: hence `tolerance`.
-//! - The paper sends a CNP for each packet; `cnp-interval` is the least time between two of DCQCN's notification point.
-//! - The window is computed before the leaving packet is taken off the table: its flow may have no other.
-//! - Replies that queue among data (`semantics.acks = "data-class"`) count in the table as flows of their own, and are told
-//!   nothing.
-//! - A class that flow control by credits (`cbfc`, `bifrost`) does not let the largest frame start of counts as paused, however short
-//!   that is.
-//! - Of an interval at most 4096 flows are told.
-//! - The table of a queue is exact, and bounded: while it is full, a flow that is not in it is counted in the sum and told
-//!   nothing, until another one has left.
+//! - The paper gives no threshold: the default is the Kmin of HPCC's ECN at the port's rate.
+//! - Algorithm 1 sets a state only at the resume, the text sets it at the pause: here the pause makes the
+//!   queue undetermined, and the resume decides. T starts at the resume. A repeated PAUSE changes nothing.
+//! - rxByte includes the links' overhead, as C · Tpause does. Packets of n inputs with C in sum exceed C ·
+//!   Tpause by less than n packets. Algorithm 1 would classify a victim as congested because of these:
+//!   `tolerance` allows for them.
+//! - The paper sends a CNP for each packet; here `cnp-interval` limits them, as in DCQCN's notification
+//!   point.
+//! - The window is computed before the departing packet is removed from the table: its flow may have no other
+//!   packet.
+//! - Replies that queue with data (`semantics.acks = "data-class"`) count in the table as flows of their own,
+//!   but get no CNPs.
+//! - A class that credit-based flow control (`cbfc`, `bifrost`) does not let start its largest frame counts
+//!   as paused, however short that is.
+//! - At most 4096 flows are notified per interval.
+//! - The table of a queue is exact and bounded: while it is full, a flow that is not in it counts in the sum
+//!   and gets no CNP, until another flow has left the table.
 //!
 //! # References
 //!
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024, Algorithms 1 and 2.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024, Algorithms 1 and 2.
 
 mod table;
 #[cfg(test)]
@@ -83,41 +90,46 @@ use table::Table;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Mercury")]
 pub struct Params {
-    /// Threshold: a longer queue is congested, unless it is undetermined; in bytes. Default: 100 KB per 25G of the port's
-    /// rate.
+    /// Threshold: a longer queue is congested, unless it is undetermined; in bytes. Default: 100 KB per 25G
+    /// of the port's rate.
     /// Source: floodway's choice: the Kmin of HPCC's ECN; the paper gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Bytes>,
-    /// T: after so long an undetermined queue looks again; above 0.
+    /// T: the time after which an undetermined queue is checked again; above 0.
     /// Source: the paper, parameter settings.
     pub period: Span,
-    /// By so many full packets what comes in during a pause may exceed what the link could carry, from 0 up.
+    /// Number of full packets by which the bytes received during a pause may exceed what the link could
+    /// carry, from 0 up.
     /// Source: floodway's choice: one for each of the two inputs of the paper's motivation; the paper has 0.
     pub tolerance: u32,
-    /// The round-trip time that windows cover: `"auto"` for that of each flow's own path, `"largest"` for the largest of all
-    /// pairs of hosts, or a time for all; above 0. A time that is too short for a long path starves it.
+    /// The round-trip time that windows cover: `"auto"` for that of each flow's own path, `"largest"` for the
+    /// largest of all pairs of hosts, or a time for all; above 0. A time too short for a long path limits its
+    /// throughput.
     /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
     pub base_rtt: OfPath<Span>,
-    /// The least time between two CNPs of a flow from here, from 0 up; 0 tells of every packet.
+    /// The minimum time between two CNPs that this port sends for a flow, from 0 up; 0 sends one for every
+    /// packet.
     /// Source: DCQCN's paper, section 3.1.
     pub cnp_interval: Span,
-    /// What is one flow.
+    /// Which packets count as one flow.
     /// Source: the paper: the pair of addresses.
     pub flows: Flows,
-    /// Most flows that the table of a queue holds, 1 at least.
+    /// Maximum number of flows in the table of a queue, 1 at least.
     /// Source: floodway's choice; the paper says that the table is small.
     pub most_flows: u32,
 }
 
-/// What is one flow to a switch.
+/// Which packets a switch counts as one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "MercuryFlows")]
 pub enum Flows {
-    /// All between two addresses; who is told is the queue pair of the packet that leaves. Source: the paper.
+    /// All packets between two addresses; the CNP goes to the queue pair of the departing packet. Source: the
+    /// paper.
     #[default]
     Addresses,
-    /// A queue pair, by its addresses and ports. Source: floodway's choice, for many queue pairs between two hosts.
+    /// A queue pair, by its addresses and ports. Source: floodway's choice, for many queue pairs between two
+    /// hosts.
     QueuePairs,
 }
 
@@ -205,7 +217,7 @@ pub struct Cp {
     period: Span,
     /// The tolerance in bytes.
     slack: u128,
-    /// The same for all flows, or each one's own.
+    /// The same for all flows, or each flow's own.
     base_rtt: Option<Span>,
     rate: Rate,
     flows: Flows,
@@ -213,8 +225,8 @@ pub struct Cp {
     limiter: CnpLimiter,
     /// A queue for each class seen so far, in the order of their first packets.
     queues: Vec<Queue>,
-    /// The tables are kept. Otherwise all queues are determined, not paused and no longer than the threshold, so that
-    /// nothing would be read of them.
+    /// Whether the tables are kept. If not, all queues are determined, not paused and no longer than the
+    /// threshold, so the tables would not be read.
     keeps_tables: bool,
 }
 
@@ -231,14 +243,14 @@ struct Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Determined,
-    /// It looks again at `until`, and was `length` bytes long when it looked last.
+    /// It is checked again at `until`, and was `length` bytes long at the last check.
     Undetermined {
         until: Time,
         length: Bytes,
     },
 }
 
-/// What has come in since a pause.
+/// Bytes that have arrived since a pause.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
     since: Time,
@@ -246,7 +258,7 @@ struct Pause {
 }
 
 impl Cp {
-    /// Place of the queue of a class.
+    /// Index of the queue of a class.
     fn index(&mut self, class: Class) -> usize {
         self.queues.iter().position(|queue| queue.class == class).unwrap_or_else(|| {
             let table = Table::new(self.most_flows);
@@ -303,8 +315,8 @@ impl Cp {
         State::Undetermined { until: now + self.period, length }
     }
 
-    /// What a packet's flow may have in flight; none while it is not in the table. A window
-    /// of 0 would be none, so it is a byte at least; it has 32 bits.
+    /// The window of a packet's flow; `None` while the flow is not in the table. A window of 0 would mean no
+    /// window, so it is at least one byte; it has 32 bits.
     fn window(&self, table: &Table, p: &PacketView, q: &QueueView) -> Option<Bytes> {
         // Algorithm 2, lines 10 and 11: Rate = C · data / sum.
         let share = table.share(self.key(p))?;
@@ -324,13 +336,13 @@ impl Cp {
         }
     }
 
-    /// Tables are not kept, but rebuilt when a queue is beyond the threshold or paused.
+    /// Stops keeping the tables; they are rebuilt when a queue exceeds the threshold or is paused.
     fn rest(&mut self) {
         self.keeps_tables = false;
         self.queues.iter_mut().for_each(|queue| queue.table.clear());
     }
 
-    /// Has nothing that may be asked of the tables before a queue is beyond the threshold again?
+    /// Can the tables be dropped until a queue exceeds the threshold again?
     fn may_rest(&self) -> bool {
         // Half of it leaves so much to arrive that counting again costs less than counting on.
         let short = Bytes(self.threshold.0 / 2);

@@ -1,16 +1,19 @@
-//! Mercury at the sender: a window that CNPs shrink, above any rate control (He et al., Journal of Cloud Computing, 2024).
+//! Mercury at the sender: a window that CNPs shrink, above any rate control (He et al., Journal of Cloud
+//! Computing, 2024).
 //!
 //! # What it does
 //!
-//! A packet waits while the bytes in flight and its own exceed the window. It begins as C · base RTT, with C the
-//! NIC's rate. A CNP with a window makes it the lesser of both; the first increase step of a layer below makes it whole
-//! again. Layers below are cut and recover as they do without it.
+//! A packet waits while the bytes in flight plus its own exceed the window. The initial window is C · base
+//! RTT, where C is the NIC's rate. A CNP with a window sets the window to the smaller of the two; the first
+//! increase step of a layer below restores the full window. The layers below are cut and recover as they do
+//! without it.
 //!
 //! # Why
 //!
-//! A rate that is cut lets what is in the network arrive all the same; a window stops the sender until the
-//! congested queue has drained. Stack it upon the rate control, `rate-control = ["dcqcn", "mercury"]`: the least rate and
-//! the least window win. It needs a congestion point that sends windows (`mercury`), and ACKs.
+//! A rate cut does not stop the packets that are already in the network; a window stops the sender until the
+//! congested queue has drained. Stack it on top of the rate control, `rate-control = ["dcqcn", "mercury"]`:
+//! the lowest rate and the smallest window apply. It needs a congestion point that sends windows (`mercury`),
+//! and ACKs.
 //!
 //! # Symbols
 //!
@@ -18,18 +21,18 @@
 //! |---|---|
 //! | cwnd | window |
 //! | baseRTT | `base-rtt` |
-//! | `Rate_recovery` | an increase step: of `dcqcn` each of its timer and byte counter, of `timely`, `hpcc` and `dctcp` each update upward, clipped at line rate or not |
+//! | `Rate_recovery` | an increase step: in `dcqcn` each of its timer and byte counter, in `timely`, `hpcc` and `dctcp` each upward update, clipped at line rate or not |
 //!
 //! # Known differences
 //!
-//! - Layers below that make no increase steps (`line-rate`) never recover: without a CNP for `restore-after` the window
-//!   is whole again.
+//! - Layers below that make no increase steps (`line-rate`) never recover: the full window is restored when
+//!   no CNP has arrived for `restore-after`.
 //! - A window is of payload bytes, and one packet at least.
 //!
 //! # References
 //!
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024, Algorithm 2, lines 14 to 20.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024, Algorithm 2, lines 14 to 20.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
@@ -42,11 +45,12 @@ use crate::slots::{Allowance, Cnp, Need, OfPath, ParamError, QpInfo, Reaction, R
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "MercuryWindow")]
 pub struct Params {
-    /// The round-trip time that the whole window covers at the NIC's rate: `"auto"` for that of the flow's path, `"largest"`
-    /// for the largest of all pairs of hosts, or a time; above 0.
+    /// The round-trip time that the full window covers at the NIC's rate: `"auto"` for that of the flow's
+    /// path, `"largest"` for the largest of all pairs of hosts, or a time; above 0.
     /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
     pub base_rtt: OfPath<Span>,
-    /// Without a CNP for so long the window is whole again; only where no layer below makes increase steps. Above 0.
+    /// The full window is restored after this time without a CNP; only where no layer below makes increase
+    /// steps. Above 0.
     /// Source: floodway's choice: the time between increase steps of NICs.
     pub restore_after: Span,
 }
@@ -98,7 +102,7 @@ pub struct Rp {
     /// cwnd.
     window: Bytes,
     least: Bytes,
-    /// Where no layer below recovers.
+    /// Only where no layer below recovers.
     restore_after: Option<Span>,
     restore_at: Option<Time>,
 }

@@ -1,13 +1,13 @@
-//! No notification: the receiver never sends a CNP (floodway's word for the absence of a notification point).
+//! No notification: the receiver never sends a CNP (floodway's name for the absence of a notification point).
 //!
 //! # What it does
 //!
-//! Marks are counted where they are made, and nobody tells the sender of them.
+//! Marks are counted where they are made, and the sender gets no CNPs.
 //!
 //! # Why
 //!
-//! It is what flows get whose rate control asks for no CNPs. Choose it to switch the notification off while
-//! marks go on, for instance to see what a rate control does without them.
+//! It is the notification of flows whose rate control needs no CNPs. Choose it to switch notification off
+//! while packets are still marked, for example to see what a rate control does without CNPs.
 //!
 //! # Known differences
 //!
@@ -15,15 +15,15 @@
 //!
 //! # References
 //!
-//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1 (what is
-//!   left out).
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1 (the
+//!   notification point that is left out).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{Cnp, Cx, Notification, NotificationPoint, Observes, PacketView, ParamError, QpInfo};
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "NoNotification")]

@@ -1,16 +1,16 @@
-//! No reliability: nothing is acknowledged and nothing sent again (as in SWING's runs without link-level
+//! No reliability: packets are neither acknowledged nor retransmitted (as in SWING's runs without link-level
 //! retransmission).
 //!
 //! # What it does
 //!
-//! Each packet is sent once, in order, and what arrives is delivered. A flow that loses a packet never
-//! finishes.
+//! Each packet is sent once, in order, and every packet that arrives is delivered. A flow that loses a packet
+//! never finishes.
 //!
 //! # Why
 //!
-//! On a network that loses nothing it is the leanest transport: no ACKs on the way back, so that flow control
-//! is seen by itself. Use `go-back-n` where packets may be lost, and with whatever needs ACKs (windows, ACK
-//! flags).
+//! On a lossless network it is the simplest transport: there are no ACKs on the reverse path, so the effect
+//! of flow control can be seen by itself. Use `go-back-n` where packets may be lost, and with mechanisms that
+//! need ACKs (windows, ACK flags).
 //!
 //! # Known differences
 //!
@@ -30,7 +30,7 @@ use crate::slots::{
     TransportSender,
 };
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "NoReliability")]
@@ -101,7 +101,7 @@ impl TransportSender for Sender {
     }
 }
 
-/// The receiver's end: what arrives is delivered.
+/// The receiver's end: every packet that arrives is delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver;
 

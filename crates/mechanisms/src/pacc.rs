@@ -1,10 +1,12 @@
-//! PACC's congestion point as a reconstruction: a controller of the queue decides once in a period how many CNPs the switch
-//! sends to the flows that fill it (after Zhong et al., INFOCOM 2022, as Mercury's paper describes it). The constants and
-//! steps below are floodway's own, so results with it are those of a reconstruction, not of PACC as published.
+//! PACC's congestion point as a reconstruction: a controller of the queue decides once per period how many
+//! CNPs the switch sends to the flows that fill the queue (after Zhong et al., INFOCOM 2022, as Mercury's
+//! paper describes it). The constants and steps below are floodway's own, so results with it are those of a
+//! reconstruction, not of PACC as published.
 //!
 //! # What it does
 //!
-//! It counts bytes and packets of each flow that join a queue while it is longer than Qref. At the end of each period:
+//! It counts the bytes and packets of each flow that join a queue while it is longer than Qref. At the end of
+//! each period:
 //!
 //! ```text
 //! 1. control          p = p + a · (Q - Qref) / Qref + b · (Q - Qold) / Qref, held within 0 and 1
@@ -14,15 +16,16 @@
 //! 5. clearing         the table is empty, Qold = Q
 //! ```
 //!
-//! A flow with n(f) > 0 gets one CNP in the control class, whose `degree` is n(f); with `multi`, n(f) CNPs 4 us apart.
+//! A flow with n(f) > 0 gets one CNP in the control class, whose `degree` is n(f); with `multi`, n(f) CNPs 4
+//! us apart.
 //!
 //! # Why
 //!
-//! A CNP from the switch is at the sender before the receiver could answer a mark, and goes to the flows that fill the
-//! queue, not to whichever packet the dice chose. The sender is DCQCN's, unchanged: `rate-control = "dcqcn"`. Senders hear
-//! of congestion a period late at worst, and a queue that only waits for a paused port is blamed like any other: that is
-//! what `mercury` and `tcd` are for. It takes the place of `red`, not a place beside it: where nothing marks, receivers
-//! send no CNPs.
+//! A CNP from the switch reaches the sender before the receiver could answer a mark. It goes to the flows
+//! that fill the queue, not to randomly chosen packets. The sender is DCQCN's, unchanged:
+//! `rate-control = "dcqcn"`. Senders are notified at most one period late. A queue that waits only for a
+//! paused port counts as congested like any other: `mercury` and `tcd` solve that. Use it in place of `red`,
+//! not together with it: where nothing marks packets, receivers send no CNPs.
 //!
 //! # Symbols
 //!
@@ -34,24 +37,27 @@
 //! | Qref | `qref` |
 //! | m, Nmax | `m`, `nmax` |
 //! | theta | `theta` |
-//! | packets, bytes | what joined the queue in the period while Q > Qref, the packet itself counted in Q |
+//! | packets, bytes | those that joined the queue in the period while Q > Qref, the packet itself counted in Q |
 //!
 //! # Known differences
 //!
-//! - Of the published algorithm only this is known here: the switch makes the CNPs, a proportional-integral controller on
-//!   the queue decides how many, in proportion to the congested packets, a table of flows is settled each 80 us, and the
-//!   sender is DCQCN's. All the rest is reconstructed: form and gains of the controller, m, Nmax, theta, Qref.
-//! - DCQCN's sender reads no `degree`: one CNP of a period cuts its rate once, whatever it stands for. Its cuts are at least
-//!   4 us apart, hence the bound of step 4.
-//! - A table holds `most-flows` flows of a period. While it is full a newcomer counts among packets and bytes and is told
-//!   nothing; n of theta counts the flows in the table.
-//! - Replies that queue among data (`semantics.acks = "data-class"`) make the queue longer and are not counted.
+//! - Of the published algorithm only this is known here: the switch makes the CNPs, a proportional-integral
+//!   controller on the queue decides how many, in proportion to the congested packets, a table of flows is
+//!   processed each 80 us, and the sender is DCQCN's. All the rest is reconstructed: form and gains of the
+//!   controller, m, Nmax, theta, Qref.
+//! - DCQCN's sender does not read `degree`: one CNP per period cuts its rate once, however many CNPs it
+//!   represents. Its cuts are at least 4 us apart, hence the bound of step 4.
+//! - A table holds `most-flows` flows of a period. While it is full a new flow counts among packets and bytes
+//!   and gets no CNP; n of theta counts the flows in the table.
+//! - Replies that queue with data (`semantics.acks = "data-class"`) make the queue longer but are not
+//!   counted.
 //!
 //! # References
 //!
-//! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM 2022.
-//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
-//!   2024 (what is known of it here).
+//! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM
+//!   2022.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud
+//!   Computing, 2024 (what is known of it here).
 //! - Taheri et al., "RoCC: Robust Congestion Control for RDMA", CoNEXT 2020 (the ratio of the gains).
 
 #[cfg(test)]
@@ -71,7 +77,7 @@ use crate::slots::{
 };
 use queue::{Due, Queue};
 
-/// The least time between two CNPs of a flow. Source: the least time between two cuts of DCQCN's sender.
+/// The minimum time between two CNPs of a flow. Source: the minimum time between two cuts of DCQCN's sender.
 const GAP: Span = Span::us(4);
 
 /// Parameters of the reconstruction of PACC's congestion point.
@@ -79,7 +85,7 @@ const GAP: Span = Span::us(4);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Pacc")]
 pub struct Params {
-    /// Tp: from one settling of the table to the next, from 4 us to 1 s.
+    /// Tp: the time between two evaluations of the table, from 4 us to 1 s.
     /// Source: Mercury's paper, which names it as PACC's default.
     pub period: Span,
     /// a: gain of the distance of the queue from `qref`, from 0 up.
@@ -88,24 +94,26 @@ pub struct Params {
     /// b: gain of the growth of the queue, from 0 up.
     /// Source: reconstruction; ratio of the gains as in Taheri et al., CoNEXT 2020.
     pub b: f64,
-    /// Qref: the queue that the controller aims at, above 0; packets that join a longer one are congested. Default: 100 KB
-    /// per 25G of the port's rate.
+    /// Qref: the queue length that the controller aims at, above 0; packets that join a longer queue are
+    /// congested. Default: 100 KB per 25G of the port's rate.
     /// Source: reconstruction: the Kmin of HPCC's ECN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qref: Option<Bytes>,
-    /// m: congested packets that one CNP stands for at most, 1 at least.
+    /// m: maximum number of congested packets per CNP, 1 at least.
     /// Source: reconstruction.
     pub m: u32,
-    /// Nmax: most CNPs that a queue allots in a period, before they are rounded up flow by flow; 1 at least.
+    /// Nmax: maximum number of CNPs of a queue in a period, before they are rounded up flow by flow; 1 at
+    /// least.
     /// Source: reconstruction.
     pub nmax: u32,
-    /// theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP; `"auto"` for 1/(2n) with n flows.
+    /// theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP; `"auto"` for 1/(2n)
+    /// with n flows.
     /// Source: reconstruction.
     pub theta: OrAuto<f64>,
-    /// Does a flow get each of its CNPs, 4 us apart, in place of one that stands for all?
+    /// Whether a flow gets each of its CNPs, 4 us apart, instead of one that represents all.
     /// Source: floodway's choice: one; DCQCN's sender would cut again at each.
     pub multi: bool,
-    /// Most flows of a period that the table of a queue holds, 1 at least.
+    /// Maximum number of flows of a period in the table of a queue, 1 at least.
     /// Source: floodway's choice.
     pub most_flows: u32,
 }
@@ -189,12 +197,12 @@ impl Detection for Params {
     }
 }
 
-/// What is fixed of a port's machine.
+/// The fixed values of a port's machine.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     params: Params,
     qref: Bytes,
-    /// Most CNPs of a flow in a period.
+    /// Maximum number of CNPs of a flow in a period.
     most_at_once: u64,
 }
 
@@ -202,20 +210,20 @@ struct Settings {
 #[derive(Clone, Debug)]
 pub struct Cp {
     settings: Settings,
-    /// When the first packet waited: periods end at whole numbers of them from there.
+    /// When the first packet waited: periods end at whole multiples of the period after it.
     origin: Option<Time>,
-    /// When the period ends; never, while that would change nothing.
+    /// When the period ends; never, while its end would change nothing.
     ends: Time,
     /// One for each class seen so far, in that order.
     queues: Vec<Queue>,
     /// CNPs of the last period that are not sent yet.
     due: Vec<Due>,
-    /// When the next ones of them are.
+    /// When the next of them are sent.
     sends_at: Time,
 }
 
 impl Cp {
-    /// Place of the queue of a class.
+    /// Index of the queue of a class.
     fn index(&mut self, class: Class) -> usize {
         self.queues.iter().position(|queue| queue.class == class).unwrap_or_else(|| {
             self.queues.push(Queue::new(class));
@@ -223,7 +231,7 @@ impl Cp {
         })
     }
 
-    /// A queue is so long now; its place.
+    /// Records the length of a queue; returns its index.
     fn has_length(&mut self, cx: &mut Cx<'_, CpAction>, q: &QueueView) -> usize {
         self.end_periods(cx);
         let at = self.index(q.class);
@@ -234,7 +242,7 @@ impl Cp {
         at
     }
 
-    /// The clock goes on at its old phase. A period holds its beginning, not its end.
+    /// Resumes the clock at its old phase. A period includes its beginning, not its end.
     fn wake(&mut self, now: Time) {
         let (origin, period) = (*self.origin.get_or_insert(now), self.settings.params.period);
         self.ends = origin + period * (now.since(origin).0 / period.0 + 1);
@@ -253,7 +261,7 @@ impl Cp {
         }
     }
 
-    /// Each flow to which a CNP is due gets one, for all of them or one of several.
+    /// Sends each flow whose CNP is due one CNP: for all of them, or one of several.
     fn send_cnps(&mut self, cx: &mut Cx<'_, CpAction>) {
         let multi = self.settings.params.multi;
         for due in &mut self.due {
@@ -268,8 +276,8 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
-    /// It names flows to the end of the period that a packet is counted in, and of the next one, within which the last of its CNPs
-    /// goes.
+    /// It names flows until the end of the period in which a packet is counted, and of the next one, within
+    /// which the last of its CNPs is sent.
     fn demands(&self) -> Demands {
         Demands { naming: self.settings.params.period * 2, ..Demands::default() }
     }

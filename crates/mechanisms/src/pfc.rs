@@ -9,20 +9,23 @@
 //!
 //! # What it does
 //!
-//! A packet that finds the shared part at XOFF, or headroom in use, sends a PAUSE. Once headroom is empty and
-//! the shared part has fallen to XON, or to nothing, a released packet sends a RESUME (a PAUSE of no quanta).
-//! The upstream finishes the frame that it has begun; only then is the class quiet.
+//! A packet that arrives while the shared part is at XOFF, or while headroom is in use, causes a PAUSE. Once
+//! headroom is empty and the shared part has fallen to XON, or to zero, the release of a packet causes a
+//! RESUME (a PAUSE of zero quanta). The upstream finishes the frame that it has begun; only then does the
+//! class stop.
 //!
-//! In `timer` mode a pause runs out by itself and is renewed while it has to last: at 65535 quanta it lasts
-//! 335 us at 100G and 84 us at 400G. With `renewal = "arrivals"` packets that arrive renew it, not time. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
+//! In `timer` mode a pause expires by itself and is refreshed as long as it is needed: at 65535 quanta it
+//! lasts 335 us at 100G and 84 us at 400G. With `renewal = "arrivals"` arriving packets refresh it instead of
+//! a timer. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
 //!
 //! # Why
 //!
-//! It is what Ethernet switches and NICs have: choose it inside a datacenter, and as what others are measured
-//! against. It pauses a class of a port, not the flow that is too many: victims wait with culprits
-//! (head-of-line blocking), pauses spread upstream (congestion trees), and a ring of them may never end
-//! (deadlock). On a long link a RESUME takes a round trip to refill the queue, so that a port needs two
-//! bandwidth-delay products to lose neither packets nor throughput; `bifrost` needs little more than one.
+//! Ethernet switches and NICs implement it: choose it inside a datacenter, and as the baseline of
+//! comparisons. It pauses a class of a port, not the flow that causes the congestion: victim flows wait with
+//! harmful ones (head-of-line blocking), pauses spread upstream (congestion trees), and a cycle of pauses may
+//! never end (deadlock). On a long link the queue is refilled only a round trip after a RESUME, so that a
+//! port needs two bandwidth-delay products to lose neither packets nor throughput; `bifrost` needs little
+//! more than one.
 //!
 //! # Symbols
 //!
@@ -40,31 +43,33 @@
 //! buffer = XOFF + MTU - 1 + H
 //! ```
 //!
-//! H is what is on the way at the decision and until the pause has arrived, the frame ahead of the pause, the
-//! frame that the peer has begun, and the pause frame itself (64 bytes). The packet that crosses XOFF may
-//! exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the largest frame as
-//! buffers hold it.
+//! H is the sum of the bytes on the link at the decision and until the pause has arrived, the frame ahead of
+//! the pause, the frame that the peer has begun, and the pause frame itself (64 bytes). The packet that
+//! crosses XOFF may exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the
+//! size of the largest frame in buffers.
 //!
-//! - Where headroom in use is all that pauses (`trigger = "headroom"`), the packet that causes the pause is in headroom, too.
-//! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's rate. By default it is
-//!   0, as in the ns-3 models, and `floodway check` says so.
-//! - Each time that a link comes up again, both halves start afresh and H may come once more on top of a full buffer.
+//! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
+//!   in headroom, too.
+//! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
+//!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
+//! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
+//!   buffer.
 //! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
 //!   MTU more and the threshold one less.
-//! - With a shared pool other ports may have lowered the threshold, or taken the pool's last bytes, before
-//!   this one has paused its upstream; then, too, the packet that causes the pause is in headroom, and
-//!   `"auto"` adds an MTU.
-//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product. With less, a link that is
-//!   drained at a share a of its rate carries a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with
-//!   the least XOFF.
+//! - With a shared pool other ports may lower the threshold, or take the pool's last bytes, before this one
+//!   has paused its upstream; then, too, the packet that causes the pause is in headroom, and `"auto"` adds
+//!   an MTU.
+//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product.
+//!   With less, a link that is drained at a share a of its rate carries
+//!   a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with the least XOFF.
 //!
 //! # Known differences
 //!
-//! - The standard leaves thresholds, refresh and the watchdog to the maker: each parameter names its source.
-//! - Thresholds are tested on the arrival and on the release of a packet of this (port, class) only, not when
+//! - The standard leaves thresholds, refresh and the watchdog to the vendor: each parameter names its source.
+//! - Thresholds are tested only on the arrival and on the release of a packet of this (port, class), not when
 //!   other ports change the pool (as in the ns-3 models).
-//! - Where the way back is slower, the frame ahead of the pause and the pause frame are counted by what
-//!   arrives meanwhile.
+//! - Where the reverse direction is slower, the frame ahead of the pause and the pause frame count as the
+//!   bytes that arrive while they are sent.
 //!
 //! # References
 //!
@@ -96,10 +101,11 @@ use receiver::Pauses;
 // IEEE 802.3, Annex 31D: the smallest frame.
 const PFC_FRAME: Bytes = Bytes(64);
 
-/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip deserves no warning.
+/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip causes no
+/// warning.
 const WITHIN_DATACENTERS: Span = Span::us(10);
 
-/// XOFF where neither the scenario nor a buffer's size says it (Mercury, small scale).
+/// XOFF where neither the scenario nor a buffer's size gives it (Mercury, small scale).
 const XOFF: Bytes = Bytes::kb(320);
 
 /// Parameters of priority-based flow control.
@@ -108,8 +114,9 @@ const XOFF: Bytes = Bytes::kb(320);
 #[schemars(rename = "Pfc")]
 pub struct Params {
     /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
-    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves beside
-    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320 KB.
+    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves next to
+    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320
+    /// KB.
     /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
     /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,8 +126,8 @@ pub struct Params {
     /// SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a RESUME.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
-    /// H, room for what arrives after the decision to pause: a size; `"auto"` for the formula, with a shared
-    /// pool one MTU more; or `{ delays }`.
+    /// H, room for the bytes that arrive after the decision to pause: a size; `"auto"` for the formula, with
+    /// a shared pool one MTU more; or `{ delays }`.
     /// Source: what IEEE 802.1Qbb lets arrive, term by term (see Sizing).
     pub headroom: Headroom,
     /// How long a pause lasts. Default: as the run's wire format says, `"timer"` with `ethernet` and
@@ -128,31 +135,33 @@ pub struct Params {
     /// Source: IEEE 802.1Qbb (`timer`); the HPCC and SWING simulators (`on-off`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseMode>,
-    /// Pause time that each PAUSE names, in 512 bit times, from 1 to 65535 (`timer` mode). It must be long
-    /// enough for its refresh to arrive.
+    /// Pause time of each PAUSE, in 512 bit times, from 1 to 65535 (`timer` mode). It must be long enough for
+    /// its refresh to arrive.
     /// Source: IEEE 802.1Qbb, the most that the field of 16 bits holds.
     pub quanta: Quanta,
-    /// How long each PAUSE lasts, in place of `quanta` (`timer` mode), above 0 and up to the time of 65535 quanta;
-    /// the frame names it in whole quanta, rounded up. Default: the time of `quanta`.
+    /// How long each PAUSE lasts, in place of `quanta` (`timer` mode), above 0 and up to the time of 65535
+    /// quanta; the frame carries it in whole quanta, rounded up. Default: the time of `quanta`.
     /// Source: ConWeave's simulator, `PAUSE_TIME`, which has 5 us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_time: Option<Span>,
-    /// What renews a pause that has to last (`timer` mode).
+    /// What refreshes a pause that must last (`timer` mode).
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: what renews it in time.
     pub renewal: Renewal,
-    /// A PAUSE is renewed when this fraction of its time has gone (`timer` mode, `renewal = "timer"`), between 0
+    /// Fraction of a PAUSE's time after which it is refreshed (`timer` mode, `renewal = "timer"`), between 0
     /// and 1.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
-    /// The upstream stops this long after a PAUSE has arrived: a time from 0 up, or `"ieee-802.3"` for what that allows at the
-    /// link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
-    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
+    /// The upstream stops this long after a PAUSE has arrived: a time from 0 up, or `"ieee-802.3"` for the
+    /// time that it allows at the link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453,
+    /// 400G and 800G 905). Headroom grows with it.
+    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us
+    /// at 400G.
     pub react: React,
     /// What makes a packet's arrival send a PAUSE.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
     /// Ends a pause that lasts too long. Default: off.
-    /// Source: makers of switches have one; IEEE 802.1Qbb knows none.
+    /// Source: makers of switches have one; IEEE 802.1Qbb defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Watchdog>,
 }
@@ -186,32 +195,33 @@ pub enum Trigger {
     Headroom,
 }
 
-/// What renews a pause that has to last.
+/// What refreshes a pause that must last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Renewal {
-    /// Time: a part of the pause's, as `refresh` says. Source: floodway's choice.
+    /// A timer: a fraction of the pause's time, given by `refresh`. Source: floodway's choice.
     #[default]
     Timer,
-    /// Each packet that arrives while the condition for a PAUSE holds; a packet that arrives may also send the
-    /// RESUME. A pause that runs out while nothing arrives is over: its upstream sends for a round trip before
+    /// Each packet that arrives while the condition for a PAUSE holds; an arriving packet may also cause the
+    /// RESUME. A pause that expires while nothing arrives is over: its upstream sends for a round trip before
     /// it is paused again, for which headroom is not sized. Source: ConWeave's simulator, `switch-node.cc`.
     Arrivals,
 }
 
-/// Ends a pause that lasts too long, as a broken neighbour can cause; one per egress port and class.
+/// Ends a pause that lasts too long, for example because of a faulty neighbour; one per egress port and
+/// class.
 ///
-/// It counts from the start of an unbroken pause (a refresh does not break it) and then gives the pause
-/// up: the queue may send, and PAUSE frames are ignored. That ends with a RESUME, or when no PAUSE has
-/// arrived for `restore`. In `on-off` mode nothing renews a pause, which lasts until a RESUME; so there
-/// only a RESUME ends it.
+/// It measures from the start of an uninterrupted pause (a refresh does not interrupt it) and then overrides
+/// the pause: the queue may send, and PAUSE frames are ignored. This state ends with a RESUME, or when no
+/// PAUSE has arrived for `restore`. In `on-off` mode nothing refreshes a pause, which lasts until a RESUME;
+/// so there only a RESUME ends the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Watchdog {
-    /// Longest pause that is borne, above 0.
+    /// Longest pause that is obeyed, above 0.
     /// Source: makers of switches choose 100 to 200 ms.
     pub after: Span,
-    /// What becomes of the queue then.
+    /// What happens to the queue then.
     /// Source: makers of switches offer both; floodway's choice is the one that frees the buffer.
     pub action: Action,
     /// Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
@@ -226,11 +236,11 @@ impl Default for Watchdog {
     }
 }
 
-/// What a watchdog does with the queue of a pause that it gives up.
+/// What a watchdog does with the queue of a pause that it overrides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Discards what waits in it and what comes. Source: makers of switches.
+    /// Discards the packets that wait in it and those that arrive. Source: makers of switches.
     Drop,
     /// Sends it. Source: makers of switches.
     Ignore,
@@ -247,7 +257,8 @@ impl Params {
         bytes_until_heeded(link, self.react.on(link))
     }
 
-    /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the pause is in headroom.
+    /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the
+    /// pause is in headroom.
     fn own_headroom(&self, link: &LinkInfo) -> Bytes {
         let cause = if self.trigger == Trigger::Headroom { link.mtu } else { Bytes::ZERO };
         self.after_decision(link) + cause
@@ -327,7 +338,7 @@ impl Params {
         }
     }
 
-    /// What is meant by XOFF on this link.
+    /// The meaning of XOFF on this link.
     fn xoff(&self, link: &LinkInfo) -> Xoff {
         let unsaid = if link.buffer == Bytes::MAX { Xoff::fixed(XOFF) } else { Xoff::Auto };
         self.xoff.unwrap_or(unsaid)
@@ -385,7 +396,7 @@ impl Params {
         self.pause_time.unwrap_or(self.quanta.span(rate))
     }
 
-    /// What a PAUSE names in timer mode: its time in quanta, rounded up.
+    /// The time of a PAUSE in timer mode, in quanta, rounded up.
     fn named_quanta(&self, link: &LinkInfo) -> Result<Quanta, ParamError> {
         let Some(time) = self.pause_time else { return Ok(self.quanta) };
         let longest = Quanta::MAX.span(link.rate);
@@ -414,8 +425,8 @@ pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
     link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
 }
 
-/// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain` of the rate, from 0
-/// to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes.
+/// The share of its rate that PFC lets a long link carry, where the queue at its end is drained at `drain`
+/// of the rate, from 0 to 1; threshold `xoff` and the bytes that the link carries in a `round_trip`.
 pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     // SWING, Eq. 1: t3, the time to empty the queue from the threshold, against 2D.
     if drain >= 1.0 || xoff >= drain * round_trip {
@@ -427,7 +438,7 @@ pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
     drain * (xoff + round_trip * (1.0 - drain)) / (drain * xoff + round_trip * (1.0 - drain * drain))
 }
 
-/// Bytes that the link carries while its other direction carries so many.
+/// Bytes that the link carries while its other direction carries `reverse`.
 pub(crate) fn bytes_meanwhile(link: &LinkInfo, reverse: Bytes) -> Bytes {
     let bytes = u128::from(reverse.0) * u128::from(link.rate.0);
     Bytes(u64::try_from(bytes.div_ceil(u128::from(link.reverse_rate.0))).unwrap_or(u64::MAX))
@@ -457,7 +468,7 @@ impl FlowControl for Params {
         Ok((Sender::new(self, mode, link), Receiver::new(self, pauses, link)?))
     }
 
-    /// XOFF + MTU - 1 + H, with alpha's part at nothing; XOFF `"auto"` is one MTU at least.
+    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
             Xoff::Auto => link.mtu,
@@ -488,7 +499,8 @@ impl FlowControl for Params {
             .or_else(link, || if pooled { self.pool_headroom(link) } else { self.own_headroom(link) })
     }
 
-    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` says; beside a pool, H and the packet that causes the pause.
+    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` is; with a pool, H and the packet that
+    /// causes the pause.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
         if link.buffer == Bytes::MAX {
             return self.pool_headroom(link);
@@ -513,7 +525,7 @@ impl FlowControl for Params {
         }
     }
 
-    /// XOFF; of a pool, with its own bytes taken from what is free, and on top of what is set aside for it.
+    /// XOFF; with a pool, its own bytes are subtracted from the free bytes, and its reserve is added.
     fn pauses_at(&self, link: &LinkInfo, share: &SwitchShare) -> Option<Bytes> {
         let (fixed, alpha) = self.threshold(link).ok()?;
         if link.buffer < Bytes::MAX {

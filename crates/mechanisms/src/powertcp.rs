@@ -1,26 +1,29 @@
-//! PowerTCP: a sender that sets its window by the *power* of its bottleneck, the product of what arrives there and of
-//! what is under way, from telemetry or from delay alone (Addanki et al., NSDI 2022).
+//! PowerTCP: a sender that sets its window by the *power* of its bottleneck, the product of its arrival rate
+//! and of its bytes in flight, from telemetry or from delay alone (Addanki et al., NSDI 2022).
 //!
 //! # What it does
 //!
-//! A window by queue length alone reacts late, one by its growth alone has no one resting place. Power is the product of
-//! both: *current*, what the link sends plus by how much its queue grows, and *voltage*, the queue plus the
-//! link's bandwidth-delay product. Over that of a link just full it is 1 where the link is in balance.
+//! Control by queue length alone reacts late; control by its growth alone has no unique equilibrium. Power is
+//! the product of both: *current*, the link's throughput plus the growth rate of its queue, and *voltage*,
+//! the queue plus the link's bandwidth-delay product. Divided by the power of a link that is exactly full, it
+//! is 1 where the link is in balance.
 //!
 //! | form | power from | window set |
 //! |---|---|---|
-//! | `int` | the records of switches in each ACK; that of the busiest hop | at every ACK |
-//! | `delay` (θ-PowerTCP) | the round-trip time and its growth | at an ACK of what was sent after the last time |
+//! | `int` | the records of switches in each ACK; the highest of all hops | at every ACK |
+//! | `delay` (θ-PowerTCP) | the round-trip time and its growth | at the first ACK of a packet sent after the last update |
 //!
-//! The new window is a mean of the present one and of that of a round trip ago over the power, plus a small step. The
-//! rate is the window over the base round-trip time. The first ACK is only stored.
+//! The new window is a weighted mean of two values: the present window, and the window of a round trip ago
+//! divided by the power, plus a small step. The rate is the window over the base round-trip time. The first
+//! ACK is only stored.
 //!
 //! # Why
 //!
-//! It cuts at once when an incast begins, since the queue's growth shows before the queue, and lets go as soon
-//! as the queue falls. HPCC needs the same telemetry and looks at the queue and the link's use; TIMELY looks at delay or
-//! its gradient, and not at both. The form `delay` needs nothing of switches, takes a link that is not full for one
-//! that is, and is therefore slower to use room that becomes free.
+//! It cuts at once when an incast begins, since the queue grows before it is long, and stops cutting as soon
+//! as the queue falls. HPCC needs the same telemetry and uses the queue and the link's utilisation; TIMELY
+//! uses delay or its gradient, but not both. The form `delay` needs no support from switches. It cannot
+//! distinguish a link that is not full from a full one, and is therefore slower to use bandwidth that becomes
+//! free.
 //!
 //! # Symbols
 //!
@@ -45,25 +48,29 @@
 //!
 //! # Known differences
 //!
-//! - Algorithm 1 compares a hop's power (line 20) with the normalized one, and keeps it: a misprint. Here the hop of the largest
-//!   normalized power counts, as the text of section 3.3 says.
-//! - The paper bounds neither window nor rate. Here a window stays between `rmin` · τ and the first one, and a rate between
-//!   `rmin` and the line rate, as in the authors' simulator.
-//! - Algorithm 1 leaves open how a sender looks up the window of the acknowledged packet and says that it stores one a round
-//!   trip: it is that of the beginning of the round trip in which the packet was sent.
-//! - A Δt above τ counts as τ, as in that simulator: the weight of the old power would be negative.
-//! - `delay`: θ̇ + 1 is at least 1/2, as in that simulator. Algorithm 2 takes θ̇ over the time between ACKs; where a queue drains
-//!   these come closer together than their packets were sent, and the power would be negative.
-//! - Where nothing arrives for a whole τ power is 0; the smoothed power is kept at a thousandth, and the window's bound caps
-//!   what follows.
-//! - τ is by default the base round-trip time of the path; the paper's evaluation sets the largest of the network.
-//! - A hop whose records bear the same time or an older one is left out.
-//! - That simulator aims at 95 % of a link with telemetry, and has γ = 0.7 and 1.05 τ with delay. None of it is in the paper, nor here.
+//! - Algorithm 1 compares a hop's power (line 20) with the normalized one, and stores it: a misprint. Here
+//!   the hop of the largest normalized power counts, as the text of section 3.3 says.
+//! - The paper bounds neither window nor rate. Here a window is between `rmin` · τ and the first one, and a
+//!   rate between `rmin` and the line rate, as in the authors' simulator.
+//! - Algorithm 1 leaves open how a sender looks up the window of the acknowledged packet and says that it
+//!   stores one per round trip: here it is the window at the beginning of the round trip in which the packet
+//!   was sent.
+//! - A Δt above τ counts as τ, as in that simulator: otherwise the weight of the old power would be negative.
+//! - `delay`: θ̇ + 1 is at least 1/2, as in that simulator. Algorithm 2 takes θ̇ over the time between ACKs;
+//!   where a queue drains the ACKs are closer together than their packets were sent, and the power would be
+//!   negative.
+//! - Where nothing arrives for a whole τ the power is 0; the smoothed power is at least a thousandth, and the
+//!   upper bound of the window limits the result.
+//! - τ is by default the base round-trip time of the path; the paper's evaluation sets the largest of the
+//!   network.
+//! - A hop whose records have the same time or an older one is ignored.
+//! - That simulator uses a target of 95 % of a link with telemetry, and has γ = 0.7 and 1.05 τ with delay.
+//!   None of this is in the paper, nor here.
 //!
 //! # References
 //!
-//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022, sections 3
-//!   and 4.1, algorithms 1 and 2, appendix A.
+//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022,
+//!   sections 3 and 4.1, algorithms 1 and 2, appendix A.
 //! - The authors' simulator, `inet-tub/ns3-datacenter`, `UpdateRatePower` in `rdma-hw.cc`, and Linux module,
 //!   `inet-tub/powertcp-linux`, for what the paper leaves open.
 
@@ -76,11 +83,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
 
-/// Least smoothed power: a window is divided by it.
+/// Minimum smoothed power: a window is divided by it.
 const LEAST_POWER: f64 = 1e-3;
 
-/// Least current from delay, over that of a full link: that of ACKs that come closer together than their packets were sent would
-/// be below 0. Source: the authors' simulator, `UpdateRatePower`.
+/// Lowest current from delay, relative to that of a full link: that of ACKs that are closer together than
+/// their packets were sent would be below 0. Source: the authors' simulator, `UpdateRatePower`.
 const LEAST_CURRENT: f64 = 0.5;
 
 /// What power is computed from.
@@ -106,20 +113,21 @@ pub struct Params {
     /// γ: weight of the new window, above 0, up to 1. Default: 0.9.
     /// Source: Addanki et al., section 3.3.
     pub gamma: f64,
-    /// N: flows of a host that share its NIC, from 1, which give `beta`. Default: 10.
-    /// Source: Addanki et al., section 3.3, without a number; that of the authors' Linux module, `expected_flows`. Their
-    /// simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
+    /// N: flows of a host that share its NIC, from 1, which determine `beta`. Default: 10.
+    /// Source: Addanki et al., section 3.3, without a number; that of the authors' Linux module,
+    /// `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_flows: Option<u32>,
     /// β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
     /// Source: Addanki et al., section 3.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<Bytes>,
-    /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs of hosts.
-    /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's choice, for paths of very
-    /// different length.
+    /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all
+    /// pairs of hosts.
+    /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's
+    /// choice, for paths of very different length.
     pub base_rtt: OfPath<Span>,
-    /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s.
+    /// Minimum rate, above 0; at most the NIC's. Default: 100 Mbit/s.
     /// Source: floodway's choice, as in HPCC; the paper has none.
     pub rmin: Rate,
 }
@@ -221,14 +229,14 @@ struct Settings {
     beta: f64,
     /// τ.
     base: f64,
-    /// Largest window, the first one, and least.
+    /// Largest window, which is the first one, and the smallest.
     most: f64,
     least: f64,
     rmin: Rate,
     line: Rate,
 }
 
-/// Power over base power, and the seconds that it was measured over.
+/// Power over base power, and the time in seconds over which it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     power: f64,
@@ -241,7 +249,8 @@ pub struct Rp {
     settings: Box<Settings>,
     allowance: Allowance,
     window: f64,
-    /// The window at the beginning of the round trip whose packets are being acknowledged, and of the one after it.
+    /// The window at the beginning of the round trip whose packets are being acknowledged, and of the one
+    /// after it.
     old: [f64; 2],
     /// An ACK beyond this sequence number begins the next round trip.
     update_at: u64,

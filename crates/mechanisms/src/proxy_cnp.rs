@@ -1,35 +1,39 @@
-//! CNPs made where the queue is: a switch or relay tells the sender of a packet at once, and does not wait for the
-//! receiver to answer a mark (Chen et al., IEEE TPDS 34(1), 2023, section 7: relays as proxies of congestion
-//! control).
+//! CNPs made at the congested queue: a switch or relay notifies the sender of a packet at once, without
+//! waiting for the receiver to answer a mark (Chen et al., IEEE TPDS 34(1), 2023, section 7: relays as
+//! proxies of congestion control).
 //!
 //! # What it does
 //!
-//! A packet that joins a queue is chosen with RED's probability, for the queue that includes it. Instead of a mark
-//! in the packet, its sender gets a CNP from here, in the control class, against the way of the flow; at most one
-//! for each flow in `interval`. The packet goes on unmarked.
+//! A packet that joins a queue is selected with RED's probability, for the queue that includes it. Instead of
+//! a mark in the packet, its sender gets a CNP from this port, in the control class, opposite to the flow's
+//! direction; at most one for each flow in `interval`. The packet continues unmarked.
 //!
 //! # Why
 //!
-//! Over 600 km a mark comes back after 6 ms, when the queue that made it is history. At a relay of `swing`, or at
-//! the DCI switch, it comes back within the sender's own datacenter: as an override by the tag `long-haul`, which
-//! sets it at the egress that leads over the long link, where data wait that the far end does not let through yet.
-//! It needs a rate control that hears CNPs, such as `dcqcn`; beside `red` at other ports, both notify.
+//! Over 600 km a mark takes 6 ms to return, when the queue that made it no longer exists. A CNP from a relay
+//! of `swing`, or from the DCI switch, returns within the sender's own datacenter. Choose it by an override
+//! with the tag `long-haul`, which sets it at the egress to the long link, where data waits that the far end
+//! does not yet let through. It needs a rate control that reacts to CNPs, such as `dcqcn`; if other ports
+//! have `red`, both notify.
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
 //! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax`, as `red`'s |
-//! | N | `interval`, as the least time between CNPs of DCQCN's notification point |
+//! | N | `interval`, the minimum time between CNPs as in DCQCN's notification point |
 //!
 //! # Known differences
 //!
-//! - The paper names the idea and leaves it to later work: thresholds are its ECN's, the interval is DCQCN's.
-//! - A table holds the flows that were told within N; while it is full (4096) others wait, so that memory is bounded.
+//! - The paper names the idea and leaves it to future work: thresholds are its ECN's, the interval is
+//!   DCQCN's.
+//! - A table holds the flows that got a CNP within N; while it is full (4096) other flows wait, so that
+//!   memory is bounded.
 //!
 //! # References
 //!
-//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 7.
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
+//!   7.
 //! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
 
 use floodway_units::{Bytes, Span};
@@ -48,16 +52,16 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ProxyCnp")]
 pub struct Params {
-    /// Longest queue that tells nobody, in bytes.
+    /// Longest queue that causes no CNPs, in bytes.
     /// Source: SWING's configurations of ECN.
     pub kmin: Bytes,
-    /// Beyond this queue every packet is chosen, in bytes; at least `kmin`.
+    /// Above this queue length every packet is selected, in bytes; at least `kmin`.
     /// Source: SWING's configurations of ECN.
     pub kmax: Bytes,
     /// Probability at `kmax`, from 0 to 1.
     /// Source: SWING's configurations of ECN.
     pub pmax: f64,
-    /// N: the least time between two CNPs of a flow from here, from 0 up.
+    /// N: the minimum time between two CNPs that this port sends for a flow, from 0 up.
     /// Source: DCQCN's paper, section 3.1.
     pub interval: Span,
 }

@@ -1,5 +1,6 @@
-//! RCM, regional congestion mitigation: a port finds the flows that congest it, holds them back by a window, lets the others by, and
-//! tells the neighbour upstream to do the same ("Regional Congestion Mitigation in Lossless Datacenter Networks").
+//! RCM, regional congestion mitigation: a port finds the flows that congest it, limits them by a window, lets
+//! other flows pass, and notifies its upstream neighbour to do the same ("Regional Congestion Mitigation in
+//! Lossless Datacenter Networks").
 //!
 //! ```text
 //!  upstream port <──── CN: degree, flows ──── inputs ─► [ VOQ ]──crossbar──►[ others   ]─┬─ window ─► downstream
@@ -9,35 +10,40 @@
 //!
 //! # What it does
 //!
-//! *Region detection* (CRD): what comes in for this port is sampled, by each input and at the output queue, the more often the graver
-//! it is. A sample has the degree Fb = (length - Qeq) + wq · (growth since the last sample); above 0 is congestion, which sets the
-//! local flag. A congested input sends a notification (CN) to its neighbour upstream, with the degree and the flows
-//! that are to blame. Who receives one has the remote flag set. A port with the local flag only is the root of the congestion, one
-//! with the remote flag only is the region's edge, one with both lies inside.
+//! *Region detection* (CRD): the packets for this port are sampled, at each input and at the output queue,
+//! more often at a higher degree. A sample gives the degree Fb = (length - Qeq) + wq · (growth since the last
+//! sample); above 0 is congestion, which sets the local flag. A congested input sends a notification (CN) to
+//! its upstream neighbour, with the degree and the harmful flows. A port that receives one has the remote
+//! flag set. A port with the local flag only is the root of the congestion, one with the remote flag only is
+//! the region's edge, one with both is inside the region.
 //!
-//! *Flow recognition* (CFR): from the moment that the root detects congestion, packets that leave are sampled into a memory of M entries. A flow
-//! that holds h of them when it is full is a harmful flow, until the control is over; where that does not end the congestion, those that
-//! hold h of them then are harmful flows, too. The edge and inner ports take those that the CN names.
+//! *Flow recognition* (CFR): when the root detects congestion, it begins to sample the departing packets into
+//! a memory of M entries. A flow that holds h of them when the memory is full is a harmful flow, until the
+//! control ends; if the congestion continues, flows that hold h of them then are harmful flows, too. The edge
+//! and inner ports use the flows that the CN names.
 //!
-//! *Regional control* (RCC): W bytes are measured until all harmful flows have been seen, Wc of them theirs. From then on harmful flows wait in a queue of their
-//! own behind the others', and send no more than Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most.
-//! While the others' queue is no longer than Qeq and no neighbour complains, Wc grows by W/16 a period; when it is what it was, the control is over.
-//! Held back, harmful flows fill their inputs, and so the next port upstream is told.
+//! *Regional control* (RCC): W bytes are measured until all harmful flows have been seen, Wc of them from
+//! harmful flows. From then on harmful flows wait in a queue of their own behind the other flows', and send
+//! at most Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most. While the
+//! other flows' queue is at most Qeq and no neighbour reports congestion, Wc grows by W/16 a period; when it
+//! has its initial value again, the control ends. The limited harmful flows fill their inputs, which then
+//! send CNs to the next port upstream.
 //!
-//! Other flows take other paths around the region where `routing = "sar"` is chosen.
+//! Other flows take other paths around the region with `routing = "sar"`.
 //!
 //! # Why
 //!
-//! It acts a hop away from where congestion is, in microseconds, while end-to-end control needs a round trip. Choose it for bursts that are over
-//! before their senders can be told; keep `dcqcn` for what lasts longer, as the paper does. It needs queues of its own
-//! at each port, and does nothing about a burst of many small flows, none of which stands out.
+//! It acts one hop away from the congestion, in microseconds, while end-to-end control needs a round trip.
+//! Choose it for bursts that end before their senders can be notified; keep `dcqcn` for longer congestion, as
+//! the paper does. It needs queues of its own at each port, and has no effect on a burst of many small flows,
+//! none of which has a large share.
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
 //! | Qeq, wq | `equilibrium`, `weight` |
-//! | Fb, F'b, Fbr | the port's degree, the degree sent, the degree received; in 6 bits, where 63 stands for Qeq · (2 wq + 1) |
+//! | Fb, F'b, Fbr | the port's degree, the degree sent, the degree received; in 6 bits, where 63 represents Qeq · (2 wq + 1) |
 //! | w | `remote-weight`: F'b = (1 - w) Fb + w Fbr |
 //! | M, h | `cam-depth`, `cam-hits` |
 //! | W, Wc, Wnc | bytes of a period, and of them the harmful flows' and the others', as the link carries them |
@@ -45,17 +51,21 @@
 //!
 //! # Known differences
 //!
-//! - The paper gives neither Qeq, wq, w, M, its sampling nor what a hit is. Samples are those of IEEE 802.1Qau, which it builds on.
-//! - A flow is to blame from h entries on. By the letter one is enough, and then all flows of a port are as soon as there are not many.
-//! - The memory is written anew when congestion is detected, so that it shows the flows that congest and not those of before.
-//! - A period is time of the port: it ends after W bytes, or after the time that W bytes take. Without others, Wnc would never
-//!   be sent, and the port stand still.
-//! - When harmful flows are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
-//!   what waits already is held back, too.
-//! - A CN is 64 B and 13 B for each flow that it names, in front of all data, and goes to switches only.
-//! - A flow that nothing was seen or heard of for `expire` is not a harmful flow any more.
-//! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
-//!   while others do not use Wnc the link stands idle for some of a period.
+//! - The paper gives no values for Qeq, wq, w and M, and defines neither its sampling nor a hit. Samples are
+//!   those of IEEE 802.1Qau, on which it builds.
+//! - A flow is harmful from h entries on. By the paper's wording one entry is enough, and then all flows of a
+//!   port are harmful unless there are many.
+//! - The memory is cleared and refilled when congestion is detected, so that it shows the flows that congest
+//!   the port now and not earlier ones.
+//! - A period is measured in time of the port: it ends after W bytes, or after the time that W bytes take.
+//!   Otherwise, without other flows, Wnc would never be sent, and the port would stall.
+//! - When harmful flows are found, their waiting packets are moved to their queue at once, in order, and back
+//!   when the control ends: nothing is reordered, and waiting packets are limited, too.
+//! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
+//! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
+//! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a share
+//!   of its own. So their throughputs may differ, and while other flows do not use Wnc the link is idle for
+//!   some of a period.
 //!
 //! # References
 //!
@@ -82,7 +92,7 @@ use harmful_flows::HarmfulFlows;
 use sampler::{Law, MOST, Sample, Sampler};
 use window::{Turn, Window};
 
-/// A second CN within this time makes the first one grave: "several" notifications.
+/// A second CN within this time makes the congestion severe: "several" notifications.
 // Section 3.1: a second notification makes a switch try other paths.
 const REPEATED: Span = Span::us(50);
 
@@ -91,30 +101,32 @@ const REPEATED: Span = Span::us(50);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Rcm")]
 pub struct Params {
-    /// Qeq: the length that queues are kept at, in bytes above 0.
+    /// Qeq: the target length of queues, in bytes above 0.
     /// Source: floodway's choice: 20 % of the paper's queues of 100 KB, as QCN has of its buffer.
     pub equilibrium: Bytes,
-    /// wq: what the growth of a queue counts beside its length, from 0 to 64.
+    /// wq: weight of the growth of a queue relative to its length, from 0 to 64.
     /// Source: IEEE 802.1Qau; the paper gives none.
     pub weight: u8,
-    /// w: what the degree of the neighbour downstream counts in the one that is sent upstream, from 0 to 1.
-    /// Source: floodway's choice: both alike; the paper gives none.
+    /// w: weight of the downstream neighbour's degree in the degree that is sent upstream, from 0 to 1.
+    /// Source: floodway's choice: equal weights; the paper gives none.
     pub remote_weight: f64,
     /// M: entries of the memory of a port and class, from 1 to 255.
     /// Source: floodway's choice; the paper gives none. `floodway reproduce rcm` sweeps it.
     pub cam_depth: u8,
-    /// h: a flow is to blame that holds so many entries, from 1 to M. Default: a quarter of M, 1 at least.
-    /// Source: floodway's choice: of the paper's five flows the burst has half of the port and is found, and the others have an eighth each and
-    /// are not, which by the letter they were (h = 1); the paper speaks of relatively high rates.
+    /// h: number of entries that a harmful flow holds at least, from 1 to M. Default: a quarter of M, 1 at
+    /// least.
+    /// Source: floodway's choice: of the paper's five flows the burst has half of the port and is found, and
+    /// the others have an eighth each and are not found, although by the paper's wording (h = 1) they would
+    /// be; the paper speaks of relatively high rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cam_hits: Option<u8>,
-    /// Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 % either way.
+    /// Departing bytes between two samples of the memory, above 0; they vary by 15 % either way.
     /// Source: floodway's choice: M of them are some 2 us at 100G, much less than the paper's burst of 20 us.
     pub cam_interval: Bytes,
-    /// The degree from which on others should take another way, from 1 to 63.
+    /// The degree from which on other flows should take another path, from 1 to 63.
     /// Source: floodway's choice: half of the largest; the paper does not say.
     pub severe: u8,
-    /// So long a notification holds, and a flow of which nothing is seen is remembered; above 0.
+    /// How long a notification is valid, and how long a flow of which nothing is seen is kept; above 0.
     /// Source: floodway's choice.
     pub expire: Span,
 }
@@ -208,30 +220,30 @@ pub struct Cp {
     regions: Vec<Region>,
 }
 
-/// What the port knows of the congestion of a class.
+/// The port's state for a class.
 #[derive(Clone, Debug)]
 struct Region {
     class: Class,
-    /// Of the others' queue.
+    /// Of the other flows' queue.
     output: Sampler,
     inputs: Vec<(PortId, Sampler)>,
     cam: Cam,
-    /// Waits for the memory to be full.
+    /// The recognition waits until the memory is full.
     recognises: bool,
     harmful_flows: HarmfulFlows,
     remote: Option<Remote>,
     window: Option<Window>,
-    /// Bytes that wait: others', and harmful flows' in the queue of their own.
+    /// Waiting bytes: of other flows, and of harmful flows in the queue of their own.
     others: Bytes,
     held: Bytes,
 }
 
-/// The newest word of the neighbour downstream.
+/// The last CN of the downstream neighbour.
 #[derive(Clone, Copy, Debug)]
 struct Remote {
     degree: u8,
     at: Time,
-    /// It has complained before, not long ago.
+    /// Another CN came shortly before it.
     again: bool,
 }
 
@@ -261,7 +273,7 @@ impl Cp {
         self.regions.iter().find(|region| region.class == class)
     }
 
-    /// The degree that is sent upstream: with Fb alone where no neighbour complains.
+    /// The degree that is sent upstream: Fb alone where no neighbour reports congestion.
     fn combined(&self, degree: u8, remote: Option<Remote>) -> u8 {
         let Some(remote) = remote else { return degree };
         let w = self.params.remote_weight;
@@ -269,7 +281,7 @@ impl Cp {
         ((1.0 - w) * f64::from(degree) + w * f64::from(remote.degree)) as u8
     }
 
-    /// The control of a class is over, or holds no flow.
+    /// The control of a class has ended, or holds no flow.
     fn release(region: &mut Region, cx: &mut Cx<'_, CpAction>) {
         let was_limiting = region.window.as_ref().is_some_and(Window::is_limiting);
         region.window = None;
@@ -279,7 +291,7 @@ impl Cp {
         }
     }
 
-    /// Begins the periods that are due, and ends the control if it is time.
+    /// Begins the periods that are due, and ends the control when it is over.
     fn roll(&mut self, class: Class, cx: &mut Cx<'_, CpAction>) {
         let (equilibrium, expire) = (self.params.equilibrium, self.params.expire);
         let region = self.region(class);
@@ -291,7 +303,7 @@ impl Cp {
         }
     }
 
-    /// A sample has found congestion here: holds the harmful flows back more, or begins to look for them.
+    /// A sample has found congestion here: limits the harmful flows further, or begins to identify them.
     fn congested(&mut self, class: Class, now: Time, cut: Option<u8>) {
         let expire = self.params.expire;
         let region = self.region(class);
@@ -307,8 +319,8 @@ impl Cp {
         }
     }
 
-    /// The harmful flows have as little as they can have, and the others' queue is congested all the same: who has most of the port now
-    /// is a harmful flow, too.
+    /// The harmful flows are limited to the minimum, and the other flows' queue is still congested: the flows
+    /// with the largest shares of the port now become harmful flows, too.
     fn look_again(&mut self, cx: &mut Cx<'_, CpAction>, class: Class) {
         let Params { expire, cam_depth, .. } = self.params;
         let least = self.params.hits();
@@ -332,7 +344,7 @@ impl Cp {
         }
     }
 
-    /// Sends the neighbour upstream of an input a CN: the degree of congestion, and the harmful flows.
+    /// Sends the upstream neighbour of an input a CN: the degree of congestion, and the harmful flows.
     fn send_cn(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
         let expire = self.params.expire;
         let now = cx.now;
@@ -343,12 +355,12 @@ impl Cp {
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, degree, named)));
     }
 
-    /// Takes back the last CN to the neighbour upstream of an input.
+    /// Revokes the last CN to the upstream neighbour of an input.
     fn take_back(cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
         cx.push(CpAction::ToUpstream(ingress, CongestionNotification::new(class, 0, std::iter::empty())));
     }
 
-    /// Nothing waits any more of what came in by `ingress`.
+    /// No packet that came in by `ingress` waits any more.
     fn input_is_empty(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
         let input = self.region(class).inputs.iter_mut().find(|(port, _)| *port == ingress);
         if input.is_some_and(|(_, sampler)| sampler.empty()) {
@@ -408,12 +420,12 @@ impl Cp {
 }
 
 impl Region {
-    /// The newest word of the neighbour, while it holds.
+    /// The last CN of the neighbour, while it is valid.
     fn remote(&self, now: Time, expire: Span) -> Option<Remote> {
         self.remote.filter(|remote| now.since(remote.at) <= expire)
     }
 
-    /// What waits, as one of the queues has it now.
+    /// Updates the waiting bytes of one of the queues.
     fn look_at(&mut self, q: &QueueView) {
         self.others = q.first;
         if q.sub > 0 {
@@ -440,8 +452,8 @@ impl Region {
 }
 
 impl CongestionPoint for Cp {
-    /// A CN is on the link for its delay, and may name flows that were seen within `expire`; it is believed for as long,
-    /// and whom it has named is then seen, or forgotten as soon.
+    /// A CN is on the link for its delay, and may name flows that were seen within `expire`; it is valid for
+    /// as long, and a flow that it names is then seen, or dropped after the same time.
     fn demands(&self) -> Demands {
         Demands {
             claims: &[Claim::Classify, Claim::Gate],

@@ -12,13 +12,13 @@
 //! # What it does
 //!
 //! A packet that can be marked gets CE with probability P; the control class is never marked. At dequeue, q
-//! is what the packet leaves behind; at enqueue, it includes the packet. Nothing is ever dropped for it.
+//! does not include the packet; at enqueue, it does. No packet is dropped.
 //!
 //! # Why
 //!
-//! It is the congestion point of DCQCN and, as a step, of DCTCP: without one, senders do not hear of a queue
-//! until PFC pauses them. Thresholds must lie below PFC's, or pauses come first. It marks whatever waits,
-//! also packets that only wait because the port is paused by congestion elsewhere.
+//! It is the congestion point of DCQCN and, as a step, of DCTCP: without one, senders are not notified of a
+//! queue until PFC pauses them. Thresholds must be below PFC's, or pauses come first. It marks all waiting
+//! packets, including those that wait only because congestion elsewhere has paused the port.
 //!
 //! # Symbols
 //!
@@ -31,7 +31,7 @@
 //! # Known differences
 //!
 //! - Marking at dequeue is that of the HPCC simulator. The original marks on arrival.
-//! - The original goes by a moving average of the queue; here, as in DCQCN, the queue of the instant counts.
+//! - The original uses a moving average of the queue; here, as in DCQCN, the instantaneous queue counts.
 //!
 //! # References
 //!
@@ -49,19 +49,19 @@ use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, SignalKind,
 };
 
-/// Parameters of RED: a row of published values, and what differs from it.
+/// Parameters of RED: a set of published values, and changes to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Red")]
 pub struct Params {
-    /// The row of published values; what is given beside it wins.
+    /// The set of published values; values given next to it take precedence.
     /// Source: floodway's choice: HPCC's is the row that grows with the port's rate.
     pub preset: Preset,
-    /// Longest queue that marks nothing, in bytes. Default: the preset's.
+    /// Longest queue at which no packet is marked, in bytes. Default: the preset's.
     /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmin: Option<Bytes>,
-    /// Beyond this queue every packet is marked, in bytes; at least `kmin`. Default: the preset's.
+    /// Above this queue length every packet is marked, in bytes; at least `kmin`. Default: the preset's.
     /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmax: Option<Bytes>,
@@ -69,14 +69,14 @@ pub struct Params {
     /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmax: Option<f64>,
-    /// The rate, above 0, that the `kmin` and `kmax` given beside it are for: they grow with the port's rate.
-    /// Default: they hold for every port as they are.
+    /// The port rate, above 0, for which the given `kmin` and `kmax` hold: they scale with the port's rate.
+    /// Default: they hold at every rate unchanged.
     /// Source: HPCC's simulations, whose thresholds are per 25G.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<Rate>,
-    /// Bytes of a queue that do not count: q is what lies beyond them, from 0 up.
-    /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that each
-    /// queue has for itself.
+    /// Bytes of a queue that do not count: q is the length beyond them, from 0 up.
+    /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that
+    /// each queue has for itself.
     pub offset: Bytes,
     /// When a packet is marked.
     /// Source: the HPCC simulator.
@@ -108,7 +108,7 @@ pub enum Preset {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "MarkAt")]
 pub enum At {
-    /// When it starts on the wire, by the queue that it leaves behind. Source: the HPCC simulator.
+    /// When it starts on the wire, by the queue that remains. Source: the HPCC simulator.
     #[default]
     Dequeue,
     /// When it joins the queue, by the queue that includes it. Source: RED, which marks on arrival.
@@ -144,7 +144,7 @@ impl Preset {
     }
 }
 
-/// A size that is for ports of rate `per`, at one of `rate`; rounded down.
+/// A size given for ports of rate `per`, at a port of `rate`; rounded down.
 fn scaled(size: Bytes, per: Option<Rate>, rate: Rate) -> Bytes {
     let Some(per) = per else { return size };
     let scaled = u128::from(size.0) * u128::from(rate.0) / u128::from(per.0);
@@ -152,7 +152,7 @@ fn scaled(size: Bytes, per: Option<Rate>, rate: Rate) -> Bytes {
 }
 
 impl Params {
-    /// What holds at a port of this rate.
+    /// The values at a port of this rate.
     fn row(&self, rate: Rate) -> Row {
         let row = self.preset.row();
         let size = |given: Option<Bytes>, preset| match given {
@@ -268,7 +268,7 @@ mod tests {
         PacketView { ecn_capable: true, ..packet(1_000) }
     }
 
-    /// Marks of `n` departures from a queue of `len`, and whether the stream of draws was used.
+    /// Marks of `n` departures from a queue of `len`, and whether random numbers were drawn.
     fn departures(cp: &mut Cp, p: &PacketView, len: u64, n: usize) -> (usize, bool) {
         let mut bench = Bench::new();
         let before = bench.rng.clone();

@@ -1,8 +1,9 @@
-//! The one list of mechanisms: a line here makes a mechanism known everywhere.
+//! The one list of mechanisms: a line here registers a mechanism everywhere.
 //!
-//! From `Pfc => pfc,` come the arm of the slot's parameters and of its machines, the key in scenarios
-//! (the name in kebab-case), the JSON Schema, the Python builder and the page of the documentation. Every
-//! enum has an arm `Custom` for mechanisms from outside this crate, which a program adds by `register`.
+//! From `Pfc => pfc,` the registry generates the variant in the slot's enums of parameters and machines, the
+//! key in scenarios (the name in kebab-case), the JSON Schema, the Python builder and the page of the
+//! documentation. Every enum has a variant `Custom` for mechanisms from outside this crate, which a program
+//! adds by `register`.
 
 use std::borrow::Cow;
 
@@ -98,7 +99,7 @@ pub struct Entry {
     pub slot: &'static str,
     /// Its name there.
     pub name: &'static str,
-    /// What its file says of it: a summary, then sections in Markdown.
+    /// The head of its file: a summary, then sections in Markdown.
     pub head: String,
     /// Its parameters' name among the definitions of the JSON Schema.
     pub definition: Cow<'static, str>,
@@ -120,14 +121,14 @@ pub fn entries() -> Vec<Entry> {
 }
 
 impl NotificationParams {
-    /// The notification of this name, with its defaults; none where there is no such.
+    /// The notification of this name, with its defaults; `None` where it does not exist.
     pub fn named(name: &str) -> Option<Self> {
         let name: StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
         Self::deserialize(name).ok()
     }
 
-    /// What a stack of rate control asks of the receivers of its flows: the notification that the first layer with such a wish
-    /// names, or CNPs as often as the layer with the shortest interval wants them, or none.
+    /// The notification that a stack of rate control needs at the receivers of its flows: the one that the
+    /// first layer which names one names, or CNPs at the shortest interval that a layer asks for, or none.
     pub fn asked_by(stack: &[ReactionParams]) -> Self {
         if let Some(named) = stack.iter().filter_map(ReactionParams::notification).find_map(Self::named) {
             return named;
@@ -139,7 +140,8 @@ impl NotificationParams {
         )
     }
 
-    /// As it is, or where it tells of CE alone, that which tells of UE too and as often.
+    /// The same notification, or where it reports CE alone, the one that reports UE too, at the same
+    /// interval.
     #[must_use]
     pub fn with_undetermined(self) -> Self {
         match self {

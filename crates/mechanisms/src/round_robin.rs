@@ -1,15 +1,15 @@
-//! Round robin: one packet a turn, over the classes that may send; in a class sub-queue 0 before 1 (the data
-//! queues of the HPCC simulator's switch).
+//! Round robin: one packet per turn, over the classes that may send; in a class sub-queue 0 before 1 (the
+//! data queues of the HPCC simulator's switch).
 //!
 //! # What it does
 //!
-//! After a packet of class c has been sent, the next class above c that has a packet and is not paused comes
-//! next, round and round. A paused class loses its turn, not its place.
+//! After a packet of class c has been sent, the next class above c that has a packet and is not paused sends
+//! next, cyclically. A paused class loses its turn, not its position.
 //!
 //! # Why
 //!
-//! It is the simplest fair share of packets. Classes with larger packets get more bytes:
-//! `deficit-round-robin` mends that and knows weights. `strict` prefers one class altogether.
+//! It is the simplest fair sharing of packets. Classes with larger packets get more bytes:
+//! `deficit-round-robin` corrects that and has weights. `strict` always prefers one class.
 //!
 //! # Known differences
 //!
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{self, ParamError, PortInfo, ReadyView, Scheduling};
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "RoundRobin")]
@@ -43,9 +43,9 @@ impl Scheduling for Params {
 /// One per egress port.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
-    /// The class that had the last turn; before the first turn the one before class 0.
+    /// The class that had the last turn; before the first turn the class before class 0.
     last: u8,
-    /// The answer to the last question, which a frame of that queue confirms.
+    /// The last answer of `pick`, which a frame of that queue confirms.
     picked: Option<QueueId>,
 }
 
@@ -76,7 +76,7 @@ mod tests {
         Scheduler { last: u8::MAX, picked: None }
     }
 
-    /// Asks and sends; the class and sub-queue.
+    /// Picks a queue and sends; returns the class and sub-queue.
     fn serve(scheduler: &mut Scheduler, queues: &[ReadyView]) -> (u8, u8) {
         let queue = scheduler.pick(us(1), queues).expect("a queue is open");
         scheduler.on_sent(us(1), queue, Bytes(1000));

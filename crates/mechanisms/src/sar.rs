@@ -1,31 +1,36 @@
-//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal path whose region is
-//! less congested ("Regional Congestion Mitigation in Lossless Datacenter Networks", section 3.4).
+//! SAR, RCM's switch-level adaptive routing: flows that cause no congestion leave a congested port for an
+//! equal-cost path whose region is less congested ("Regional Congestion Mitigation in Lossless Datacenter
+//! Networks", section 3.4).
 //!
 //! # What it does
 //!
-//! A flow starts on the path that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
-//! packet takes the equal-cost port with the smallest degree of those that are not, and its flow follows it, unless
+//! A flow starts on the path that a hash selects, as in `ecmp`. Where that port reports severe congestion, a
+//! packet takes the equal-cost port with the smallest degree among those that do not, and its flow follows
+//! it, unless
 //!
-//! - the flow is a harmful flow there, or in the memory of flows that pass: congestion must not spread;
+//! - the flow is a harmful flow there, or in the memory of departing flows: congestion must not spread;
 //! - packets of the flow wait at the port: the packet would overtake them;
 //! - every other path is severely congested, too.
 //!
-//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the path of its
-//! hash. Acknowledgements and CNPs stay where they are.
+//! The switch stores the port of a moved flow by the flow's hash, for `most-flows` flows: beyond that the
+//! flow that moved first returns to the path of its hash. Acknowledgements and CNPs stay on their path.
 //!
 //! # Why
 //!
-//! Who comes to a severely congested port, or comes back after a while, is led around it within microseconds. Who is sending
-//! through it mostly stays: large flows that meet there are in the memory, and what waits keeps the others. It needs a
-//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All paths are shortest paths, so a packet cannot go
-//! in circles. Packets ahead on the old path may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
-//! one packet (`floodway reproduce rcm reordering` counts them; `moves` in the counters are the moves).
+//! A flow that arrives at a severely congested port, or returns after a while, is routed around it within
+//! microseconds. A flow that is sending through it mostly stays: large flows at that port are in the memory,
+//! and waiting packets keep the others there. It needs a congestion point that reports how congested a port
+//! is (`rcm`); without one it equals `ecmp`. All paths are shortest paths, so a packet cannot loop. Earlier
+//! packets on the old path may be overtaken farther downstream: go-back-N then retransmits everything from
+//! the first gap on, IRN only that packet (`floodway reproduce rcm reordering` counts them; `moves` in the
+//! counters counts the moves).
 //!
 //! # Known differences
 //!
-//! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` says the former (`severe`), and a flow moves
-//!   only while nothing of it waits at the port.
-//! - New flows are not treated otherwise than old ones: what nothing is known of is on the path of its hash.
+//! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` defines the former
+//!   (`severe`), and a flow moves only while none of its packets waits at the port.
+//! - New flows are not treated differently from old ones: a flow without stored state is on the path of its
+//!   hash.
 //!
 //! # References
 //!
@@ -45,10 +50,10 @@ use crate::slots::{self, PacketView, ParamError, PortView, Routing, SwitchInfo};
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Sar")]
 pub struct Params {
-    /// Other first ways with the same run seed: any whole number of 32 bits.
+    /// Selects other initial paths with the same run seed: any whole number of 32 bits.
     /// Source: floodway's choice.
     pub seed: u32,
-    /// Flows of which a switch remembers that they have moved, 1 at least.
+    /// Number of moved flows that a switch stores, 1 at least.
     /// Source: floodway's choice; the paper does not say.
     pub most_flows: u32,
 }
@@ -88,7 +93,7 @@ impl Routing for Params {
 pub struct Router {
     home: ecmp::Router,
     most_flows: usize,
-    /// Where flows are that are not on the way of their hash, or were not.
+    /// Ports of the flows that are not on the path of their hash, or were not at some time.
     moved: BTreeMap<u64, PortId>,
     /// Those flows, in the order in which they moved first.
     order: VecDeque<u64>,
@@ -108,7 +113,7 @@ impl Router {
     }
 }
 
-/// Should a packet that may leave do so?
+/// Should a packet leave this port if it may?
 fn is_left(view: &PortView) -> bool {
     // Section 3.4: in a congested region flows that are not harmful take another path.
     view.signals.severe && !view.harmful && !view.holds_flow
@@ -173,7 +178,7 @@ mod tests {
         params.build(&SwitchInfo { key: 7, hash_seed: None }).expect("valid")
     }
 
-    /// As a switch asks.
+    /// Routes a packet as a switch does.
     fn route(router: &mut Router, flow: u64, views: &[PortView]) -> usize {
         let p = PacketView { flow_hash: flow, ..packet(1_000) };
         let ports: Vec<_> = views.iter().map(|view| view.port).collect();
@@ -184,7 +189,7 @@ mod tests {
         router.route(Time::ZERO, &mut Bench::<()>::new().rng, &p, views)
     }
 
-    /// Three ports with these degrees, the first of them that of the flow's hash.
+    /// Three ports with these degrees, the first being that of the flow's hash.
     fn three_ports(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
         let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();
         let home = route(router, flow, &calm);

@@ -1,17 +1,17 @@
-//! A pool shared by all (ingress port, class) of a switch, beside a reserve and headroom for each (as in
-//! switch chips and the memory management of the HPCC and SWING simulators).
+//! A shared buffer: one pool for all (ingress port, class) of a switch, with a reserve and headroom for each
+//! (as in switch chips and the memory management of the HPCC and SWING simulators).
 //!
 //! # What it does
 //!
-//! The reserve is filled first, then the pool while the flow control's threshold allows, then headroom; what
-//! finds no room is dropped. A lossy class has no threshold and no headroom; a share of the pool's free bytes
-//! limits each of its egress queues.
+//! The reserve is filled first, then the pool while the flow control's threshold allows, then headroom; a
+//! packet that finds no room is dropped. A lossy class has no threshold and no headroom; a share of the
+//! pool's free bytes limits each of its egress queues.
 //!
 //! # Why
 //!
-//! It is what datacenter switches do: a burst may use nearly all of the memory while others are idle, and a
-//! threshold that is a share of the free bytes (`flow-control.pfc.xoff.alpha`) leaves some for those that
-//! come later. Against `static`, pauses of one port depend on what all others hold.
+//! Datacenter switches do this: a burst may use nearly all of the memory while other ports are idle, and a
+//! threshold that is a share of the free bytes (`flow-control.pfc.xoff.alpha`) leaves some for ports that
+//! need it later. Unlike with `static`, pauses of one port depend on the bytes that all others hold.
 //!
 //! # Symbols
 //!
@@ -29,11 +29,11 @@
 //! memory = pool + ports · classes · (reserve + headroom)
 //! ```
 //!
-//! The classes are the data classes of the run. With `pool` the rest comes on top; with `total` the pool is
-//! what reserves and headroom leave, and where they take more than there is an error says how much. The
-//! port's headroom is PFC's H and one MTU more: other ports can take the pool's last bytes, or lower a
-//! dynamic threshold, before this one has paused its upstream. However small the pool, a lossless class with
-//! that headroom loses nothing; a small pool pauses earlier.
+//! The classes are the data classes of the run. With `pool` reserves and headroom are added to it; with
+//! `total` the pool is the memory that reserves and headroom leave, and if they need more than the total an
+//! error shows the excess. The port's headroom is PFC's H and one MTU more: other ports can take the pool's
+//! last bytes, or lower a dynamic threshold, before this one has paused its upstream. However small the pool,
+//! a lossless class with that headroom loses nothing; a small pool pauses earlier.
 //!
 //! # Known differences
 //!
@@ -68,12 +68,12 @@ const POOL: Bytes = Bytes::mb(10);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "SharedBuffer")]
 pub struct Params {
-    /// The pool alone, in bytes; reserves and headroom come on top. Not together with `total`.
-    /// Default: 10 MB, where `total` is not given.
+    /// The pool alone, in bytes; reserves and headroom are added to it. Not together with `total`. Default:
+    /// 10 MB, where `total` is not given.
     /// Source: SWING, section 6.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Bytes>,
-    /// All memory of the switch, in bytes; reserves and headroom come out of it. Not together with `pool`.
+    /// All memory of the switch, in bytes; reserves and headroom are taken from it. Not together with `pool`.
     /// Default: not given; the pool is.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which counts so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,23 +81,23 @@ pub struct Params {
     /// R: bytes set aside for each (ingress port, class), from 0 up.
     /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
-    /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the pool's,
-    /// if its class is lossy; of `egress-pool`, whatever its class, where that is given.
+    /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the
+    /// pool's, if its class is lossy; of `egress-pool`, whatever its class, where that is given.
     /// Source: ConWeave's simulator.
     pub egress_alpha: f64,
-    /// What the egress queues of the switch share beside `egress-reserve` of each, in bytes: a second account of the
-    /// same packets, which then limits lossless classes, too. Default: none.
+    /// Bytes that the egress queues of the switch share beyond `egress-reserve` of each: a second account of
+    /// the same packets, which then limits lossless classes, too. Default: none.
     /// Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_pool: Option<Bytes>,
-    /// What each egress queue has for itself beside `egress-pool`, in bytes from 0 up.
+    /// Bytes that each egress queue has for itself in addition to `egress-pool`, from 0 up.
     /// Source: floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049 B.
     pub egress_reserve: Bytes,
-    /// Who is charged for the packet that crosses the flow control's threshold. A lossy class has none: there
-    /// `"headroom"` drops a packet that finds the reserve full unless all of it would fit into the pool, not only
-    /// the part above the reserve.
-    /// Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the HPCC and SWING
-    /// simulators, lossy classes included.
+    /// The account that the packet which crosses the flow control's threshold is charged to. A lossy class
+    /// has no threshold: there `"headroom"` drops a packet that finds the reserve full unless all of it would
+    /// fit into the pool, not only the part above the reserve.
+    /// Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the HPCC and
+    /// SWING simulators, lossy classes included.
     pub crossing: Crossing,
 }
 
@@ -170,7 +170,7 @@ struct Egress {
 }
 
 impl Egress {
-    /// Would the queue exceed its share with a frame more?
+    /// Would the queue exceed its share with this frame?
     fn exceeds(self, alpha: f64, frame: Bytes, e: &QueueView, pool: &PoolView) -> bool {
         let share = self.pool.saturating_sub(pool.egress_used).scale(alpha);
         e.len.saturating_sub(self.reserve).saturating_add(frame) > share
@@ -257,7 +257,7 @@ mod tests {
         params.build().expect("the parameters are valid")
     }
 
-    /// Where a frame goes that finds (reserved, shared, headroom) held.
+    /// The account of a frame that finds (reserved, shared, headroom) in use.
     fn admit(crossing: Crossing, frame: u64, held: (u64, u64, u64), queue: u64, pool: &PoolView) -> Admit {
         let held = ingress(held.0, held.1, held.2);
         let mut bench = Bench::<()>::new();
@@ -306,7 +306,8 @@ mod tests {
         assert_eq!(dropped, Admit::Drop(DropReason::Buffer));
     }
 
-    /// One port of ConWeave's simulator with 1 MiB and 16 ports: 914,432 B for all queues beside 1049 B of each.
+    /// One port of ConWeave's simulator with 1 MiB and 16 ports: 914,432 B for all queues beside 1049 B of
+    /// each.
     #[test]
     fn an_egress_pool_limits_lossless_classes_too() {
         let params = Params {

@@ -1,16 +1,16 @@
-//! Packet spraying: every packet takes one of the equal-cost paths at random, so that a flow uses them all and
-//! its packets may overtake one another (Dixit et al., INFOCOM 2013).
+//! Packet spraying: every packet takes one of the equal-cost paths at random, so that a flow uses them all
+//! and its packets may overtake one another (Dixit et al., INFOCOM 2013).
 //!
 //! # What it does
 //!
-//! For each packet a uniform draw picks one of the shortest paths, without a look at queues. The draws come
-//! from a stream of the switch, so that other traffic's switches do not move them.
+//! For each packet a uniform random draw selects one of the shortest paths, independent of queue lengths. The
+//! draws come from a random stream of the switch, so that traffic at other switches does not change them.
 //!
 //! # Why
 //!
-//! Load is spread evenly whatever the flows' sizes, where `ecmp` lets two large flows collide. But packets
-//! overtake, and go-back-N answers that as it answers loss: by sending again. Choose it with a receiver that
-//! takes packets in any order, or to show what reordering costs.
+//! Load is spread evenly whatever the flows' sizes, while with `ecmp` two large flows may collide. But
+//! packets overtake one another, and go-back-N treats that like loss: it retransmits. Choose it with a
+//! receiver that accepts packets in any order, or to show the cost of reordering.
 //!
 //! # Known differences
 //!
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{self, PacketView, ParamError, PortView, Routing, SwitchInfo};
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Spray")]
@@ -49,7 +49,7 @@ impl Routing for Params {
 pub struct Router;
 
 impl slots::Router for Router {
-    /// Uniform to within 2^-64 of the number of ways.
+    /// Uniform to within 2^-64 of the number of paths.
     fn route(&mut self, _now: Time, rng: &mut Rng, _p: &PacketView, candidates: &[PortView]) -> usize {
         ((u128::from(rng.next_u64()) * candidates.len() as u128) >> 64) as usize
     }

@@ -1,34 +1,34 @@
-//! A buffer of each (ingress port, class) alone: what is set aside for one is never another's (as
-//! deep-buffered ports of long links have it).
+//! A static buffer: each (ingress port, class) has its own, and no other can use it (as deep-buffered ports
+//! of long links have it).
 //!
 //! # What it does
 //!
-//! All below headroom counts as shared, and is compared with the flow control's threshold. A packet is
+//! All bytes below headroom count as shared, and are compared with the flow control's threshold. A packet is
 //! dropped when the whole buffer, headroom included, has no room for it.
 //!
 //! # Why
 //!
-//! Choose it where a port must be sure of its bytes whatever its neighbours do: long links, and everything
-//! that has a proof (Bifrost's Theorem 1, PFC's headroom). It uses memory worse than `shared`, which lends
-//! what idle ports do not need. `"auto"` gives each port what its flow control asks for: no less than it
-//! takes to lose nothing, and no more.
+//! Choose it where a port needs guaranteed bytes whatever its neighbours do: long links, and every mechanism
+//! that has a proof (Bifrost's Theorem 1, PFC's headroom). It uses memory less efficiently than `shared`,
+//! which gives the memory of idle ports to others. `"auto"` gives each port exactly the bytes that its flow
+//! control needs to lose nothing.
 //!
 //! # Sizing
 //!
 //! ```text
-//! size = what the flow control's own formula asks for ("auto"), or as given
+//! size = the result of the flow control's own formula ("auto"), or a given size
 //!        pfc:     XOFF + MTU - 1 + H
 //!        bifrost: H + (k + N + 1) MTU
 //!        cbfc:    R · (round trip + P) + 4 W + 84
 //!        lossy:   max(240 KB, rate · round trip)
 //! ```
 //!
-//! With a size that is given, PFC's XOFF fills what headroom leaves, unless it is given too. With
-//! `crossing = "headroom"` the packet that crosses XOFF is in headroom, which then needs an MTU more.
+//! With a given size, PFC's XOFF fills the bytes that headroom leaves, unless XOFF is given too. With
+//! `crossing = "headroom"` the packet that crosses XOFF is in headroom, which then needs one MTU more.
 //!
 //! # Known differences
 //!
-//! None: it is no published mechanism.
+//! None: it is not a published mechanism.
 //!
 //! # References
 //!
@@ -50,11 +50,12 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "StaticBuffer")]
 pub struct Params {
-    /// All that it holds, headroom included: a size above 0, or `"auto"` for what the flow control needs.
+    /// Size of the buffer, headroom included: a size above 0, or `"auto"` for the bytes that the flow control
+    /// needs.
     /// Source: the flow control's own formula.
     pub size: Sizing,
-    /// Who is charged for the packet that crosses the flow control's threshold.
-    /// Source: floodway's choice: headroom is then what the formula says, without another MTU.
+    /// The account that the packet which crosses the flow control's threshold is charged to.
+    /// Source: floodway's choice: headroom is then exactly the formula, without another MTU.
     pub crossing: Crossing,
 }
 
@@ -123,7 +124,7 @@ mod tests {
     use crate::slots::Admission as _;
     use crate::testing::{Bench, egress, ingress, packet};
 
-    /// Where 1500 bytes go in a buffer of 100 KB with a threshold of 60 KB.
+    /// Account of a frame of 1500 bytes in a buffer of 100 KB with a threshold of 60 KB.
     fn admit(crossing: Crossing, held: (u64, u64)) -> Admit {
         let pool = PoolView {
             free: Bytes::ZERO,

@@ -1,17 +1,17 @@
-//! A window of constant size: at most so many payload bytes are sent and not acknowledged (the layer that
+//! A window of constant size: it limits the payload bytes that are sent and not acknowledged (the layer that
 //! papers add to a rate control as "+win": HPCC, section 5.1).
 //!
 //! # What it does
 //!
-//! A packet waits while the bytes in flight and its own exceed the window; an ACK lets the next one go.
-//! Nothing changes the window, but with `variable` it holds at line rate and shrinks with the rate that the
+//! A packet waits while the bytes in flight plus its own exceed the window; an ACK lets the next one start.
+//! The window is constant. With `variable` this is the window at line rate; it shrinks with the rate that the
 //! other layers allow, so that it always covers the same time.
 //!
 //! # Why
 //!
-//! It bounds what a flow can have in the network: one bandwidth-delay product is enough to fill its path
-//! alone and leaves little to queue. Stack it with a rate control, of which the least rate and the least
-//! window win. It needs ACKs, so a reliability other than `none`.
+//! It bounds the bytes of a flow in the network: one bandwidth-delay product is enough to fill its path and
+//! leaves little to queue. Stack it with a rate control: the lowest rate and the smallest window apply. It
+//! needs ACKs, so a reliability other than `none`.
 //!
 //! # Sizing
 //!
@@ -20,11 +20,11 @@
 //! variable: window = size · rate / line rate
 //! ```
 //!
-//! A smaller window cannot fill the path; a larger one queues the difference.
+//! A smaller window cannot fill the path; with a larger one the difference waits in queues.
 //!
 //! # Known differences
 //!
-//! - The window is of payload bytes, and the base round trip counts the ACK's way back with its
+//! - The window counts payload bytes, and the base round trip includes the ACK's return path with its
 //!   serialisation.
 //!
 //! # References
@@ -43,11 +43,11 @@ use crate::slots::{Allowance, Need, OfPath, ParamError, QpInfo, Reaction, Reacti
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "StaticWindow")]
 pub struct Params {
-    /// Payload bytes that may be in flight: a size of at least one full packet, `"auto"` for the path's
+    /// Maximum payload bytes in flight: a size of at least one full packet, `"auto"` for the path's
     /// bandwidth-delay product, or `"largest"` for that of all pairs of hosts.
     /// Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's `GLOBAL_T`.
     pub size: OfPath<Bytes>,
-    /// Whether that is the window at line rate, which shrinks with the rate that the other layers allow.
+    /// Whether `size` is the window at line rate, which shrinks with the rate that the other layers allow.
     /// Source: HPCC, section 5.1: constant; true is its simulator's `VAR_WIN`.
     pub variable: bool,
 }
@@ -71,7 +71,7 @@ impl Reaction for Params {
         if self.size == OfPath::Largest { &[Need::Acks, Need::Largest] } else { &[Need::Acks] }
     }
 
-    /// A window each round trip.
+    /// One window per round trip.
     fn highest(&self, base_rtt: Span) -> Rate {
         let window = u128::from(self.size.pick(Bytes::MAX, Bytes::MAX).0) * 8_000_000_000_000;
         Rate(u64::try_from(window / u128::from(base_rtt.0.max(1))).unwrap_or(u64::MAX))

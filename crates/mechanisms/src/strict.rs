@@ -1,20 +1,20 @@
-//! Strict priority: the highest class that may send does, and in a class sub-queue 0 before 1 (strict
-//! priority of IEEE 802.1Q).
+//! Strict priority: the highest class that may send is served first, and in a class sub-queue 0 before 1
+//! (strict priority of IEEE 802.1Q).
 //!
 //! # What it does
 //!
-//! Whenever the port is free it takes the first packet of the highest class that has one and is not paused.
-//! The control class goes before, without being asked.
+//! Whenever the port is free it sends the first packet of the highest class that has one and is not paused.
+//! The control class is served before all data classes, without calling the scheduler.
 //!
 //! # Why
 //!
-//! It is the default, and with one data class the same as the others. Choose it where one class must never
-//! wait for another; a class that always has packets starves those below it, which `deficit-round-robin` does
-//! not.
+//! It is the default; with one data class it is the same as the others. Choose it where one class must never
+//! wait for another; a class that always has packets starves those below it, which does not happen with
+//! `deficit-round-robin`.
 //!
 //! # Known differences
 //!
-//! None. The frame on the wire is finished: there is no frame preemption.
+//! None. A frame on the wire is finished: there is no frame preemption.
 //!
 //! # References
 //!
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{self, ParamError, PortInfo, ReadyView, Scheduling};
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Strict")]

@@ -1,26 +1,27 @@
-//! Swift: a sender that keeps the delay of its packets at a target by adding to a window below it and cutting the
-//! window above it; the window may be less than a packet (Kumar et al., SIGCOMM 2020).
+//! Swift: a sender that keeps the delay of its packets at a target by increasing its window below the target
+//! and cutting it above; the window may be less than a packet (Kumar et al., SIGCOMM 2020).
 //!
 //! # What it does
 //!
-//! Each ACK brings the round-trip time of its packet, which is compared with a target:
+//! Each ACK gives the round-trip time of its packet, which is compared with a target:
 //!
 //! | delay | window W, in packets |
 //! |---|---|
 //! | below the target | grows by `ai` a round trip |
-//! | at the target or above | shrinks by the more the further above, at most once a round trip |
+//! | at the target or above | shrinks, the more the larger the excess, at most once a round trip |
 //!
-//! The target is that of an empty path, plus a part for each switch on the way, plus a part that grows as the
-//! window shrinks: many flows share a longer queue, and a flow with a small window gets its share of the link sooner.
-//! A window below one packet is a pace: one packet in `rtt / W`.
+//! The target is that of an empty path, plus a part for each switch on the path, plus a part that grows as
+//! the window shrinks: many flows share a longer queue, and a flow with a small window gets its share of the
+//! link sooner. A window below one packet becomes a pacing rate: one packet per `rtt / W`.
 //!
-//! A loss cuts the window by `max-mdf`, at most once a round trip; several timeouts in a row set it to `min-cwnd`.
+//! A loss cuts the window by `max-mdf`, at most once a round trip; several timeouts in a row set it to
+//! `min-cwnd`.
 //!
 //! # Why
 //!
-//! It needs nothing of switches, and holds its target with thousands of senders, where a window of at least one packet or a
-//! rate control with a high least rate fills buffers.
-//! Against `timely`, which has fixed thresholds and reacts to the gradient, it has one target, and is bounded by a window.
+//! It needs no support from switches, and holds its target with thousands of senders, where a window of at
+//! least one packet or a rate control with a high minimum rate fills buffers. Unlike `timely`, which has
+//! fixed thresholds and reacts to the gradient, it has one target, and a window bounds the bytes in flight.
 //!
 //! # Symbols
 //!
@@ -44,26 +45,31 @@
 //!
 //! # Known differences
 //!
-//! - Swift keeps a second window on the delay in the receiver's host and uses the smaller one. Hosts take no time here,
-//!   so that delay is always 0, below any target, and that window never the smaller: there is only the fabric's.
-//!   For the same reason its moving average of the host's delay is left out.
-//! - Algorithm 1 notes the time of a cut whenever the window is *at most* that before. A window at its bound, or one
-//!   that may not yet be cut, would push the next cut off for ever; here only a smaller window counts.
-//! - Ties go as in the algorithm: a delay equal to the target cuts.
-//! - The paper gives no value of `ai`, β, `max_mdf`, ħ, the three of flow scaling or `RETX_RESET_THRESHOLD`. Those taken from csg-htsim
-//!   are guesses there, as it says.
-//! - The paper's base target covers what hosts take and is one for all paths: 25 us in sections 5.1 and 5.2, 50 us in 5.4. Here it is
-//!   the path's base round-trip time, to which `per-hop` adds what may wait at a switch.
-//! - The paper names no initial window, which matters little to its long-lived flows (section 3.2); here it is the path's
-//!   bandwidth-delay product, as of other controls.
-//! - `max-cwnd` is by default what the line rate sends in the longest target: more never waits below the target.
-//! - The delay is taken from the packet's start on the wire, so that waiting in the sender's NIC is not in it.
-//! - A lost packet is heard of from the reliability: a reply is a fast recovery, a timer a retransmission timeout.
+//! - Swift keeps a second window for the delay in the receiver's host and uses the smaller one. Hosts take no
+//!   time here, so that delay is always 0, below any target, and that window is never the smaller one: only
+//!   the fabric's window exists here. For the same reason its moving average of the host's delay is omitted.
+//! - Algorithm 1 stores the time of a cut whenever the window is *at most* that before. A window at its
+//!   bound, or one that may not yet be cut, would postpone the next cut indefinitely; here only a smaller
+//!   window counts.
+//! - Ties are resolved as in the algorithm: a delay equal to the target cuts.
+//! - The paper gives no values of `ai`, β, `max_mdf`, ħ, the three of flow scaling or `RETX_RESET_THRESHOLD`.
+//!   Those taken from csg-htsim are guesses there, as it says.
+//! - The paper's base target includes the hosts' delays and is the same for all paths: 25 us in sections 5.1
+//!   and 5.2, 50 us in 5.4. Here it is the path's base round-trip time, to which `per-hop` adds an allowance
+//!   for queueing at each switch.
+//! - The paper names no initial window, which matters little to its long-lived flows (section 3.2); here it
+//!   is the path's bandwidth-delay product, as in other controls.
+//! - `max-cwnd` is by default the number of packets sent at line rate in the longest target: more packets
+//!   never wait below the target.
+//! - The delay is measured from the packet's start on the wire, so that it excludes waiting in the sender's
+//!   NIC.
+//! - The reliability reports lost packets: a reply counts as a fast recovery, a timer as a retransmission
+//!   timeout.
 //!
 //! # References
 //!
-//! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
-//!   sections 3.1 to 3.6 and algorithm 1.
+//! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
+//!   2020, sections 3.1 to 3.6 and algorithm 1.
 //! - csg-htsim, `sim/swift.cpp`, for values that the paper leaves open.
 
 #[cfg(test)]
@@ -83,34 +89,35 @@ pub struct Params {
     /// Packets that a round trip below the target adds to the window, above 0. Default: 1.
     /// Source: csg-htsim, `_ai`.
     pub ai: f64,
-    /// β: extent of a cut, from 0 to 1. Default: 0.8.
+    /// β: strength of a cut, from 0 to 1. Default: 0.8.
     /// Source: csg-htsim, `_beta`.
     pub beta: f64,
-    /// Most that one cut takes off, above 0, up to 1. Default: 0.5.
+    /// Maximum fraction that one cut removes, above 0, up to 1. Default: 0.5.
     /// Source: csg-htsim, `_max_mdf`.
     pub max_mdf: f64,
     /// Target of a path without switches, above 0. Default: the base round-trip time of the path.
-    /// Source: Kumar et al., section 3.5; the default is floodway's choice, which holds for paths of any length. Their testbeds
-    /// have 25 us (section 5.2).
+    /// Source: Kumar et al., section 3.5; the default is floodway's choice, which holds for paths of any
+    /// length. Their testbeds have 25 us (section 5.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_target: Option<Span>,
-    /// ħ: what each switch on the way adds to the target, from 0 up. Default: 1 us.
+    /// ħ: the amount that each switch on the path adds to the target, from 0 up. Default: 1 us.
     /// Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at 100 Gbit/s.
     pub per_hop: Span,
-    /// Most that a small window adds to the target, from 0 up; 0 leaves flow scaling out. Default: five times `base-target`.
+    /// Maximum that a small window adds to the target, from 0 up; 0 disables flow scaling. Default: five
+    /// times `base-target`.
     /// Source: csg-htsim, `_fs_range`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fs_range: Option<Span>,
-    /// Window, in packets, at which that is reached, above 0. Default: 0.1.
+    /// Window, in packets, at which that maximum is reached, above 0. Default: 0.1.
     /// Source: csg-htsim, `_fs_min_cwnd`.
     pub fs_min_cwnd: f64,
     /// Window, in packets, from which nothing is added, above `fs-min-cwnd`. Default: 100.
     /// Source: csg-htsim, `_fs_max_cwnd`.
     pub fs_max_cwnd: f64,
-    /// Least window in packets, above 0, up to 1. Default: 0.001.
+    /// Minimum window in packets, above 0, up to 1. Default: 0.001.
     /// Source: Kumar et al., section 3.4.
     pub min_cwnd: f64,
-    /// Largest window in packets, at least 1. Default: what the line rate sends in the longest target.
+    /// Largest window in packets, at least 1. Default: the packets sent at line rate in the longest target.
     /// Source: floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cwnd: Option<f64>,
@@ -180,7 +187,7 @@ impl Params {
         Ok(())
     }
 
-    /// The target of the path as a queue pair uses it.
+    /// The path's target as a queue pair uses it.
     fn target(&self, qp: &QpInfo) -> Target {
         let base = self.base_target.unwrap_or(qp.base_rtt).max(Span::ns(1));
         let range = self.fs_range.unwrap_or(base * 5).0 as f64;
@@ -235,7 +242,7 @@ impl Reaction for Params {
     }
 }
 
-/// What gives the target delay, in picoseconds.
+/// Parameters of the target delay, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     /// Base and hops.
@@ -296,7 +303,7 @@ impl Rp {
         self.allow();
     }
 
-    /// The largest cut.
+    /// Cuts by the largest amount.
     fn cut_most(&mut self, now: Time) {
         if self.can_decrease(now) {
             // Algorithm 1: a loss cuts by max_mdf.
@@ -304,7 +311,7 @@ impl Rp {
         }
     }
 
-    /// A window of a packet or more is sent at line rate; below, packets are paced.
+    /// A window of one packet or more is sent at line rate; below, packets are paced.
     fn allow(&mut self) {
         // Section 3.4: below one packet, one in rtt / cwnd.
         let rate = if self.cwnd < 1.0 {

@@ -1,5 +1,6 @@
-//! SWING, the PFC-relay: a box at each end of a long link hands the pauses of its own switch on to the far box, so
-//! that data leave there as they drain here, one delay later (Chen et al., IEEE TPDS 34(1), 2023).
+//! SWING, the PFC-relay: a device at each end of a long link relays the pauses of its own switch to the
+//! device at the far end, so that data leaves there as fast as it drains here, one delay later (Chen et al.,
+//! IEEE TPDS 34(1), 2023).
 //!
 //! ```text
 //!  switch x1 ==cable== L [relay r1] R ======== long link, D ======== R [relay r2] L ==cable== switch x2
@@ -9,26 +10,29 @@
 //!
 //! # What it does
 //!
-//! Choosing it for a link puts a relay at each end (`form = "relay"`), named `r1`, `r2`, …, with the tag `relay`,
-//! and a cable between relay and switch with the tag `relay-cable`. A pause or resume that arrives on a relay's
-//! local port stops or starts that port, as PFC's, and an identical frame goes out over the link, repeats included;
-//! one that arrives on the remote port stops or starts the remote port. The remote port never pauses by its own
-//! queue: it only has room for what is on the way. Toward its own switch the relay runs PFC of its own.
+//! Choosing it for a link puts a relay at each end (`form = "relay"`), named `r1`, `r2`, …, with the tag
+//! `relay`, and a cable between relay and switch with the tag `relay-cable`. A pause or resume that arrives
+//! on a relay's local port stops or starts that port, as PFC's, and an identical frame is sent over the long
+//! link, repeats included; one that arrives on the remote port stops or starts the remote port. The remote
+//! port never pauses because of its own queue: it only has room for the bytes on the link. Toward its own
+//! switch the relay runs its own PFC.
 //!
-//! The switch at the end of the cable pauses by its ordinary thresholds, within microseconds, again and again: the
-//! share of time in which it lets the relay send is the share of the rate that it drains. The copy of these pauses
-//! makes the far relay send at that rate, one delay D later, so that `Rin(t) = Rout(t - 2D)` (Eq. 5) and the link
-//! is used as much as it can be drained, whatever D is (Eq. 6).
+//! The switch at the end of the cable pauses by its ordinary thresholds, within microseconds, repeatedly: the
+//! share of time in which it lets the relay send is the share of the rate that it drains. The copy of these
+//! pauses makes the far relay send at that rate, one delay D later, so that `Rin(t) = Rout(t - 2D)` (Eq. 5)
+//! and the link is used as much as it can be drained, whatever D is (Eq. 6).
 //!
-//! `form = "switch"` has no boxes: the switch at the end of the link makes the pauses itself, as the paper's
-//! discussion has it. It keeps two counts of what it holds: what a relay would still hold, and what it would have
-//! handed on, at the rate of the link, to a switch that pauses at `xoff` of these and resumes at `xon`.
+//! `form = "switch"` has no relays: the switch at the end of the link makes the pauses itself, as the paper's
+//! discussion proposes. It splits the bytes that it holds into two counts: those that a relay would still
+//! hold, and those that a relay would have forwarded, at the rate of the link, to a switch that pauses at
+//! `xoff` of these and resumes at `xon`.
 //!
 //! # Why
 //!
-//! It needs half of the buffer that `pfc` needs to keep a long link busy, no new switch and no new NIC. `bifrost`
-//! needs as little and reacts a little sooner, but is made by the switch itself. It is for links that are long
-//! against the loop between relay and switch; on short ones the cables only add hops.
+//! It needs half of the buffer that `pfc` needs to keep a long link busy, no new switch and no new NIC.
+//! `bifrost` needs as little and reacts a little sooner, but needs support in the switch itself. It is for
+//! links that are long compared with the loop between relay and switch; on short ones the cables only add
+//! hops.
 //!
 //! # Symbols
 //!
@@ -45,35 +49,39 @@
 //! buffer = 2·D·BW + max(margin · 2·D·BW, 2·cable·BW + 2 MTU)          at R, by a buffer of the port's own
 //! ```
 //!
-//! The first term is what is on the way when the drain stops for good (one bandwidth-delay product). The second is
-//! the ripple of the loop between relay and switch, and room for drift: nothing feeds the remote queue back, so
-//! that each relayed pause may leave a frame more in it (what a pause finds on the wire here, less what its copy
-//! finds there, and what the copy waits for). Traffic both ways makes it drift, since copies wait behind packets:
-//! `floodway reproduce swing drift` measures by how much. In `form = "switch"` the loop is inside the switch, and its
-//! ripple is `xoff`.
+//! The first term is the number of bytes on the link when the drain stops for good (one bandwidth-delay
+//! product). The second is the ripple of the loop between relay and switch, and room for drift: no feedback
+//! controls the remote queue, so that each relayed pause may leave a frame more in it (the bytes that a pause
+//! finds on the wire here, less those that its copy finds there, and those that the copy waits for). Traffic
+//! in both directions makes it drift, since copies wait behind packets: `floodway reproduce swing drift`
+//! measures by how much. In `form = "switch"` the loop is inside the switch, and its ripple is `xoff`.
 //!
-//! Each time that the link comes up again, its far end starts open: 2·D·BW + 2 MTU + 64 may come on top of a full queue.
+//! Each time the link comes up again, its far end starts unpaused: 2·D·BW + 2 MTU + 64 may arrive in addition
+//! to a full queue.
 //!
-//! The formula is for one class on the link. What another one takes of the cable holds the relay's queue up without a
-//! pause that could be copied: beside another busy class it needs more, by the other's share of a bandwidth-delay product.
+//! The formula is for one class on the link. Another class on the cable keeps bytes in the relay's queue
+//! without a pause that could be copied: with another busy class it needs more, by that class's share of a
+//! bandwidth-delay product.
 //!
-//! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at the
-//! relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`, `"dci>relay"`).
+//! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at
+//! the relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`,
+//! `"dci>relay"`).
 //!
 //! # Known differences
 //!
-//! - The cable has the rate of the link: at another rate a copied pause would not last as long. Another is refused.
-//! - Relays are no hops for routing: ways with and without them stay equal. They are hops for ideal completion
-//!   times, as in the paper.
-//! - A relay beside several classes relays the pauses of those that choose it, and of that direction of the link
-//!   for which it is chosen.
-//! - The paper only names the form inside the switch; what it counts is floodway's choice. Its third proposal,
+//! - The cable has the rate of the link: at another rate a copied pause would have another length. Other
+//!   rates are errors.
+//! - Relays are no hops for routing: paths with and without them stay equal-cost. They are hops for ideal
+//!   completion times, as in the paper.
+//! - On a link with several classes a relay relays the pauses of those that choose it, and only for the
+//!   direction of the link for which it is chosen.
+//! - The paper only names the form inside the switch; its counts are floodway's choice. Its third proposal,
 //!   congestion control by the relay, is the congestion point `proxy-cnp` at the relay's ports.
 //!
 //! # References
 //!
-//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023: section 5.2
-//!   (the relay, equations 5 and 6), section 6.1 (parameters), section 7 (the other forms).
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023: section
+//!   5.2 (the relay, equations 5 and 6), section 6.1 (parameters), section 7 (the other forms).
 
 mod receiver;
 
@@ -91,8 +99,8 @@ use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Re
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Swing")]
 pub struct Params {
-    /// Where the pauses are made that cross the link.
-    /// Source: SWING, section 5.2: a relay beside the switch.
+    /// Device that makes the pauses which cross the link.
+    /// Source: SWING, section 5.2: a relay next to the switch.
     pub form: Form,
     /// One-way delay of the cable between relay and switch, above 0 (`form = "relay"`).
     /// Source: SWING's simulator, `link_relay.csv`.
@@ -100,7 +108,7 @@ pub struct Params {
     /// Room beyond one bandwidth-delay product, as a share of it, from 0 up.
     /// Source: SWING, section 6.1: 41 MB for 40 MB.
     pub margin: f64,
-    /// Bytes handed on at which the switch pauses (`form = "switch"`), at least one MTU.
+    /// Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.
     /// Source: SWING, section 6.1: the switch's port to the relay.
     pub xoff: Bytes,
     /// Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
@@ -127,15 +135,16 @@ impl Default for Params {
     }
 }
 
-/// Where the pauses are made that cross the link.
+/// Device that makes the pauses which cross the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "SwingForm")]
 pub enum Form {
-    /// By the switch beyond a cable; a relay at each end of the link copies them. Source: SWING, section 5.2.
+    /// The switch beyond a cable; a relay at each end of the link copies its pauses. Source: SWING, section
+    /// 5.2.
     #[default]
     Relay,
-    /// By the switch at the end of the link, which acts as relay and switch in one. Source: SWING, section 7.
+    /// The switch at the end of the link, which acts as relay and switch in one. Source: SWING, section 7.
     Switch,
 }
 
@@ -149,7 +158,7 @@ impl Params {
         self.resume_offset.unwrap_or(link.mtu * 2).min(self.xoff)
     }
 
-    /// What the loop between relay and switch lets the queue rise and fall by.
+    /// The bytes by which the loop between relay and switch lets the queue rise and fall.
     fn ripple(&self, link: &LinkInfo) -> Bytes {
         let held = match self.form {
             Form::Relay => link.rate.bytes_covering(self.cable * 2),
@@ -213,7 +222,7 @@ impl FlowControl for Params {
         "2 D BW + the larger of margin and ripple"
     }
 
-    /// What is on the way when the link comes up again, since its far end starts open.
+    /// The bytes on the link when it comes up again, since its far end starts unpaused.
     fn restart_size(&self, link: &LinkInfo) -> Bytes {
         bytes_until_heeded(link, Span::ZERO)
     }

@@ -1,12 +1,13 @@
-//! Ternary congestion detection: a port that its downstream pauses again and again says that it cannot tell, instead of
-//! blaming the packets that wait (Zhang et al., SIGCOMM 2021).
+//! Ternary congestion detection: a port that its downstream pauses repeatedly reports undetermined
+//! congestion, instead of blaming the packets that wait (Zhang et al., SIGCOMM 2021).
 //!
 //! # What it does
 //!
-//! A queue at the egress of a lossless network may mean three things: nothing, congestion of this port, or the backlog of
-//! pauses that come from elsewhere. A port is *undetermined* while it has been allowed to send, since the last RESUME, for
-//! no longer than max(Ton), the longest time that a pattern of pauses leaves it on. Packets that leave it then get the mark
-//! UE. After that time the queue decides. Each departure of data looks, for its class:
+//! A queue at the egress of a lossless network may mean three things: no congestion, congestion of this port,
+//! or the backlog of pauses that come from elsewhere. A port is *undetermined* while it has been allowed to
+//! send, since the last RESUME, for no longer than max(Ton), the longest time that a pattern of pauses leaves
+//! it on. Packets that leave it then get the mark UE. After that time the queue decides. Each departure of
+//! data is evaluated for its class:
 //!
 //! | state, time on | q, the queue left behind | mark | next state |
 //! |---|---|---|---|
@@ -20,15 +21,16 @@
 //! | congestion, non-congestion | marked by RED | CE | congestion |
 //! | | not marked | none | non-congestion |
 //!
-//! A RESUME, or the end of a pause that has run out, notes the time and the queue; it changes no state by itself. A port
-//! that was resumed with an empty queue passes through congestion for one departure, mostly without a mark.
+//! A RESUME, or the end of an expired pause, stores the time and the queue length; it changes no state by
+//! itself. A port that was resumed with an empty queue passes through congestion for one departure, mostly
+//! without a mark.
 //!
 //! # Why
 //!
-//! `red` marks whatever waits, so that victims of pauses are slowed as if they had caused them. With this in its place
-//! (`congestion-point = "tcd"`) the receivers tell CE and UE apart (notification `tcd`, which they have where nothing else
-//! is chosen), and `dcqcn` cuts the rate for CE and holds it for UE. A port that was never paused costs and marks what `red`
-//! would. It decides late, after max(Ton): `mercury` is the answer to that.
+//! `red` marks all waiting packets, so that victims of pauses are slowed as if they had caused them. With
+//! `tcd` in its place (`congestion-point = "tcd"`) the receivers distinguish CE and UE (notification `tcd`,
+//! the default there), and `dcqcn` cuts the rate for CE and holds it for UE. A port that was never paused
+//! costs and marks the same as `red`. It decides late, after max(Ton): `mercury` decides sooner.
 //!
 //! # Symbols
 //!
@@ -48,18 +50,19 @@
 //! max(Ton) = (Xoff - Xon)·(1 + ε) / (C·ε) + τ·(1 + 1/ε)          at r = C / (1 + ε)
 //! ```
 //!
-//! At 40 Gbit/s, 4 us, frames of 1030 B and a gap of 2060 B this is 97.06 us; the authors' configuration has 97 us.
+//! At 40 Gbit/s, 4 us, frames of 1030 B and a gap of 2060 B this is 97.06 us; the authors' configuration has
+//! 97 us.
 //!
 //! # Known differences
 //!
-//! - The formula of max(Ton) follows from the pattern of pauses; the authors' simulator is given a number (97 us, 40 us
-//!   where none is configured).
-//! - A port that was never resumed is determined. The authors' simulator starts as if a RESUME had come at time 0, so
-//!   that all packets of its first max(Ton) bear UE.
+//! - The formula of max(Ton) follows from the pattern of pauses; the authors' simulator is configured with a
+//!   number (97 us, 40 us where none is configured).
+//! - A port that was never resumed is determined. The authors' simulator starts as if a RESUME had arrived at
+//!   time 0, so that all packets of its first max(Ton) have UE.
 //! - A packet is the largest frame of the port.
-//! - What cannot be marked (replies in a class of data) leaves the state as it is.
-//! - The simulator writes UE as ECT(0) and leaves unmarked packets at 00; a capture here has unmarked packets as ECT(1),
-//!   so that they are still ECN-capable.
+//! - Packets that cannot be marked (replies in a class of data) leave the state unchanged.
+//! - The simulator writes UE as ECT(0) and leaves unmarked packets at 00; a capture here has unmarked packets
+//!   as ECT(1), so that they are still ECN-capable.
 //!
 //! # References
 //!
@@ -76,7 +79,7 @@ use crate::slots::{
     QueueView, SignalKind,
 };
 
-/// A longer max(Ton) by the formula is a slip.
+/// A longer max(Ton) by the formula indicates a configuration error.
 const LONGEST: Span = Span::ms(1000);
 
 /// Parameters of ternary detection.
@@ -88,17 +91,18 @@ pub struct Params {
     /// Source: floodway's choice: as `red` alone, so that both mark by the same thresholds; the simulator's
     /// `configburst.txt` has the row `dcqcn-paper`.
     pub red: red::Params,
-    /// max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A time, from 0 up, or
-    /// `"auto"`: by the formula, for each port.
-    /// Source: floodway's choice: the formula, which gives the 97 us of the simulator's `configburst.txt` there.
+    /// max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A time, from 0
+    /// up, or `"auto"`: by the formula, for each port.
+    /// Source: floodway's choice: the formula, which gives the 97 us of the simulator's `configburst.txt`
+    /// there.
     pub max_ton: OrAuto<Span>,
-    /// ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above 0; for `max-ton = "auto"`
-    /// alone, which gives a second at most. Default: 0.1.
+    /// ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above 0; for
+    /// `max-ton = "auto"` alone, which gives a second at most. Default: 0.1.
     /// Source: floodway's choice: it gives the 97 us of the simulator's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eps: Option<f64>,
-    /// Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up; for `max-ton = "auto"`
-    /// alone. Default: 2 KB.
+    /// Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up; for
+    /// `max-ton = "auto"` alone. Default: 2 KB.
     /// Source: the simulator: two packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<Bytes>,
@@ -186,12 +190,12 @@ pub struct Cp {
     port_classes: Box<[PortClass; Class::COUNT]>,
 }
 
-/// What is known of a class.
+/// The state of a class.
 #[derive(Clone, Copy, Debug, Default)]
 struct PortClass {
     /// As the last departure left it.
     stage: Stage,
-    /// The last RESUME; forgotten once the port is determined and free of congestion.
+    /// The last RESUME; cleared once the port is determined and free of congestion.
     resumed: Option<Noted>,
 }
 
@@ -223,8 +227,8 @@ impl PortClass {
         self.resumed.is_some_and(|resumed| now.since(resumed.at) <= max_ton)
     }
 
-    /// The state after a departure that leaves `left` behind, where a look at the queue is due; none where RED
-    /// decides. It has been on for longer than `max_ton`.
+    /// The state after a departure that leaves `left` behind, where a check of the queue is due; `None` where
+    /// RED decides. It has been on for longer than `max_ton`.
     fn looks(&self, left: Noted, max_ton: Span, packet: Bytes) -> Option<Stage> {
         match self.stage {
             Stage::NonCongestion | Stage::Congestion => None,
@@ -242,7 +246,8 @@ impl PortClass {
         }
     }
 
-    /// RED has decided about a packet; a queue that pauses have left and that does not drain is congestion either way.
+    /// RED has decided about a packet; a queue left over from pauses that does not drain is congestion in
+    /// either case.
     fn decides(&mut self, mark: Mark) {
         let after_pauses = matches!(self.stage, Stage::Undetermined | Stage::Checking(_));
         let congested = after_pauses || mark == Mark::Ce;

@@ -1,17 +1,18 @@
-//! The notification point of ternary congestion detection: the receiver tells congestion from what is not determined
-//! (Zhang et al., SIGCOMM 2021).
+//! The notification point of ternary congestion detection: the receiver reports congestion and undetermined
+//! congestion separately (Zhang et al., SIGCOMM 2021).
 //!
 //! # What it does
 //!
-//! A marked packet of a flow that has sent no CNP for N sends one at once, which reports the packet's mark, CE or UE; the
-//! marks within N after a CNP send none. But CE within N after a CNP that reported UE is told at once, and begins a new N.
-//! Packets without a mark do nothing.
+//! A marked packet of a flow that has sent no CNP for N causes one at once, which reports the packet's mark,
+//! CE or UE; marks within N after a CNP cause none. But CE within N after a CNP that reported UE is reported
+//! at once, and begins a new N. Packets without a mark have no effect.
 //!
 //! # Why
 //!
-//! It is `dcqcn`'s notification point for ports with `tcd`: a sender that hears of UE holds its rate. Where such a port is
-//! in the network and no notification is chosen, the flows whose rate control asks for CNPs have it, with the interval that
-//! it asks for; choose it to set another, or `dcqcn` to tell of CE alone.
+//! It is `dcqcn`'s notification point for ports with `tcd`: a sender that gets a CNP with UE holds its rate.
+//! Where such a port is in the network and no notification is chosen, the flows whose rate control asks for
+//! CNPs have it, with the interval that it asks for; choose it to set another interval, or `dcqcn` to report
+//! CE alone.
 //!
 //! # Symbols
 //!
@@ -21,8 +22,9 @@
 //!
 //! # Known differences
 //!
-//! - The simulator of its authors looks each N which marks came, and sends CE if one was CE, else UE. Here the first mark
-//!   is told when it comes: so a CNP of UE may precede one of CE in an interval, and CE never waits.
+//! - The authors' simulator checks each N which marks arrived, and sends CE if one was CE, else UE. Here the
+//!   first mark is reported when it arrives: so a CNP of UE may precede one of CE in an interval, and CE
+//!   never waits.
 //!
 //! # References
 //!
@@ -42,8 +44,8 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "TcdNp")]
 pub struct Params {
-    /// N: the least time between two CNPs of a flow that report the same mark; 0 answers every marked packet. Where a
-    /// rate control asks for CNPs and no notification is chosen, its own interval holds.
+    /// N: the minimum time between two CNPs of a flow that report the same mark; 0 answers every marked
+    /// packet. Where a rate control asks for CNPs and no notification is chosen, its own interval applies.
     /// Source: the simulator's `configburst.txt`; DCQCN's paper.
     pub cnp_interval: Span,
 }
@@ -68,7 +70,7 @@ pub struct Np {
     interval: Span,
     /// The mark that the last CNP reported.
     notified: Mark,
-    /// Before this instant no graver mark than that sends a CNP.
+    /// Before this instant only a more severe mark than that sends a CNP.
     blocked_until: Time,
 }
 
@@ -96,7 +98,8 @@ mod tests {
 
     use Mark::{Ce, None, Ue};
 
-    /// The CNPs that the receiver sends for packets that arrive with a mark, in microseconds: when, and which mark.
+    /// The CNPs that the receiver sends for packets that arrive with a mark, in microseconds: when, and which
+    /// mark.
     fn notified(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let (mut np, mut bench, mut notified) =

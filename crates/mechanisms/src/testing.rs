@@ -1,4 +1,5 @@
-//! What unit tests of mechanisms need, those of other crates too: views at hand, and the surroundings of a machine.
+//! Support for unit tests of mechanisms, also those of other crates: example views, and the context of a
+//! machine.
 
 use floodway_units::{Bytes, Class, QueueId, Rate, Rng, Span, Time, stream};
 
@@ -7,9 +8,9 @@ use crate::slots::{
     QpInfo, QueueView, ReadyView,
 };
 
-/// The surroundings of a machine: a random stream and an outbox.
+/// The context of a machine: a random stream and an outbox.
 pub struct Bench<A> {
-    /// What the machine draws from.
+    /// The machine's random stream.
     pub rng: Rng,
     out: Outbox<A>,
 }
@@ -21,12 +22,12 @@ impl<A> Default for Bench<A> {
 }
 
 impl<A> Bench<A> {
-    /// With nothing sent yet.
+    /// A bench with nothing sent yet.
     pub fn new() -> Self {
         Bench { rng: stream(1, 1, "test"), out: Outbox::default() }
     }
 
-    /// What `call` sends at `now`.
+    /// The messages that `call` sends at `now`.
     pub fn sent(&mut self, now: Time, call: impl FnOnce(&mut Cx<'_, A>)) -> Vec<A> {
         call(&mut Cx { now, rng: &mut self.rng, out: &mut self.out });
         std::mem::take(&mut self.out.0)
@@ -34,13 +35,13 @@ impl<A> Bench<A> {
 }
 
 impl Bench<CpAction> {
-    /// What `cp` sends when this happens at its port.
+    /// The messages that `cp` sends when this event happens at its port.
     pub fn event(&mut self, now: Time, cp: &mut impl CongestionPoint, event: PortEvent<'_>) -> Vec<CpAction> {
         self.sent(now, |cx| cp.on_event(cx, event))
     }
 }
 
-/// So many microseconds after the start.
+/// `n` microseconds after the start.
 pub fn us(n: u64) -> Time {
     Time::ZERO + Span::us(n)
 }
@@ -55,17 +56,17 @@ pub fn qp() -> QpInfo {
     QpInfo::example()
 }
 
-/// [`PacketView::example`] of so many bytes.
+/// [`PacketView::example`] with a frame of this size.
 pub fn packet(frame: u64) -> PacketView {
     PacketView { frame: Bytes(frame), wire: Bytes(frame), ..PacketView::example() }
 }
 
-/// [`PortInfo::example`] of so many Gbit/s.
+/// [`PortInfo::example`] with this rate in Gbit/s.
 pub fn port(gbps: u64) -> PortInfo {
     PortInfo { rate: Rate::gbps(gbps), rate_in: Rate::gbps(gbps), ..PortInfo::example() }
 }
 
-/// An ingress that holds so much inside the reserve, in the shared part, and in headroom.
+/// An ingress with these bytes inside the reserve, in the shared part, and in headroom.
 pub fn ingress(reserved: u64, shared: u64, headroom: u64) -> IngressView {
     IngressView {
         queued: Bytes(reserved + shared + headroom),

@@ -1,42 +1,48 @@
-//! THEMIS's proactive notification point (PNP): the switch that leads out of a datacenter answers marks itself, so that a sender
-//! hears of congestion near it after a round trip of its own datacenter (THEMIS, ICNP 2025).
+//! THEMIS's proactive notification point (PNP): the switch at the exit of a datacenter answers marks itself,
+//! so that a sender is notified of congestion near it after a round trip of its own datacenter (THEMIS, ICNP
+//! 2025).
 //!
 //! # What it does
 //!
-//! A data packet that starts on the wire with congestion experienced, marked by this port or by a switch before, loses the mark. Its
-//! sender gets a CNP from here, in the control class, `delay` later. For a flow whose last CNP left less than `interval` ago the mark
-//! is cleared, and no CNP is made.
+//! A data packet that starts on the wire with congestion experienced, marked by this port or by an earlier
+//! switch, loses the mark. Its sender gets a CNP from this port, in the control class, `delay` later. If the
+//! last CNP of the flow left less than `interval` ago, the mark is cleared, and no CNP is made.
 //!
 //! # Why
 //!
-//! A mark that is set in the sender's datacenter crosses the long link to the receiver, and the receiver's CNP crosses it back: over
-//! 500 us it is a millisecond old when the sender slows, and flows that stay in the datacenter, which hear of congestion within
-//! microseconds, have made room for it. This tells both at about the same time. Choose it at all egress ports of the switches that join a
+//! A mark that is set in the sender's datacenter crosses the long link to the receiver, and the receiver's
+//! CNP crosses it back: over 500 us it is a millisecond old when the sender slows down. By then flows inside
+//! the datacenter, which are notified of congestion within microseconds, have already slowed down. This
+//! mechanism notifies both at about the same time. Choose it at all egress ports of the switches that join a
 //! datacenter with a long link (`dci` in `two-dc` and `multi-dc`), after the mechanism that marks there:
-//! `congestion-point = [{ red = {} }, "themis-pnp"]` by `links = { tag = "core-dci" }`, `direction = "dci>core"`, and by
-//! `links = { tag = "long-haul" }`. What is marked behind the last of these switches is answered by the receiver, as ever. It needs a rate
-//! control that hears CNPs, such as `dcqcn`. `proxy-cnp` tells of its own queue alone, and marks nothing; `themis-trp` is the other part of THEMIS.
+//! `congestion-point = [{ red = {} }, "themis-pnp"]` by `links = { tag = "core-dci" }`,
+//! `direction = "dci>core"`, and by `links = { tag = "long-haul" }`. Marks set after the last of these
+//! switches are answered by the receiver, as usual. It needs a rate control that reacts to CNPs, such as
+//! `dcqcn`. `proxy-cnp` reports its own queue alone, and marks nothing; `themis-trp` is the other part of
+//! THEMIS.
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
 //! | PNP | this machine at each egress port of an external switch |
-//! | least time between CNPs of a flow | `interval`, from the sending of one to the packet that makes the next |
+//! | minimum time between CNPs of a flow | `interval`, from the sending of one to the packet that makes the next |
 //!
 //! # Known differences
 //!
-//! - What is not in the paper's text is taken from the authors' simulator (HPCC's ns-3, extended).
-//! - There a CNP leaves by the port that the packet came in by. Here it is routed to the sender as any packet.
-//! - Flows are remembered by the hash of their addresses and ports, at each port apart; there at the whole switch. A flow leaves by one
-//!   port where routing goes by the flow.
-//! - A table holds the flows that were told within `interval` and `delay`; while it is full (4096) the marks of others are cleared without a
-//!   CNP. With the defaults a port of less than 4.6 Tbit/s does not fill it with packets of 1000 bytes.
+//! - Facts that are not in the paper's text are taken from the authors' simulator (HPCC's ns-3, extended).
+//! - There a CNP leaves by the port through which the packet arrived. Here it is routed to the sender like
+//!   any packet.
+//! - Flows are identified by the hash of their addresses and ports, for each port separately; there for the
+//!   whole switch. A flow leaves by one port where routing depends on the flow alone.
+//! - A table holds the flows that got a CNP within `interval` and `delay`; while it is full (4096) the marks
+//!   of others are cleared without a CNP. With the defaults a port of less than 4.6 Tbit/s does not fill it
+//!   with packets of 1000 bytes.
 //!
 //! # References
 //!
-//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the authors' simulator (repository
-//!   `Networked-System-and-Security-Group/Themis`).
+//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the
+//!   authors' simulator (repository `Networked-System-and-Security-Group/Themis`).
 
 use std::collections::VecDeque;
 
@@ -55,10 +61,10 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ThemisPnp")]
 pub struct Params {
-    /// How long after a CNP of a flow has left a marked packet makes the next one, from 0 up.
+    /// The time after a flow's CNP has left from which a marked packet makes the next one, from 0 up.
     /// Source: the authors' simulator: 5 us.
     pub interval: Span,
-    /// From the packet to its CNP, from 0 up.
+    /// The time from the packet to its CNP, from 0 up.
     /// Source: the authors' simulator: 2 us.
     pub delay: Span,
 }
@@ -92,7 +98,7 @@ pub struct Cp {
     delay: Span,
     /// By flow, as a switch identifies flows.
     limiter: CnpLimiter,
-    /// CNPs that are to leave, and when: in the order of time.
+    /// CNPs to be sent, and their times, in this order.
     due: VecDeque<(Time, FlowId)>,
 }
 
@@ -122,7 +128,7 @@ impl CongestionPoint for Cp {
 }
 
 impl Cp {
-    /// Sends the CNPs whose time has come.
+    /// Sends the CNPs that are due.
     fn send_due(&mut self, cx: &mut Cx<'_, CpAction>) {
         while let Some(&(at, flow)) = self.due.front()
             && at <= cx.now
@@ -158,7 +164,8 @@ mod tests {
         actions.iter().map(name).collect()
     }
 
-    /// A packet of `flow` leaves with a mark: is it cleared, and which flow gets a CNP at once?
+    /// A packet of `flow` leaves with a mark: returns whether it is cleared, and which flows get a CNP at
+    /// once.
     fn leaves(cp: &mut Cp, now: Time, flow: u32, mark: Mark) -> (bool, Vec<u32>) {
         let flow_hash = u64::from(flow);
         let data = PacketView { flow: FlowId(flow), flow_hash, ecn_capable: true, mark, ..packet(1_048) };
@@ -167,7 +174,7 @@ mod tests {
         (cleared, names(&sent))
     }
 
-    /// Lets the next timer run out: when, and which flows get a CNP.
+    /// Lets the next timer expire: returns its time, and which flows get a CNP.
     fn timer(cp: &mut Cp) -> Option<(Time, Vec<u32>)> {
         let at = cp.next_timeout()?;
         let sent = Bench::new().sent(at, |cx| cp.on_timeout(cx));

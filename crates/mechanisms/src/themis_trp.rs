@@ -1,30 +1,35 @@
-//! THEMIS's temporary reaction point (TRP): the switch by which flows enter a datacenter over a long link slows those of which
-//! receivers complain, until their senders, a round trip away, have heard of it (THEMIS, ICNP 2025).
+//! THEMIS's temporary reaction point (TRP): the switch where flows enter a datacenter from a long link slows
+//! down the flows that get CNPs, until their senders, a round trip away, have been notified (THEMIS, ICNP
+//! 2025).
 //!
 //! # What it does
 //!
-//! The switch counts the CNPs that pass it on their way to senders, flow by flow. While the last one of a flow is younger than `recovery`,
-//! packets of that flow leave later: each goes P times through a loop, a port of the switch that leads back into it. P grows with the
-//! CNPs of the flow: by one with each up to `fast`, then by one with each `slow` of them, up to `most`. A pass takes `latency`, or, if that
-//! is longer, the time in which `rate` sends all that is in the loop: so packets take longer the more wait. When no CNP has come for
-//! `recovery`, the packets of the flow that are in the loop leave after the pass at work, in their order, and those that come do not wait.
-//! The loop's port marks as any: each pass marks a packet with RED's probability for all that is in the loop, so packets that make
-//! many passes while much waits are marked as good as surely, and their senders slow.
+//! The switch counts the CNPs that pass it on their way to senders, per flow. While the last one of a flow is
+//! younger than `recovery`, packets of that flow leave later: each makes P passes through a loop, a port of
+//! the switch that leads back into it. P grows with the CNPs of the flow: by one with each up to `fast`, and
+//! by one more with each `slow` of them, up to `most`. A pass takes `latency`, or, if that is longer, the
+//! time in which `rate` sends all bytes in the loop: so packets take longer when more of them wait. When no
+//! CNP has arrived for `recovery`, the packets of the flow that are in the loop leave after the current pass,
+//! in order, and new ones do not wait. The loop's port marks packets like any other: each pass marks a packet
+//! with RED's probability for all bytes in the loop. Packets that make many passes in a full loop are almost
+//! certainly marked, and their senders slow down.
 //!
 //! ```text
 //!              ┌──── loop: P passes ────┐
-//!  long link ──┤ flows that were told of ├──► egress port ──► datacenter ──► receiver
+//!  long link ──┤ flows with a recent CNP ├──► egress port ──► datacenter ──► receiver
 //!              └─── all other flows ─────┘                                      │
 //!  senders  ◄────────────────── CNPs, counted here ◄────────────────────────────┘
 //! ```
 //!
 //! # Why
 //!
-//! A receiver's CNP crosses the long link back to the sender, and for a round trip, a millisecond over 500 us each way, the sender goes on
-//! as before; flows of the datacenter slow within microseconds, and have what is left. Choose it at the egress ports by which a datacenter's edge
-//! switch sends into it: `congestion-point = [{ red = {} }, "themis-trp"]` by `links = { tag = "core-dci" }`,
-//! `direction = "dci>core"`; at a port that sends over the long link no CNP is of a flow that it could slow in time. `themis-pnp`,
-//! the other part of THEMIS, is about congestion near the sender, and both may be at one port. It costs buffer: what is slowed waits here.
+//! A receiver's CNP crosses the long link back to the sender. For a round trip, a millisecond over 500 us
+//! each way, the sender keeps its rate; flows inside the datacenter slow down within microseconds, and get
+//! only the remaining bandwidth. Choose it at the egress ports by which a datacenter's edge switch sends into
+//! it: `congestion-point = [{ red = {} }, "themis-trp"]` by `links = { tag = "core-dci" }`,
+//! `direction = "dci>core"`; at a port that sends over the long link no CNP belongs to a flow that it could
+//! slow down in time. `themis-pnp`, the other part of THEMIS, handles congestion near the sender, and both
+//! may be at one port. It costs buffer: the slowed packets wait here.
 //!
 //! # Symbols
 //!
@@ -36,24 +41,32 @@
 //!
 //! # Known differences
 //!
-//! - What is not in the paper's text is taken from the authors' simulator (HPCC's ns-3, extended). It was changed many times: how P grows
-//!   with CNPs, and after which silence a flow recovers (from 0.5 to 5 ms). The defaults are those of the version that is kept beside
-//!   figures of its ablation. The published figures differ among themselves accordingly. The recovery decides most: with lists and
-//!   configuration of the authors at a load of 70 %, flows within datacenters take 38.8 times as long as alone, and flows between them
-//!   2.98 times, with `recovery` 1 ms, and 12.6 and 6.0 times with 5 ms (one seed: too few; published 7.68 and 10.54, DCQCN 24.1 and 1.7).
-//! - There the loop is one port of the switch, of 1.6 Tbit/s, for all of its egress ports. Here each port has a loop of its own, by default as
-//!   fast as itself: the four ports of 400 Gbit/s of that simulator have as much together.
-//! - Passes are not made one by one. All packets in a loop go round together, so what counts is the number of rounds since a packet
-//!   came; its fraction advances by the time and by what is in the loop. The order of packets within a round is not told apart.
-//! - Packets of slowed flows wait in `queues` - 1 queues of this port, by the hash of their flow: two flows of one queue keep one order, so one
-//!   may wait for the other. A packet that has made its passes leaves in the order of the port's scheduler, after the first queue where that is strict.
-//! - There the first CNP of a flow has packets pass once more without starting the time of recovery, packets of a flow that has recovered make two passes all the same. Here the first CNP is as any other, and such packets make no pass.
-//! - A table remembers 4096 flows. While it is full, those go that have recovered; CNPs of others then slow nobody.
+//! - Facts that are not in the paper's text are taken from the authors' simulator (HPCC's ns-3, extended). It
+//!   was changed many times: how P grows with CNPs, and after what time without CNPs a flow recovers (from
+//!   0.5 to 5 ms). The defaults are those of the version that is kept with figures of its ablation. The
+//!   published figures differ among themselves accordingly. The recovery time has the largest effect: with
+//!   lists and configuration of the authors at a load of 70 %, flows within datacenters take 38.8 times as
+//!   long as alone, and flows between them 2.98 times, with `recovery` 1 ms, and 12.6 and 6.0 times with 5 ms
+//!   (one seed: too few; published 7.68 and 10.54, DCQCN 24.1 and 1.7).
+//! - There the loop is one port of the switch, of 1.6 Tbit/s, for all of its egress ports. Here each port has
+//!   a loop of its own, by default as fast as the port: the four ports of 400 Gbit/s of that simulator have
+//!   as much together.
+//! - Passes are not simulated one by one. All packets in a loop circulate together, so that only the number
+//!   of rounds since a packet's arrival counts; its fraction advances with time and with the bytes in the
+//!   loop. The order of packets within a round is not modelled.
+//! - Packets of slowed flows wait in `queues` - 1 queues of this port, by the hash of their flow: two flows
+//!   of one queue keep one order, so one may wait for the other. A packet that has made its passes leaves in
+//!   the order of the port's scheduler, after the first queue where that is strict.
+//! - There, after the first CNP of a flow, packets make one more pass but the recovery time does not start,
+//!   and packets of a flow that has recovered still make two passes. Here the first CNP is like any other,
+//!   and such packets make no pass.
+//! - A table holds 4096 flows. While it is full, flows that have recovered are removed; CNPs of further flows
+//!   then have no effect.
 //!
 //! # References
 //!
-//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the authors' simulator (repository
-//!   `Networked-System-and-Security-Group/Themis`).
+//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the
+//!   authors' simulator (repository `Networked-System-and-Security-Group/Themis`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,18 +84,19 @@ mod rounds;
 
 use rounds::{Held, Marking, Rounds};
 
-/// CNPs of a flow within this time are one (the authors' simulator).
+/// CNPs of a flow within this time count as one (the authors' simulator).
 const CNP_GAP: Span = Span::ns(5);
 
-/// Of whom CNPs are counted together, and who is held back together.
+/// Which flows count their CNPs together, and are slowed down together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "ThemisTrpBy")]
 pub enum By {
-    /// Each flow for itself. Source: the last version of the authors' simulator.
+    /// Each flow separately. Source: the last version of the authors' simulator.
     #[default]
     Flow,
-    /// All flows from one host to another, those to come as well. Source: the version that is kept beside figures of the ablation.
+    /// All flows from one host to another, later ones included. Source: the version that is kept beside
+    /// figures of the ablation.
     Hosts,
 }
 
@@ -95,7 +109,7 @@ impl By {
     }
 }
 
-/// Times of the loop's rate that its marking thresholds are (the authors' configuration).
+/// Times at the loop's rate that give its marking thresholds (the authors' configuration).
 const KMIN: Span = Span::us(8);
 const KMAX: Span = Span::us(128);
 
@@ -104,40 +118,43 @@ const KMAX: Span = Span::us(128);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ThemisTrp")]
 pub struct Params {
-    /// Whose CNPs are counted together: `flow` or `hosts`.
-    /// Source: the authors' simulator: its last version goes by the flow.
+    /// Which flows count their CNPs together: `flow` or `hosts`.
+    /// Source: the authors' simulator: its last version counts per flow.
     pub by: By,
-    /// How long, above 0, after the last CNP of a flow its packets are no longer held back.
+    /// Time, above 0, after the last CNP of a flow from which its packets are no longer slowed down.
     /// Source: the authors' simulator: 1 ms, the round trip over their long link.
     pub recovery: Span,
-    /// CNPs of a flow each of which adds a pass, 1 at least.
+    /// Number of CNPs of a flow of which each adds a pass, 1 at least.
     /// Source: the authors' simulator: 11.
     pub fast: u32,
-    /// Each so many CNPs of a flow beyond the first add a pass, 1 at least.
+    /// Number of CNPs of a flow, counted from the second on, that add another pass, 1 at least.
     /// Source: the authors' simulator: 20.
     pub slow: u32,
-    /// The most passes of a packet, 1 at least.
+    /// The maximum number of passes of a packet, 1 at least.
     /// Source: the authors' simulator: 401.
     pub most: u32,
-    /// What a pass takes, above 0, while little is in the loop.
+    /// Time of a pass, above 0, while the loop holds few bytes.
     /// Source: the authors' simulator: 100 ns, the delay of the loop's link.
     pub latency: Span,
     /// Rate of the loop, above 0. Default: that of the port.
     /// Source: floodway's choice: the authors' loop, of 1.6 Tbit/s, serves four ports of 400 Gbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The most in the loop, in bytes, that marks no packet. Default: what the loop sends in 8 us.
+    /// The largest number of bytes in the loop at which no packet is marked. Default: the bytes that the loop
+    /// sends in 8 us.
     /// Source: the authors' configuration: 1.6 MB at 1.6 Tbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmin: Option<Bytes>,
-    /// With more than this in the loop, in bytes, each pass marks each packet; at least `kmin`. Default: what the loop sends in 128 us.
+    /// Above this number of bytes in the loop each pass marks each packet; at least `kmin`. Default: the
+    /// bytes that the loop sends in 128 us.
     /// Source: the authors' configuration: 25.6 MB at 1.6 Tbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmax: Option<Bytes>,
     /// Probability of a mark in a pass at `kmax`, from 0 to 1; with 0 passes below that mark nothing.
     /// Source: the authors' configuration: 0.2.
     pub pmax: f64,
-    /// Queues of each class at the port, the first for flows that are not held back: from 2 to 255. All ports of the run have as many.
+    /// Queues of each class at the port, the first for flows that are not slowed down: from 2 to 255. All
+    /// ports of the run have the same number.
     /// Source: floodway's choice.
     pub queues: u8,
 }
@@ -161,13 +178,13 @@ impl Default for Params {
 }
 
 impl Params {
-    /// P after so many CNPs, 1 or more.
+    /// P after `cnps` CNPs, 1 or more.
     pub fn passes(&self, cnps: u32) -> u32 {
         let slow = cnps.saturating_sub(1) / self.slow;
         cnps.min(self.fast).saturating_add(slow).min(self.most)
     }
 
-    /// What a loop of `rate` marks by.
+    /// The marking parameters of a loop of `rate`.
     fn marking(&self, rate: Rate) -> Result<Marking, ParamError> {
         let kmin = self.kmin.unwrap_or_else(|| rate.bytes_in(KMIN));
         let kmax = self.kmax.unwrap_or_else(|| rate.bytes_in(KMAX));
@@ -224,14 +241,14 @@ impl Detection for Params {
     }
 }
 
-/// What is known of a flow of which CNPs have passed.
+/// The state of a flow whose CNPs have passed.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     /// CNPs so far.
     cnps: u32,
-    /// When the last one came that counted.
+    /// Time of the last CNP that counted.
     last: Time,
-    /// Its recovery is awaited.
+    /// Its recovery is scheduled.
     awaited: bool,
 }
 
@@ -241,29 +258,29 @@ pub struct Cp {
     params: Params,
     /// By flow, as a switch identifies flows.
     flows: BTreeMap<u64, Flow>,
-    /// When flows recover, at the earliest.
+    /// The earliest times at which flows recover.
     deadlines: BTreeSet<(Time, u64)>,
     rounds: Box<Rounds>,
 }
 
 impl Cp {
-    /// Has the last CNP of a flow come less than the time of recovery ago?
+    /// Is the last CNP of a flow younger than the recovery time?
     fn is_held(&self, flow: &Flow, now: Time) -> bool {
         now < flow.last + self.params.recovery
     }
 
-    /// The passes that a packet of a flow makes which comes now.
+    /// The number of passes of a packet of a flow that arrives now.
     fn passes(&self, flow: u64, now: Time) -> u32 {
         let flow = self.flows.get(&flow).filter(|flow| self.is_held(flow, now));
         flow.map_or(0, |flow| self.params.passes(flow.cnps))
     }
 
-    /// What a packet's flow is known by.
+    /// The key of a packet's flow.
     fn key(&self, p: &PacketView) -> u64 {
         self.params.by.key(p.flow_hash, p.source, p.destination)
     }
 
-    /// The queue of the flows of this hash, of those for flows that are held back.
+    /// The queue of the flows of this hash, among those for slowed flows.
     fn own(&self, flow: u64) -> usize {
         (flow % (u64::from(self.params.queues) - 1)) as usize
     }
@@ -287,7 +304,7 @@ impl Cp {
         }
     }
 
-    /// Flows of which no CNP has come for the time of recovery are held back no longer.
+    /// Flows without a CNP for the recovery time are no longer slowed down.
     fn recover(&mut self, now: Time) {
         while let Some(&(at, hash)) = self.deadlines.first()
             && at <= now

@@ -1,5 +1,5 @@
-//! TIMELY: a sender that sets its rate by the round-trip time alone and by how it changes, without any help
-//! of switches (Mittal et al., SIGCOMM 2015). Its form in HPCC's simulator and the patched one are here too.
+//! TIMELY: a sender that sets its rate by the round-trip time alone and by its changes, without support from
+//! switches (Mittal et al., SIGCOMM 2015). Its form in HPCC's simulator and the patched one are here too.
 //!
 //! # What it does
 //!
@@ -8,9 +8,9 @@
 //! | round-trip time | rate |
 //! |---|---|
 //! | below `t-low` | rises by δ |
-//! | above `t-high` | falls, by the more the further above |
+//! | above `t-high` | falls, the more the larger the excess |
 //! | between, and not growing | rises by δ, after several in a row by five times as much |
-//! | between, and growing | falls by the gradient |
+//! | between, and growing | falls in proportion to the gradient |
 //!
 //! When updates are made, by preset:
 //!
@@ -20,26 +20,26 @@
 //! | round-trip time | of the packet, in whole nanoseconds | less the NIC's serialisation of a packet |
 //! | hyper step | after five increases in a row of either kind | after five updates in a row with a gradient of 0 or less |
 //!
-//! `patched` replaces what is done between the thresholds by a weighted sum of a step and of a cut that
-//! grows with the distance from `rtt-ref`, which gives flows one fixed point. The first update only stores
-//! the round-trip time.
+//! `patched` replaces the rule between the thresholds by a weighted sum of a step and of a cut that grows
+//! with the distance from `rtt-ref`, which gives flows one fixed point. The first update only stores the
+//! round-trip time.
 //!
 //! # Why
 //!
-//! It needs nothing of switches but timestamps in ACKs, and is what HPCC's figures are compared with. Its
-//! thresholds are of the round trip as a whole: below `t-low` it never slows down, which on a short path lets
-//! a queue of `t-low` minus the base round trip stand; a path longer than `t-high` keeps it at its least
-//! rate. Choose both by the network. `static-window` beside it bounds what is in flight (`timely_win` and,
-//! with `variable`, `timely_vwin` of HPCC's figures).
+//! It needs no support from switches, only timestamps in ACKs, and HPCC's figures are compared with it. Its
+//! thresholds apply to the whole round trip: below `t-low` it never slows down, which on a short path allows
+//! a standing queue of `t-low` minus the base round trip; a path longer than `t-high` keeps it at its minimum
+//! rate. Choose both for the network. `static-window` stacked with it bounds the bytes in flight
+//! (`timely_win` and, with `variable`, `timely_vwin` of HPCC's figures).
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
 //! | α | `ewma`: weight of the new difference |
-//! | β | `beta`: extent of a cut |
+//! | β | `beta`: strength of a cut |
 //! | `T_low`, `T_high` | `t-low`, `t-high` |
-//! | `D_minRTT` | `min-rtt`, by which differences are divided |
+//! | `D_minRTT` | `min-rtt`, the divisor of differences |
 //! | δ, N·δ | `rai`, `rhai` |
 //! | `RTT_ref` | `rtt-ref` |
 //!
@@ -65,8 +65,8 @@
 //!   that completes the segment, less the serialisation of one full payload at the NIC's rate; in `hpcc`
 //!   nothing is subtracted, as in its simulator.
 //! - An ACK that completes several segments makes one update.
-//! - The factor of the gradient's cut is floored at 0 and the rate at `rmin` in all presets; the paper names
-//!   neither.
+//! - The factor of the gradient's cut is at least 0 and the rate at least `rmin` in all presets; the paper
+//!   names neither.
 //! - The paper counts its hyper increase in completion events without saying whether the fifth or the sixth
 //!   is the first of them: it is the sixth, as in HPCC's simulator.
 //! - A rate is whole bit/s, rounded down.
@@ -93,18 +93,18 @@ use serde::{Deserialize, Serialize};
 use crate::slots::{AckView, Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint};
 use presets::Settings;
 
-/// Parameters of TIMELY: a row of published values, and what differs from it.
+/// Parameters of TIMELY: a set of published values, and changes to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Timely")]
 pub struct Params {
-    /// The form of the algorithm, with its values; what is given beside it wins.
+    /// The form of the algorithm, with its values; values given next to it take precedence.
     /// Source: floodway's choice: HPCC's simulator, with which others have compared.
     pub preset: Preset,
     /// α: weight of the new difference of round-trip times, from 0 to 1. Default: 0.875.
     /// Source: HPCC's simulator, `TimelyAlpha`.
     pub ewma: f64,
-    /// β: extent of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`.
+    /// β: strength of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`.
     /// Source: Mittal et al., section 5; Zhu et al., CONEXT 2016, section 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
@@ -114,7 +114,7 @@ pub struct Params {
     /// Round-trip time above which the rate only falls, at least `t-low`. Default: 500 us.
     /// Source: Mittal et al., section 5; HPCC's simulator, `TimelyTHigh`.
     pub t_high: Span,
-    /// What differences are divided by to give the gradient, above 0. Default: 20 us.
+    /// The divisor that turns differences into the gradient, above 0. Default: 20 us.
     /// Source: Mittal et al., section 5; HPCC's simulator, `TimelyMinRtt`.
     pub min_rtt: Span,
     /// δ: step of an increase, from 0 up. Default: 10 Mbit/s per 10G of the NIC's rate.
@@ -129,14 +129,14 @@ pub struct Params {
     /// Source: Mittal et al., section 4; HPCC's simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hai_after: Option<u32>,
-    /// Least rate, above 0; at most the NIC's. Default: 1 Gbit/s.
+    /// Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s.
     /// Source: HPCC's `run.py`, `MIN_RATE`; also for `paper` and `patched`, which name none.
     pub rmin: Rate,
     /// Acknowledged payload bytes between updates, above 0; `paper` and `patched` only. Default: 16 KB.
     /// Source: Mittal et al., section 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Round-trip time at which patched flows settle, above 0; `patched` only. Default: `t-low`.
+    /// Round-trip time to which patched flows converge, above 0; `patched` only. Default: `t-low`.
     /// Source: Zhu et al., CONEXT 2016, section 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ref: Option<Span>,
@@ -230,7 +230,7 @@ impl Rp {
         }
     }
 
-    /// An increase; `counts` towards a hyper increase, or breaks the row.
+    /// An increase; `counts` towards a hyper increase, or resets the count.
     fn raise(&mut self, counts: bool) {
         let Settings { rai, rhai, hai_after, line, .. } = *self.settings;
         // Algorithm 1: N = 5 after five in a row (HAI mode), else 1.
@@ -245,7 +245,7 @@ impl Rp {
         self.streak = 0;
     }
 
-    /// Patched TIMELY between the thresholds: towards the one fixed point.
+    /// Patched TIMELY between the thresholds: converges to the fixed point.
     fn approach(&mut self, rtt: f64, gradient: f64) {
         let Settings { beta, rai, rmin, line, rtt_ref, .. } = *self.settings;
         let Some(reference) = rtt_ref else { return };

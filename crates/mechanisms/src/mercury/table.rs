@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use floodway_units::Bytes;
 
-/// Bytes of each flow in a queue, and of all. A flow leaves with its last byte.
+/// Bytes of each flow in a queue, and their sum. A flow is removed with its last byte.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     data: BTreeMap<u64, u64>,
@@ -12,7 +12,7 @@ pub(super) struct Table {
     most: usize,
 }
 
-/// Part of the bytes of a queue that are one flow's.
+/// The share of one flow in the bytes of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     data: u64,
@@ -20,7 +20,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The part of `whole`, rounded down.
+    /// The share of `whole`, rounded down.
     pub(super) fn of(self, whole: Bytes) -> Bytes {
         let part = u128::from(whole.0) * u128::from(self.data) / u128::from(self.sum);
         // No part is larger than the whole.
@@ -29,7 +29,7 @@ impl Share {
 }
 
 impl Table {
-    /// Empty, for at most so many flows at a time.
+    /// An empty table for at most `most` flows at a time.
     pub(super) fn new(most: usize) -> Self {
         Table { data: BTreeMap::new(), sum: 0, most }
     }
@@ -46,7 +46,8 @@ impl Table {
         }
     }
 
-    /// A packet leaves the queue. Of a flow that came while the table was full, more may leave than is counted.
+    /// A packet leaves the queue. For a flow that arrived while the table was full, more bytes may leave than
+    /// were counted.
     pub(super) fn take(&mut self, flow: u64, frame: Bytes) {
         // Algorithm 2, line 7: the sum shrinks by the packet.
         self.sum = self.sum.saturating_sub(frame.0);
@@ -59,7 +60,7 @@ impl Table {
         }
     }
 
-    /// What a flow has of the queue; none if it is not in the table.
+    /// A flow's share of the queue; `None` if it is not in the table.
     pub(super) fn share(&self, flow: u64) -> Option<Share> {
         self.data.get(&flow).map(|&data| Share { data, sum: self.sum })
     }
@@ -69,7 +70,7 @@ impl Table {
         Bytes(self.sum)
     }
 
-    /// Forgets all.
+    /// Clears the table.
     pub(super) fn clear(&mut self) {
         self.data.clear();
         self.sum = 0;

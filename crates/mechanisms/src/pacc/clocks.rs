@@ -1,4 +1,5 @@
-//! The machine as it would be if its clock always ticked: a model, computed from a list of all that passed.
+//! The machine as it would be if its clock always ticked: a model, computed from a list of all packets that
+//! passed.
 
 use floodway_units::Turns;
 use proptest::prelude::*;
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 use super::tests::{Driven, SentCnp, of};
 use super::*;
 
-/// A packet that joins or leaves its queue: when, which, whose, and the queue's length then.
+/// A packet that joins or leaves its queue: its time, direction, flow, and the queue's length then.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: Time,
@@ -50,7 +51,8 @@ fn cnps_of_period(packets: &[u32], p: f64) -> Vec<(u32, f32)> {
     cnps.filter(|&(_, degree)| degree > 0.0).collect()
 }
 
-/// Waits in picoseconds: many at whole periods, where packets and ticks fall together, and long ones, so that it sleeps.
+/// Waits in picoseconds: many at whole periods, where packets and ticks fall together, and long ones, so that
+/// it sleeps.
 fn passings() -> impl Strategy<Value = Vec<Passing>> {
     let wait = prop_oneof![
         8 => 0u64..3_000_000,

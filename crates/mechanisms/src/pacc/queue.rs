@@ -7,14 +7,14 @@ use floodway_units::{Bytes, Class, FlowId};
 use super::Settings;
 use crate::slots::{OrAuto, PacketView};
 
-/// CNPs that a flow is to get.
+/// CNPs that are due to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) flow: FlowId,
     pub(super) cnps: u64,
 }
 
-/// What a flow has brought while the queue was congested.
+/// The packets of a flow that joined while the queue was congested.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// Of its last packet.
@@ -91,7 +91,7 @@ impl Queue {
         (asked.round() as u64).min(u64::from(settings.params.nmax))
     }
 
-    /// Step 3: does a flow have so much of the period's bytes?
+    /// Step 3: is a flow's share of the period's bytes large enough?
     fn matters(&self, part: &Part, theta: OrAuto<f64>) -> bool {
         match theta {
             OrAuto::Auto => 2 * self.flows.len() as u128 * u128::from(part.bytes) >= u128::from(self.bytes),
@@ -106,7 +106,7 @@ impl Queue {
         (share.div_ceil(u128::from(self.bytes)) as u64).min(settings.most_at_once)
     }
 
-    /// Would periods that end change nothing, until a packet waits?
+    /// Would further period ends change nothing, until a packet waits?
     pub(super) fn is_idle(&self) -> bool {
         self.length == Bytes::ZERO && self.before == Bytes::ZERO && self.p == 0.0 && self.packets == 0
     }

@@ -16,26 +16,27 @@ use crate::slots::{LinkInfo, Sizing};
 /// Headroom: `"30KB"`, `"auto"`, or `{ delays = 3 }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
-    /// By the formula.
+    /// Computed by the formula.
     Auto,
     /// As given.
     Fixed(Bytes),
-    /// So many times what the link carries in one delay, which is cut to whole bytes first.
+    /// A multiple of what the link carries in one delay; one such amount is rounded down to whole bytes
+    /// first.
     Delays(u32),
 }
 
-/// Headroom by the link's delay: so many times rate · delay, cut to whole bytes before it is multiplied.
+/// Headroom as a multiple of rate · delay, which is rounded down to whole bytes before it is multiplied.
 #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HeadroomByDelays")]
 struct ByDelays {
-    /// How many times, from 0 up. Default: none, it must be given.
+    /// The multiple, from 0 up. Default: none, it must be given.
     /// Source: HPCC's simulator has 3.
     delays: u32,
 }
 
 impl Headroom {
-    /// The bytes at a link, where `auto` gives what the formula says.
+    /// The bytes on a link, where `auto` gives the formula's value.
     pub fn or_else(self, link: &LinkInfo, auto: impl FnOnce() -> Bytes) -> Bytes {
         match self {
             Headroom::Auto => auto(),

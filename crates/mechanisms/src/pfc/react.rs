@@ -9,23 +9,24 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::slots::{LinkInfo, ParamError, keyword_or, keyword_or_schema};
 
-/// The word for what IEEE 802.3 allows.
+/// The keyword for the time that IEEE 802.3 allows.
 const IEEE: &str = "ieee-802.3";
 /// A quantum of pause time: 512 bit times.
 // IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// By Gbit/s: quanta from a pause's arrival to its beginning (as NVIDIA's headroom calculator in
-/// `buffer_headroom_mellanox.lua` of `SONiC` has them).
+/// Quanta from a pause's arrival to its start, by Gbit/s (values of NVIDIA's headroom calculator in
+/// `buffer_headroom_mellanox.lua` of `SONiC`).
 // IEEE 802.3, Annex 31B.3.7: the longest reaction that is allowed.
 const QUANTA: [(u64, u64); 8] =
     [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
 
-/// From a pause's arrival to its beginning: `"2us"`, or `"ieee-802.3"` for what that allows at the link's rate.
+/// From a pause's arrival to its start: `"2us"`, or `"ieee-802.3"` for the time that it allows at the link's
+/// rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
     /// As given.
     After(Span),
-    /// What IEEE 802.3 allows at the link's rate.
+    /// The time that IEEE 802.3 allows at the link's rate.
     Ieee,
 }
 
@@ -36,7 +37,7 @@ impl Default for React {
 }
 
 impl React {
-    /// The time on this link; 0 at a rate that IEEE 802.3 does not name, which [`React::check`] refuses.
+    /// The time on this link; 0 at a rate that IEEE 802.3 does not list, which [`React::check`] rejects.
     pub fn on(self, link: &LinkInfo) -> Span {
         match self {
             React::After(span) => span,
@@ -44,10 +45,10 @@ impl React {
         }
     }
 
-    /// Is there a time at the link's rate?
+    /// Is a time defined for the link's rate?
     ///
     /// # Errors
-    /// IEEE 802.3 names none for it.
+    /// IEEE 802.3 lists none for it.
     pub fn check(self, link: &LinkInfo) -> Result<(), ParamError> {
         if self == React::Ieee && allowed(link.rate).is_none() {
             let rates: Vec<String> = QUANTA.iter().map(|(gbps, _)| format!("{gbps}G")).collect();
@@ -62,7 +63,7 @@ impl React {
     }
 }
 
-/// What IEEE 802.3 allows at a rate.
+/// The time that IEEE 802.3 allows at a rate.
 fn allowed(rate: Rate) -> Option<Span> {
     let quanta = QUANTA.iter().find(|(gbps, _)| Rate::gbps(*gbps) == rate).map(|(_, quanta)| *quanta)?;
     Some(rate.time_to_send(Bytes(quanta * QUANTUM)))

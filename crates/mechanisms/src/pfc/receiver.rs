@@ -18,22 +18,22 @@ pub struct Receiver {
     resume_offset: Bytes,
     trigger: Trigger,
     pauses: Pauses,
-    /// The upstream is to hold its peace.
+    /// The upstream is paused.
     paused: bool,
-    /// When the last PAUSE runs out, where arrivals renew it; else never.
+    /// When the last PAUSE expires, where arrivals refresh it; else never.
     runs_out_at: Time,
-    /// When the pause must be renewed.
+    /// When the pause must be refreshed.
     refresh_at: Option<Time>,
 }
 
-/// What the pauses of a link are like.
+/// The timing of a link's pauses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pauses {
-    /// What each PAUSE names.
+    /// The quanta of each PAUSE.
     pub quanta: Quanta,
-    /// From a PAUSE to its refresh, where time renews it.
+    /// From a PAUSE to its refresh, where a timer refreshes it.
     pub refresh_after: Option<Span>,
-    /// How long a PAUSE lasts, where arrivals renew it.
+    /// How long a PAUSE lasts, where arrivals refresh it.
     pub run_out: Option<Span>,
 }
 
@@ -73,18 +73,19 @@ impl Receiver {
         crossed || q.headroom > Bytes::ZERO
     }
 
-    /// A queue that has given all shared bytes back resumes, whatever the threshold is by then.
+    /// A queue that has released all its shared bytes resumes, whatever the threshold is by then.
     fn may_resume(&self, q: &IngressView) -> bool {
         let below = || q.shared.saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
         q.headroom == Bytes::ZERO && (q.shared == Bytes::ZERO || below())
     }
 
-    /// A pause that has run out needs no RESUME.
+    /// A pause that has expired needs no RESUME.
     fn run_out(&mut self, now: Time) {
         self.paused &= now < self.runs_out_at;
     }
 
-    /// Where arrivals renew pauses: each sends one, or the RESUME if others have made room meanwhile.
+    /// Where arrivals refresh pauses: each sends one, or the RESUME if other ports have freed enough space
+    /// meanwhile.
     fn renew(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.run_out(cx.now);
         if self.must_pause(q) {
@@ -138,14 +139,14 @@ impl FcReceiver for Receiver {
         self.refresh_at
     }
 
-    /// The pause has to last: only a release ends it.
+    /// The pause must last: only a release ends it.
     fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {
         if self.refresh_at.is_some_and(|at| at <= cx.now) {
             self.pause(cx);
         }
     }
 
-    /// The upstream starts open; it is paused at once if what is held here asks for it.
+    /// The upstream starts unpaused; it is paused at once if the bytes held here require it.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.paused = false;
         self.refresh_at = None;

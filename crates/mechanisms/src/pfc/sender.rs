@@ -1,4 +1,4 @@
-//! The half at the upstream egress: obeys pauses, and stops obeying those that last too long.
+//! The half at the upstream egress: obeys pauses, and ignores those that last too long.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
@@ -9,11 +9,11 @@ use crate::slots::{Cx, FcFrame, FcSender, Gate, LinkInfo, PauseMode};
 #[derive(Clone, Debug)]
 pub struct Sender {
     mode: PauseMode,
-    /// Rate of the link, which gives quanta their length.
+    /// Rate of the link, which determines the length of quanta.
     rate: Rate,
     /// How long a PAUSE lasts, whatever its quanta.
     pause_time: Option<Span>,
-    /// From a PAUSE's arrival to its beginning.
+    /// From a PAUSE's arrival to its start.
     react: Span,
     watchdog: Option<Box<Watch>>,
     state: State,
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// One that obeys timers and has no watchdog: what a flow control needs that only grants by pauses.
+    /// A half that obeys timers and has no watchdog, for a flow control that uses pauses alone.
     pub(crate) fn with_timers(rate: Rate, react: Span) -> Self {
         Sender { mode: PauseMode::Timer, rate, pause_time: None, react, watchdog: None, state: State::Open }
     }

@@ -16,7 +16,7 @@ use crate::slots::{keyword_or, keyword_or_schema};
 /// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, or `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Xoff {
-    /// What the port's static buffer leaves beside headroom and MTU - 1.
+    /// The bytes that the port's static buffer leaves next to headroom and MTU - 1.
     Auto,
     /// `fixed` + `alpha` · (free bytes of the pool).
     At {
@@ -24,7 +24,7 @@ pub enum Xoff {
         fixed: Bytes,
         /// Share of the pool's free bytes.
         alpha: f64,
-        /// The rate up to which `alpha` holds; none at every rate.
+        /// The rate up to which `alpha` holds; `None` at every rate.
         per: Option<Per>,
     },
 }
@@ -93,7 +93,8 @@ struct Parts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
     /// The rate up to which `alpha` holds, or `"nic"` for that of the network's first host: above it `alpha`
-    /// doubles with each doubling of the link's rate, a part of one included, up to 1. Default: `alpha` holds at every rate.
+    /// doubles with each doubling of the link's rate, a part of one included, up to 1. Default: `alpha` holds
+    /// at every rate.
     /// Source: HPCC's simulator, whose shift per port is 3 at the NICs' rate and one less per doubling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     per: Option<Per>,

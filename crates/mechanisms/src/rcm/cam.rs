@@ -1,20 +1,20 @@
-//! CFR: the flows with most of a port, by samples of what leaves it (section 3.3).
+//! CFR: the flows with the largest shares of a port, by samples of the departing packets (section 3.3).
 
 use floodway_units::{Bytes, FlowId, Rng, Span, Time, uniform};
 
-/// The flows of the packets sampled last, written in a circle.
+/// The flows of the packets sampled last, in a circular buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Cam {
     /// M.
     depth: usize,
     /// Bytes from one sample to the next.
     interval: u64,
-    /// So long an entry is believed.
+    /// How long an entry is valid.
     lasts: Span,
     entries: Vec<(FlowId, Time)>,
     /// Where the next entry goes.
     next: usize,
-    /// Bytes that have left since the last sample, and after how many the next one is due.
+    /// Bytes that have left since the last sample, and the number after which the next one is due.
     since: u64,
     due: u64,
 }
@@ -26,7 +26,7 @@ impl Cam {
         Cam { depth, interval: interval.0, lasts, entries, next: 0, since: 0, due: 0 }
     }
 
-    /// A packet of `frame` bytes leaves; was it sampled?
+    /// A packet of `frame` bytes leaves; returns whether it was sampled.
     pub fn pass(&mut self, now: Time, rng: &mut Rng, flow: FlowId, frame: Bytes) -> bool {
         self.since += frame.0;
         if self.since < self.due {
@@ -54,7 +54,7 @@ impl Cam {
         self.entries.len() == self.depth
     }
 
-    /// Does a flow hit?
+    /// Does the flow hold an entry?
     pub fn contains(&self, now: Time, flow: FlowId) -> bool {
         self.hits(now, flow) > 0
     }
@@ -65,7 +65,7 @@ impl Cam {
         live.filter(|(of, _)| *of == flow).count()
     }
 
-    /// The flows that hold at least `least` entries, in the order of their places.
+    /// The flows that hold at least `least` entries, in the order of their entries.
     pub fn harmful(&self, now: Time, least: usize) -> impl Iterator<Item = FlowId> + '_ {
         let first = move |(at, (flow, _)): &(usize, &(FlowId, Time))| {
             !self.entries[..*at].iter().any(|(before, _)| before == flow)

@@ -2,11 +2,11 @@
 
 use floodway_units::{FlowId, Span, Time};
 
-/// The most flows of a CN, and of a set.
+/// Maximum number of flows in a CN, and in a set.
 pub(super) const MOST: usize = 16;
 
-/// A small set of flows, each forgotten when it was neither seen nor named for a while: a name may be another flow's
-/// after that.
+/// A small set of flows. Each is removed when it was neither seen nor named for a while, since its identifier
+/// may then belong to another flow.
 #[derive(Clone, Debug)]
 pub(super) struct HarmfulFlows {
     lasts: Span,
@@ -16,14 +16,14 @@ pub(super) struct HarmfulFlows {
 #[derive(Clone, Copy, Debug)]
 struct HarmfulFlow {
     flow: FlowId,
-    /// When a packet of it was here last.
+    /// Time of its last packet at this port.
     seen: Option<Time>,
-    /// When the neighbour named it last.
+    /// When the neighbour last named it.
     named: Option<Time>,
 }
 
 impl HarmfulFlows {
-    /// An empty set; names last so long.
+    /// An empty set; `lasts` is how long entries are valid.
     pub fn new(lasts: Span) -> Self {
         HarmfulFlows { lasts, flows: Vec::with_capacity(MOST) }
     }
@@ -32,13 +32,14 @@ impl HarmfulFlows {
         self.flows.clear();
     }
 
-    /// These were seen here, and no others are harmful flows; the first of them, where there are too many.
+    /// Replaces the harmful flows by these, which were seen here; by the first of them, if there are too
+    /// many.
     pub fn set_seen(&mut self, now: Time, flows: impl Iterator<Item = FlowId>) {
         self.flows.clear();
         self.flows.extend(flows.take(MOST).map(|flow| HarmfulFlow { flow, seen: Some(now), named: None }));
     }
 
-    /// So is this one, which was seen here, if there is room for it.
+    /// Adds a flow that was seen here, if there is room for it.
     pub fn add_seen(&mut self, now: Time, flow: FlowId) -> bool {
         let has_room = self.flows.len() < MOST;
         if has_room {
@@ -47,7 +48,7 @@ impl HarmfulFlows {
         has_room
     }
 
-    /// The neighbour names these, and no others are harmful flows; did the set change?
+    /// Replaces the harmful flows by those that the neighbour names; returns whether the set changed.
     pub fn set_named(&mut self, now: Time, flows: &[FlowId]) -> bool {
         let before = self.flows.len();
         self.flows.retain(|of| flows.contains(&of.flow));
@@ -63,7 +64,7 @@ impl HarmfulFlows {
         changed
     }
 
-    /// A packet of `flow` is here: its place, if it is a harmful flow.
+    /// A packet of `flow` is here: its index, if it is a harmful flow.
     pub fn see(&mut self, now: Time, flow: FlowId) -> Option<usize> {
         let place = self.place(now, flow)?;
         self.flows[place].seen = Some(now);
@@ -84,17 +85,17 @@ impl HarmfulFlows {
         self.place(now, flow).is_some()
     }
 
-    /// Those that packets were here of lately: who may be named to a neighbour.
+    /// The flows of which packets were seen here lately: those that may be named to a neighbour.
     pub fn seen(&self, now: Time) -> impl Iterator<Item = FlowId> + '_ {
         self.flows.iter().filter(move |of| self.is_live(now, of.seen)).map(|of| of.flow)
     }
 
-    /// Is nothing known of any of them any more?
+    /// Have all of them expired?
     pub fn are_gone(&self, now: Time) -> bool {
         !self.flows.iter().any(|of| self.is_live(now, of.seen.max(of.named)))
     }
 
-    /// How many there are, those included of whom nothing was seen.
+    /// How many there are, including those of which no packet was seen.
     pub fn len(&self) -> usize {
         self.flows.len()
     }

@@ -8,10 +8,10 @@ pub(super) const MOST: u8 = 63;
 /// Bytes from one sample to the next, by the degree's upper three bits (IEEE 802.1Qau).
 const INTERVALS: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
 
-/// So many samples in a row without congestion end it.
+/// Number of samples in a row without congestion that end it.
 const CALM: u8 = 2;
 
-/// How degrees follow from lengths.
+/// Computes degrees from queue lengths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     /// Qeq, bytes.
@@ -39,7 +39,7 @@ impl Law {
 /// The samples of one queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sampler {
-    /// Bytes that came in since the last sample, and after how many the next one is due.
+    /// Bytes that came in since the last sample, and the number after which the next one is due.
     since: u64,
     due: u64,
     /// The length at the last sample.
@@ -50,12 +50,12 @@ pub(super) struct Sampler {
     local: bool,
 }
 
-/// What a sample has found.
+/// The result of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     /// The degree, quantised; 0 as well where Fb > 0 is less than a 63rd.
     pub degree: u8,
-    /// Congestion has begun with it, or ended.
+    /// Congestion has begun with it.
     pub began: bool,
     pub ended: bool,
 }
@@ -80,7 +80,7 @@ impl Sampler {
         Some(Sample { degree: self.degree, began: self.local && !was_local, ended: was_local && !self.local })
     }
 
-    /// The queue is empty: whatever it was, that is over. Was it congested?
+    /// The queue is empty, which ends congestion. Was it congested?
     pub fn empty(&mut self) -> bool {
         (self.before, self.degree, self.calm) = (0, 0, CALM);
         std::mem::take(&mut self.local)
@@ -91,7 +91,7 @@ impl Sampler {
         self.degree
     }
 
-    /// The local flag: congestion was detected, and is not over.
+    /// The local flag: congestion was detected, and has not ended.
     pub fn is_local(&self) -> bool {
         self.local
     }

@@ -8,7 +8,7 @@ use crate::slots::Gate;
 /// Gd = 1/2 of the largest degree's inverse: it takes a half at most.
 // Section 3.4: Gd, with which Fmax · Gd = 1/2.
 const CUT: f64 = 1.0 / (2.0 * MOST as f64);
-/// W is measured over so many bytes at least and at most, and no longer than this.
+/// Least and most bytes over which W is measured, and the longest time.
 const LEAST: u64 = 16_000;
 const MOST_BYTES: u64 = 64_000;
 const LONGEST: Span = Span::us(50);
@@ -19,7 +19,7 @@ const GROWTH: u64 = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     rate: Rate,
-    /// A full packet: Wc never is less.
+    /// A full packet: the minimum of Wc.
     floor: u64,
     phase: Phase,
 }
@@ -29,7 +29,7 @@ enum Phase {
     /// Until packets of all harmful flows have been sent once.
     Measuring {
         since: Time,
-        /// By their places among the harmful flows, as bits: seen.
+        /// The harmful flows seen so far, as a bitmap of their indices.
         seen: u16,
         harmful: u64,
         others: u64,
@@ -51,13 +51,13 @@ struct Period {
     sent_others: u64,
 }
 
-/// What a packet's start has led to.
+/// The result of a packet's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Nothing,
-    /// W is known: the harmful flows are held from now on.
+    /// W is known: the harmful flows are limited from now on.
     Measured,
-    /// None of them came by while it was measured.
+    /// None of them sent a packet during the measurement.
     NobodyHere,
 }
 
@@ -68,7 +68,8 @@ impl Window {
         Window { rate, floor: full.0, phase }
     }
 
-    /// A packet starts on the wire, of the harmful flow at this place among `flows` of them, or of another flow.
+    /// A packet starts on the wire, of the harmful flow at index `place` among `flows` of them, or of another
+    /// flow.
     pub fn on_sent(&mut self, now: Time, place: Option<usize>, wire: Bytes, flows: usize) -> Turn {
         match &mut self.phase {
             Phase::Measuring { since, seen, harmful, others } => {
@@ -110,12 +111,12 @@ impl Window {
         }
     }
 
-    /// Are harmful flows held? Not while it is measured what they have.
+    /// Are harmful flows limited? Not while their share is being measured.
     pub fn is_limiting(&self) -> bool {
         matches!(self.phase, Phase::Limiting(_))
     }
 
-    /// Congestion at this degree takes a part of Wc, which is left to the others.
+    /// Congestion at this degree takes a part of Wc, and gives it to the other flows.
     pub fn cut(&mut self, degree: u8) {
         if let Phase::Limiting(period) = &mut self.phase {
             // Eq. 4: the rate of congestion flows falls by the share Fb · Gd.
@@ -125,12 +126,12 @@ impl Window {
         }
     }
 
-    /// Has it been cut as far as it can be?
+    /// Is it at its minimum?
     pub fn is_at_floor(&self) -> bool {
         matches!(&self.phase, Phase::Limiting(period) if period.harmful <= self.floor)
     }
 
-    /// Others have become harmful flows that had this part of W: it is Wc's now.
+    /// Other flows have become harmful flows that had this part of W: it is added to Wc.
     pub fn widen(&mut self, part: f64) {
         if let Phase::Limiting(period) = &mut self.phase {
             let more = (period.whole as f64 * part) as u64;
@@ -139,8 +140,8 @@ impl Window {
         }
     }
 
-    /// Begins the periods that have begun by `now`; while nothing is congested, Wc grows with each. Has it grown back to
-    /// what it was without restriction, so that the control is over?
+    /// Begins the periods that are due by `now`; while nothing is congested, Wc grows with each. Returns
+    /// whether it has its unrestricted value again, so that the control ends.
     pub fn roll(&mut self, now: Time, calm: bool, harmful_wait: bool) -> bool {
         let rate = self.rate;
         let Phase::Limiting(period) = &mut self.phase else { return false };
@@ -166,7 +167,7 @@ impl Window {
         calm && period.harmful >= period.free
     }
 
-    /// May a queue send: that of the harmful flows, or that of the others, while some of the former wait?
+    /// May a queue send: that of the harmful flows, or that of the others, while harmful flows wait?
     pub fn gate(&self, now: Time, of_harmful: bool, harmful_wait: bool) -> Gate {
         let Phase::Limiting(period) = &self.phase else { return Gate::Open };
         let end = self.period_end().unwrap_or(now);
@@ -178,7 +179,7 @@ impl Window {
         if closed && now < end { Gate::Until(end) } else { Gate::Open }
     }
 
-    /// When the period in hand ends, as time of the port.
+    /// When the current period ends, as time of the port.
     pub fn period_end(&self) -> Option<Time> {
         match &self.phase {
             Phase::Measuring { .. } => None,
@@ -293,7 +294,8 @@ mod tests {
         }
     }
 
-    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait too.
+    /// The share of `rounds` periods that the harmful flow sends, where `others` says whether others wait
+    /// too.
     fn share(degree: u8, others: bool) -> f64 {
         let (mut window, _) = measured(if others { &[1, 2] } else { &[1] }, &[1]);
         window.cut(degree);

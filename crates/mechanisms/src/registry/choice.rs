@@ -21,7 +21,7 @@ pub(super) trait Choice: Sized {
     /// Parameters from outside this crate.
     type Custom: AnyParams + ?Sized + 'static;
 
-    /// What a program has added to the slot.
+    /// The mechanisms that a program has added to the slot.
     fn added() -> &'static Names<Self::Custom>;
 
     /// The choice with all defaults.
@@ -66,7 +66,7 @@ macro_rules! choices {
                     <Self as choice::Choice>::all_names().to_vec()
                 }
 
-                /// All that can be chosen.
+                /// All choices of the slot.
                 fn entries() -> Vec<Entry> {
                     let described: Vec<(String, _)> = vec![$((
                         choice::head(include_str!(concat!(
@@ -91,11 +91,12 @@ macro_rules! choices {
                     choice::variant_names::<Kind>()[kind as usize]
                 }
 
-                /// Adds a mechanism from outside this crate, whose parameters `read` makes; one that `is_redefinable` takes the place
-                /// of another such one by the same name.
+                /// Adds a mechanism from outside this crate, whose parameters `read` makes; one that
+                /// `is_redefinable` replaces another such mechanism of the same name.
                 ///
                 /// # Errors
-                /// The name is taken, or is not in kebab-case; or the parameters are named as another mechanism's in the schema.
+                /// The name is taken, or is not in kebab-case; or the parameters have the name of another
+                /// mechanism's in the schema.
                 pub fn register_as(
                     name: &str,
                     is_redefinable: bool,
@@ -194,7 +195,7 @@ pub fn head(source: &str) -> String {
     lines.join("\n")
 }
 
-/// The names of an enum's variants, as serde knows them.
+/// The names of an enum's variants, as serde spells them.
 pub(super) fn variant_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // It always fails: the names are what it is asked for, not a value.
@@ -202,7 +203,7 @@ pub(super) fn variant_names<T: DeserializeOwned>() -> &'static [&'static str] {
     names
 }
 
-/// What a name says: a mechanism of the list, or one that the program has added.
+/// The meaning of a name: a mechanism of the list, or one that the program has added.
 enum Named<C: Choice> {
     Listed(C::Kind),
     Added(&'static Entry<C::Custom>),
@@ -294,7 +295,7 @@ impl<'de, T: AnyParams + ?Sized> Visitor<'de> for CustomSeed<T> {
     }
 }
 
-/// Takes note of an enum's variants and gives no value.
+/// Records an enum's variants and gives no value.
 struct VariantNames<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for VariantNames<'_> {

@@ -1,7 +1,8 @@
-//! Mechanisms from outside this crate: their parameters beside the registry's own, and the names that scenarios know them by.
+//! Mechanisms from outside this crate: their parameters next to the registry's own, and their names in
+//! scenarios.
 //!
-//! A process knows a name from its registration on. It belongs to the program, as the registry's own names do, and no run changes it;
-//! a run takes parameters by value.
+//! A name is known to the process from its registration on. It belongs to the program, as the registry's own
+//! names do, and no run changes it; a run takes parameters by value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,9 +21,9 @@ pub struct Custom<T: ?Sized> {
     pub params: Box<T>,
 }
 
-/// What every slot's parameters from outside can do.
+/// The methods of every slot's parameters from outside.
 pub trait AnyParams: fmt::Debug {
-    /// The same once more.
+    /// A copy.
     fn duplicate(&self) -> Box<Self>;
 
     /// The parameters as scenarios spell them.
@@ -54,7 +55,7 @@ impl<T: AnyParams + ?Sized> Serialize for Custom<T> {
     }
 }
 
-/// What users read of a mechanism from outside: its head, and its parameters' schema.
+/// The documentation of a mechanism from outside: its head, and its parameters' schema.
 pub struct Page {
     /// A summary, then sections in Markdown.
     pub head: String,
@@ -67,7 +68,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Of parameters `P`, where `source` is the text of the mechanism's file.
+    /// The page of parameters `P`, where `source` is the text of the mechanism's file.
     pub fn of<P: JsonSchema + 'static>(source: &str) -> Self {
         let schema = schemars::schema_for!(P);
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -84,16 +85,16 @@ impl Page {
 /// Why parameters from outside cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no such parameter.
+    /// The parameter does not exist.
     UnknownKey(String),
-    /// What does not fit, and what would.
+    /// The wrong value, and the allowed ones.
     Message(String),
 }
 
-/// Reads parameters out of what a scenario says.
+/// Reads parameters from a scenario's values.
 ///
 /// # Errors
-/// What does not fit.
+/// A value is wrong.
 pub fn read<P: DeserializeOwned>(values: Value) -> Result<P, Fault> {
     serde_path_to_error::deserialize(values).map_err(|error| {
         let (path, message) = (error.path().to_string(), error.inner().to_string());
@@ -106,17 +107,17 @@ pub fn read<P: DeserializeOwned>(values: Value) -> Result<P, Fault> {
     })
 }
 
-/// How a scenario's values become parameters.
+/// Converts a scenario's values to parameters.
 pub type Read<T> = Box<dyn Fn(Value) -> Result<Box<T>, Fault> + Send + Sync>;
 
 /// A mechanism that a program has added to a slot.
 pub struct Entry<T: ?Sized> {
     /// Its name.
     pub name: &'static str,
-    /// What users read of it.
+    /// Its documentation.
     pub page: Page,
     read: Read<T>,
-    /// The name may be given again, as a notebook redefines a class.
+    /// The name may be registered again, as a notebook redefines a class.
     is_redefinable: bool,
 }
 
@@ -141,15 +142,15 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
-    /// The name is not one that scenarios can spell.
+    /// The name is not valid in scenarios.
     NotAName {
         /// The slot's key in scenarios.
         slot: &'static str,
         /// The name.
         name: String,
     },
-    /// Its parameters have the name of another mechanism's in the schema of scenarios: they are of the same type, or their types
-    /// have one name.
+    /// Its parameters have the name of another mechanism's in the schema of scenarios: they are of the same
+    /// type, or their types have the same name.
     SharedParameters {
         /// The slot's key in scenarios.
         slot: &'static str,
@@ -236,24 +237,24 @@ impl<T: ?Sized> Names<T> {
         Ok(())
     }
 
-    /// That of a name.
+    /// The entry of a name.
     pub fn find(&self, name: &str) -> Option<&'static Entry<T>> {
         self.entries().into_iter().find(|entry| entry.name == name)
     }
 
-    /// All of them.
+    /// All entries.
     pub fn entries(&self) -> Vec<&'static Entry<T>> {
         self.added.read().unwrap_or_else(PoisonError::into_inner).entries.clone()
     }
 
-    /// The names of a slot: those `listed`, and these.
+    /// The names of a slot: those `listed`, and the added ones.
     pub fn all(&self, listed: &'static [&'static str]) -> &'static [&'static str] {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
         if added.entries.is_empty() { listed } else { added.all }
     }
 }
 
-/// Refuses parameters that the schema would take for those of another mechanism.
+/// Rejects parameters that the schema would confuse with those of another mechanism.
 fn has_own_parameters(slot: &'static str, name: &str, definition: &str) -> Result<(), RegistryError> {
     let same =
         |entry: &super::Entry| entry.definition == definition && (entry.slot, entry.name) != (slot, name);

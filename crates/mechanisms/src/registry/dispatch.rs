@@ -4,8 +4,8 @@
 
 /// Makes `enum $name` of the machines of a slot, stored by value, and implements the slot's trait for it.
 ///
-/// The variants travel as one token group, which `@forward` takes apart again for each hook: so the product of hooks and
-/// variants gets past `macro_rules`.
+/// The variants are passed as one token group, which `@forward` takes apart again for each hook: this works
+/// around `macro_rules`, which cannot expand the product of hooks and variants directly.
 macro_rules! machines {
     (
         $slot:ident ($( { $hook:ident $given:tt [$($answer:ty)?] } )*)
@@ -71,8 +71,8 @@ macro_rules! machines {
     };
 }
 
-/// Gives an enum of parameters what its slot's trait asks of them, and makes `trait $custom`: the slot's trait as that enum sees
-/// parameters from outside this crate, whose types it does not know.
+/// Implements for an enum of parameters the methods of its slot's trait, and makes `trait $custom`: the
+/// slot's trait as that enum sees parameters from outside this crate, whose types it does not know.
 macro_rules! queries {
     (
         $slot:ident ($( { $hook:ident $given:tt [$($answer:ty)?] } )*)
@@ -97,7 +97,7 @@ macro_rules! queries {
 
             $( queries! { @declare $slot $hook $given [$($answer)?] } )*
 
-            /// The same once more.
+            /// A copy.
             fn duplicate(&self) -> Box<dyn $custom>;
 
             /// The parameters as scenarios spell them.
@@ -137,11 +137,12 @@ macro_rules! queries {
         }
 
         impl $name {
-            /// Makes a mechanism from outside this crate known to scenarios by `name`. `source` is the text of its file, whose head
-            /// (`//!`) is its page.
+            /// Registers a mechanism from outside this crate for scenarios as `name`. `source` is the text of
+            /// its file, whose head (`//!`) is its page.
             ///
             /// # Errors
-            /// The name is taken, or is not in kebab-case; or the parameters are named as another mechanism's in the schema.
+            /// The name is taken, or is not in kebab-case; or the parameters have the name of another
+            /// mechanism's in the schema.
             pub fn register<P>(name: &str, source: &str) -> Result<(), custom::RegistryError>
             where
                 P: $custom + ::serde::de::DeserializeOwned + ::schemars::JsonSchema + 'static,

@@ -96,7 +96,7 @@ macro_rules! congestion_points {
 macro_rules! notifications {
     ($($list:tt)*) => {
         slot! {
-            /// What the receiver tells the sender.
+            /// The receiver's notification of the sender.
             "notification" NotificationParams: Notification, notification!, CustomNotification, build(qp: &QpInfo),
             /// A receiving queue pair's notification point.
             AnyNotificationPoint: notification_point!, Np;

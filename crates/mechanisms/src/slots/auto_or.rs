@@ -10,17 +10,17 @@ use serde::de::value::{F64Deserializer, I64Deserializer, StrDeserializer, U64Des
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Bytes that are given, or follow from a formula.
+/// A size that is given, or follows from a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizing {
-    /// What the formula beside the parameter asks for: of a buffer, the flow control's `min_buffer`.
+    /// The value of the parameter's formula: for a buffer, the flow control's `min_buffer`.
     Auto,
     /// As given.
     Fixed(Bytes),
 }
 
 impl Sizing {
-    /// The bytes, where `auto` gives what the formula says.
+    /// The bytes, where `auto` computes the formula's value.
     pub fn or_else(self, auto: impl FnOnce() -> Bytes) -> Bytes {
         match self {
             Sizing::Auto => auto(),
@@ -32,9 +32,9 @@ impl Sizing {
 /// A timer that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
-    /// Never runs out.
+    /// Never expires.
     Off,
-    /// Runs out after this time.
+    /// Expires after this time.
     After(Span),
 }
 
@@ -61,7 +61,7 @@ pub enum OfPath<T> {
 }
 
 impl<T> OfPath<T> {
-    /// The value that applies, where `path` is the flow's own and `largest` that of the network.
+    /// The applicable value, where `path` is the flow's own and `largest` that of the network.
     pub fn pick(self, path: T, largest: T) -> T {
         match self {
             OfPath::Auto => path,
@@ -74,7 +74,7 @@ impl<T> OfPath<T> {
 /// A quantity that is given, or follows from a formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrAuto<T> {
-    /// What the formula beside the parameter gives.
+    /// The value of the parameter's formula.
     #[default]
     Auto,
     /// As given.
@@ -82,7 +82,7 @@ pub enum OrAuto<T> {
 }
 
 impl<T> OrAuto<T> {
-    /// The quantity, where `auto` gives what the formula says.
+    /// The quantity, where `auto` computes the formula's value.
     pub fn or_else(self, auto: impl FnOnce() -> T) -> T {
         match self {
             OrAuto::Auto => auto(),

@@ -10,25 +10,25 @@ use super::{
     TransportReceiver, TransportSender,
 };
 
-/// What an ingress port and class has of its switch beside a buffer of its own.
+/// Memory of its switch that an ingress port and class may use in addition to a buffer of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchShare {
-    /// Bytes of the switch's pool; none where the port takes no part in one.
+    /// Bytes of the switch's pool; zero where the port does not use one.
     pub pool: Bytes,
     /// Bytes set aside for this port and class.
     pub reserve: Bytes,
-    /// What all other ports together can carry away.
+    /// The rate at which all other ports together can drain.
     pub drain: Rate,
 }
 
-/// What a reliability sends again when packets are lost.
+/// The packets that a reliability retransmits when some are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     /// Nothing.
     Nothing,
     /// The lost packet and all that follow it; packets out of order count as lost.
     AllAfter,
-    /// What was lost.
+    /// The lost packets alone.
     Lost,
 }
 
@@ -44,48 +44,49 @@ hooks! {
         /// The two halves for one link direction and class.
         fn build(&self, link: &LinkInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
 
-        /// The smallest buffer of the ingress that does what this flow control promises (a lossless one
-        /// loses nothing); what `buffer.static = "auto"` gives.
+        /// The smallest buffer of the ingress with which this flow control keeps its guarantee (a lossless
+        /// one loses nothing); the size of `buffer.static = "auto"`.
         fn min_buffer(&self, link: &LinkInfo) -> Bytes;
 
         /// The formula of `min_buffer` in the mechanism's own symbols, as messages show it.
         fn min_buffer_formula(&self) -> &'static str;
 
-        /// What admission sets aside beyond the threshold.
+        /// Bytes that admission reserves beyond the threshold.
         fn headroom(&self, _link: &LinkInfo) -> Bytes {
             Bytes::ZERO
         }
 
-        /// What the ingress must have so that nothing is lost whatever comes: all of a buffer of the port's own, whose size
-        /// `link.buffer` is; headroom alone where that is `Bytes::MAX`, beside a shared pool. It counts on pauses that
-        /// arrive and on a link that stays up.
+        /// The size at which the ingress loses nothing under any traffic: all of a buffer of the port's own,
+        /// whose size `link.buffer` is; headroom alone where that is `Bytes::MAX`, next to a shared pool. It
+        /// assumes that pauses arrive and that the link stays up.
         fn lossless_size(&self, link: &LinkInfo) -> Bytes {
             self.min_buffer(link)
         }
 
-        /// What may come on top of `lossless_size` each time that the link comes up again: both halves start afresh, and the
-        /// buffer may be full.
+        /// Bytes that may arrive in addition to `lossless_size` each time the link comes up again: both
+        /// halves restart, and the buffer may be full.
         fn restart_size(&self, _link: &LinkInfo) -> Bytes {
             Bytes::ZERO
         }
 
-        /// Why a buffer of `lossless_size` may overflow all the same on this link, if it may.
+        /// The reason why a buffer of `lossless_size` may still overflow on this link, if it may.
         fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
             None
         }
 
-        /// What the port holds when it pauses its upstream, if it is the only one of its switch that holds anything; none where nothing
-        /// that it holds makes it pause.
+        /// Bytes that the port holds when it pauses its upstream, if no other port of its switch holds any;
+        /// `None` where no number of bytes makes it pause.
         fn pauses_at(&self, _link: &LinkInfo, _share: &SwitchShare) -> Option<Bytes> {
             None
         }
 
-        /// Warnings about it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
+        /// Warnings about it on this link, though nothing is lost: why the link may idle, or why a threshold
+        /// has no effect.
         fn warnings(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
             Vec::new()
         }
 
-        /// How long the upstream is assumed to take to obey a pause, where the size of a buffer depends on it.
+        /// The assumed time until the upstream obeys a pause, where the size of a buffer depends on it.
         fn reaction(&self, _link: &LinkInfo) -> Option<Span> {
             None
         }
@@ -95,13 +96,13 @@ hooks! {
             true
         }
 
-        /// Does it keep its promise where packets arrive that no gate of its sender half has held? The switch admits them: none
-        /// of them is charged to headroom, or while a pause lasts.
+        /// Does it keep its guarantee where packets arrive that no gate of its sender half has held? The
+        /// switch admits them: none of them is charged to headroom, or while a pause lasts.
         fn tolerates_unpaused(&self) -> bool {
             false
         }
 
-        /// Does it keep its promise where frames of its own are lost on the link?
+        /// Does it keep its guarantee where frames of its own are lost on the link?
         fn tolerates_lost_frames(&self) -> bool {
             false
         }
@@ -111,18 +112,19 @@ hooks! {
             run
         }
 
-        /// The device that it puts at each end of its link, if it does.
+        /// The device that it puts at each end of its link, if any.
         fn relay(&self) -> Option<Relay> {
             None
         }
 
-        /// How long its pauses last, where they are ones that relays copy from a cable to a link or that come of such copies: there
-        /// both have to last alike.
+        /// How long its pauses last, where relays copy them from a cable to a link or where they are such
+        /// copies: there both must last equally long.
         fn copied_pauses(&mut self) -> Option<&mut Option<PauseMode>> {
             None
         }
 
-        /// The headroom that its formula gives on this link, whatever its parameters say; none where it has no headroom.
+        /// The headroom that its formula gives on this link, whatever its parameters set; `None` where it has
+        /// no headroom.
         fn formula_headroom(&self, _link: &LinkInfo) -> Option<Bytes> {
             None
         }
@@ -136,15 +138,16 @@ hooks! {
         /// The machine of one ingress port.
         type Admission: Admission;
 
-        /// What it takes of the switch's memory.
+        /// Its use of the switch's memory.
         fn plan(&self) -> BufferPlan;
 
-        /// A parameter that was given and sizes the whole switch: one port cannot choose it.
+        /// A given parameter that sets the size of the whole switch: one port cannot choose it.
         fn size_of_switch(&self) -> Option<&'static str> {
             None
         }
 
-        /// How much of the packet that crosses a flow control's threshold finds room beside the account's own buffer.
+        /// The part of the packet that crosses a flow control's threshold that is stored outside the
+        /// account's own buffer.
         fn spared(&self, _link: &LinkInfo) -> Bytes {
             Bytes::ZERO
         }
@@ -198,7 +201,7 @@ hooks! {
         /// The machine of one egress port.
         fn build(&self, port: &PortInfo) -> Result<Self::Cp, ParamError>;
 
-        /// What it cannot work without.
+        /// Its requirements.
         fn needs(&self) -> &'static [Need] {
             &[]
         }
@@ -213,22 +216,24 @@ hooks! {
             false
         }
 
-        /// Does it limit the messages between rate control and receiver ([`Demands::meter`](super::Demands::meter))?
+        /// Does it limit the messages between rate control and receiver
+        /// ([`Demands::meter`](super::Demands::meter))?
         fn limits_messages(&self) -> bool {
             false
         }
 
-        /// Queues up to this length are nothing to it, whatever else there is: where none can be longer it has nothing to do.
+        /// It ignores queues up to this length, whatever other state there is: where none can be longer it
+        /// has no effect.
         fn ignores_up_to(&self) -> Option<Bytes> {
             None
         }
 
-        /// The states that its machine gives to queues ([`CongestionPoint::state`]), all of them.
+        /// All states that its machine gives to queues ([`CongestionPoint::state`]).
         fn states(&self) -> &'static [&'static str] {
             &[]
         }
 
-        /// Replaces what a port's rate or delay decides by numbers, for those who want to see them.
+        /// Replaces values that depend on a port's rate or delay by numbers, for display.
         fn fill_in(&mut self, _port: &PortInfo) {}
     }
 }
@@ -260,23 +265,24 @@ hooks! {
         /// The machine of one sending queue pair.
         fn build(&self, qp: &QpInfo) -> Result<Self::Rp, ParamError>;
 
-        /// What it cannot work without.
+        /// Its requirements.
         fn needs(&self) -> &'static [Need] {
             &[]
         }
 
-        /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
+        /// The minimum time between two CNPs of a flow that it asks the receiver for; `None` where it needs
+        /// none.
         fn cnp_interval(&self) -> Option<Span> {
             None
         }
 
-        /// The notification that its receivers have where a scenario chooses none, by its name there, with its defaults; none:
-        /// `cnp_interval` decides.
+        /// The notification of its receivers where a scenario chooses none, by its name there, with its
+        /// defaults; `None`: `cnp_interval` decides.
         fn notification(&self) -> Option<&'static str> {
             None
         }
 
-        /// Does it react to CNPs, from receivers and switches alike ([`ReactionPoint::on_cnp`])?
+        /// Does it react to CNPs, from both receivers and switches ([`ReactionPoint::on_cnp`])?
         fn reacts_to_cnp(&self) -> bool {
             false
         }
@@ -286,12 +292,13 @@ hooks! {
             false
         }
 
-        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters determine it.
+        /// The highest rate that it ever allows on a path with this base round-trip time, if the parameters
+        /// determine it.
         fn highest(&self, _base_rtt: Span) -> Rate {
             Rate::MAX
         }
 
-        /// The window that it allows, where that never changes and is no matter of the path.
+        /// The window that it allows, where that never changes and does not depend on the path.
         fn fixed_window(&self) -> Option<Bytes> {
             None
         }
@@ -301,7 +308,8 @@ hooks! {
             false
         }
 
-        /// Does it make increase steps, which are reported to the layers above ([`ReactionPoint::increases`])?
+        /// Does it make increase steps, which are reported to the layers above
+        /// ([`ReactionPoint::increases`])?
         fn has_steps(&self) -> bool {
             false
         }
@@ -320,21 +328,22 @@ hooks! {
         /// Both ends of one queue pair.
         fn build(&self, qp: &QpInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
 
-        /// What it sends again when packets are lost.
+        /// The packets that it retransmits when some are lost.
         fn repeats(&self) -> Repeats;
 
-        /// For how many packets the receiver sends one ACK, at the most.
+        /// Maximum number of packets per ACK of the receiver.
         fn ack_interval(&self) -> u32 {
             1
         }
 
-        /// The longest that the sender waits before it sends again of itself, where `usual` is what follows from paths.
+        /// The longest time that the sender waits before it retransmits by a timer, where `usual` is the time
+        /// that follows from paths.
         fn longest_timeout(&self, usual: Span) -> Span {
             usual
         }
 
-        /// Where a reply takes `base_rtt` on the longest path: a warning if timers run out before any can arrive, and its remedy.
-        /// `can_lose`: something may be lost in this run.
+        /// Where a reply takes `base_rtt` on the longest path: a warning if timers expire before any can
+        /// arrive, and its remedy. `can_lose`: packets may be lost in this run.
         fn early_timeout_warning(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
             None
         }
@@ -344,12 +353,12 @@ hooks! {
             true
         }
 
-        /// What it cannot work without.
+        /// Its requirements.
         fn needs(&self) -> &'static [Need] {
             &[]
         }
 
-        /// Do its retransmissions go before all new data of the NIC, by `next_repeat`?
+        /// Are its retransmissions sent before all new data of the NIC, by `next_repeat`?
         fn repeats_first(&self) -> bool {
             false
         }

@@ -1,10 +1,10 @@
-//! Congestion points: one machine per egress port, called for everything that its queues do.
+//! Congestion points: one machine per egress port, called for every event of its queues.
 
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 
 use super::{Cx, DropReason, Gate, PacketView, QueueView, ReadyView};
 
-/// What a congestion point writes into a packet; marks of several machines combine by maximum.
+/// The mark that a congestion point sets in a packet; marks of several machines combine by maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Mark {
     /// Nothing.
@@ -31,7 +31,7 @@ pub enum SignalKind {
     Degrees,
 }
 
-/// A congestion notification packet to the source of a flow, with what its maker has put in.
+/// A congestion notification packet to the source of a flow, with the values that its maker has set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cnp {
     /// The flow.
@@ -47,7 +47,7 @@ pub struct Cnp {
 }
 
 impl Cnp {
-    /// That reports `mark` to the source of `flow`, and nothing else.
+    /// A CNP that reports `mark` to the source of `flow`, and nothing else.
     pub fn of(flow: FlowId, mark: Mark) -> Self {
         Cnp { flow, mark, window: None, rate: None, degree: 0.0 }
     }
@@ -58,7 +58,7 @@ impl Cnp {
 pub struct CongestionNotification {
     /// The class whose queues it is about.
     pub class: Class,
-    /// Quantised degree of congestion; 0 says that it is over.
+    /// Quantised degree of congestion; 0 means that the congestion has ended.
     pub degree: u8,
     /// How many of `flows` are named.
     pub count: u8,
@@ -67,7 +67,7 @@ pub struct CongestionNotification {
 }
 
 impl CongestionNotification {
-    /// Names `flows`, the first of them where there are too many.
+    /// Names `flows`; if there are too many, the first of them.
     pub fn new(class: Class, degree: u8, named: impl Iterator<Item = FlowId>) -> Self {
         let mut cn = CongestionNotification { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
         for (place, flow) in cn.flows.iter_mut().zip(named) {
@@ -83,13 +83,14 @@ impl CongestionNotification {
     }
 }
 
-/// One hop, to the neighbour that feeds this port, be it a switch or a host: a set of flows as a bitmap, which only the two machines
-/// can read (BFC's Bloom filter).
+/// One hop, to the neighbour that feeds this port, a switch or a host: a set of flows as a bitmap, which only
+/// the two machines can read (BFC's Bloom filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowFilter {
     /// The class of its flows.
     pub class: Class,
-    /// Bytes of the bitmap, from 1 to [`FlowFilter::LARGEST`]: so much longer is the frame that carries it.
+    /// Bytes of the bitmap, from 1 to [`FlowFilter::LARGEST`]: the frame that carries it is longer by this
+    /// number.
     pub bytes: u8,
     /// The bits, the lowest first.
     pub bits: [u64; 16],
@@ -110,18 +111,19 @@ impl FlowFilter {
     }
 }
 
-/// From the machines of a port to those of a port of the same switch, without delay. What the numbers mean is up to the machines.
+/// From the machines of a port to those of a port of the same switch, without delay. The machines define the
+/// meaning of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortMessage {
     /// A class of data.
     pub class: Class,
     /// A flow, as [`PacketView::flow_hash`] names it, or a hash of it.
     pub flow: u64,
-    /// What is said of it.
+    /// A number about the flow.
     pub number: i64,
 }
 
-/// What a congestion point sends.
+/// Messages and requests of a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpAction {
     /// A CNP made here, to the source of the flow it names.
@@ -130,23 +132,24 @@ pub enum CpAction {
     ToUpstream(PortId, CongestionNotification),
     /// One hop upstream, out of the named ingress, to a host, too.
     FilterUpstream(PortId, FlowFilter),
-    /// To the machines of the named port of this switch, which may be the port itself: they are called at once.
+    /// To the machines of the named port of this switch, which may be the port itself: they are called at
+    /// once.
     ToPort(PortId, PortMessage),
-    /// To the port itself: flows of a class should wait in other queues than before. The port asks again for every packet that waits,
-    /// and a flow's packets keep their order.
+    /// To the port itself: flows of a class should wait in other queues than before. The port calls
+    /// `classify` again for every packet that waits, and a flow's packets keep their order.
     Resort(Class),
 }
 
-/// What routing and telemetry may read of a congestion point.
+/// Signals of a congestion point that routing and telemetry may read.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Signals {
     /// Degree of congestion.
     pub degree: f32,
     /// Congested here.
     pub local: bool,
-    /// Told by the neighbour downstream.
+    /// The downstream neighbour has notified it.
     pub remote: bool,
-    /// So congested that others should go another way.
+    /// Congestion so severe that other flows should take another path.
     pub severe: bool,
 }
 
@@ -157,14 +160,14 @@ pub enum Claim {
     Classify,
     /// Drops on arrival.
     Admit,
-    /// Holds queues back.
+    /// Closes the gates of queues.
     Gate,
-    /// Chooses which queue of a class goes next.
+    /// Chooses which queue of a class sends next.
     Serve,
 }
 
 impl Claim {
-    /// What its owner does, as in "two of the list both ...".
+    /// The action of its owner, as in "two of the list both ...".
     pub fn does(self) -> &'static str {
         match self {
             Claim::Classify => "sort packets into queues of their own",
@@ -175,49 +178,57 @@ impl Claim {
     }
 }
 
-/// A limit on the messages of a port that are metered ([`ControlMessage::metered`](super::ControlMessage)): a token bucket, and a queue
-/// before it. They go before data, and after all other control packets.
+/// A limit on the metered messages of a port ([`ControlMessage::metered`](super::ControlMessage)): a token
+/// bucket, and a queue in front of it. These messages are sent before data, and after all other control
+/// packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meter {
     /// Their rate, of bytes on the wire.
     pub rate: Rate,
-    /// How many bytes on the wire may leave at once after a silence; a larger packet leaves when the bucket is full.
+    /// How many bytes on the wire may leave at once after an idle period; a larger packet leaves when the
+    /// bucket is full.
     pub burst: Bytes,
     /// How many packets may wait; one more is dropped.
     pub packets: u32,
 }
 
-/// What a congestion point asks of its port as long as it is there.
+/// The demands of a congestion point on its port, constant over its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// The hooks that it needs for itself.
+    /// The hooks that it needs exclusively.
     pub claims: &'static [Claim],
-    /// How many queues of each class it sorts packets into, where it claims [`Claim::Classify`]; two, if it names fewer. All ports of
-    /// a run have as many as the machine that asks for most, and those behind a machine's own stay empty at its port.
+    /// Number of queues of each class into which it sorts packets, where it claims [`Claim::Classify`]; two,
+    /// if it names fewer. All ports of a run have as many as the machine with the largest demand, and those
+    /// beyond a machine's own number stay empty at its port.
     pub queues: u8,
-    /// Where it claims [`Claim::Classify`]: it is asked of each packet, also while others of the packet's flow wait at the port. Then it is
-    /// up to the machine that a flow's packets leave in their order. By default a flow stays in the queue where it has packets.
+    /// Where it claims [`Claim::Classify`]: it is called for each packet, also while others of the packet's
+    /// flow wait at the port. Then the machine must keep the order of a flow's packets. By default a flow
+    /// stays in the queue where it has packets.
     pub each_packet: bool,
-    /// It must know the ports of its switch or host: [`CongestionPoint::on_port`].
+    /// It needs the ports of its switch or host: [`CongestionPoint::on_port`].
     pub ports: bool,
-    /// At a host it holds flows back one by one: [`CongestionPoint::holds`].
+    /// At a host it holds individual flows: [`CongestionPoint::holds`].
     pub flows: bool,
-    /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
+    /// It observes the packets that come in by each port: [`CongestionPoint::on_input`].
     pub inputs: bool,
-    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a packet joins
-    /// a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for each packet that waits already,
-    /// before the call that is due. For packets within the bound it may be called or not, as other machines of the port need it.
+    /// It needs each waiting packet once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a
+    /// packet joins a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for
+    /// each packet that waits already, before the call that is due. For packets within the bound it may be
+    /// called or not, as other machines of the port need it.
     pub waiting: bool,
-    /// The second queue of each class is one for what may be lost. Then its gate is no matter of flow control, and what waits there
-    /// is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
+    /// The second queue of each class is for packets that may be lost. Then flow control does not affect its
+    /// gate, and the packets that wait there are charged to no account: this machine alone bounds it, by
+    /// `admit`. The packets are `isolated` at the next switch.
     pub isolation: bool,
-    /// For how long after a call for a packet it may still name the packet's flow in what it sends: for so long the name is no other
-    /// flow's, though the flow is over. By default it names flows of packets in hand alone.
+    /// Time after a call for a packet during which it may still name the packet's flow in the messages that
+    /// it sends: for that time the identifier belongs to no other flow, even if the flow has ended. By
+    /// default it names only flows of the packets that it is called for.
     pub naming: Span,
-    /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
+    /// It limits the metered messages of its port, at switches and at hosts. If a port has several limits the
+    /// first applies.
     pub meter: Option<Meter>,
-    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called for every packet of its port,
-    /// so it has no [`CongestionPoint::fast_path_up_to`].
+    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called
+    /// for every packet of its port, so it has no [`CongestionPoint::fast_path_up_to`].
     pub clears: bool,
     /// It is called for the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
@@ -230,68 +241,72 @@ impl Demands {
     }
 }
 
-/// What happens at an egress port beside the packets that come and go.
+/// Events at an egress port other than packets that come and go.
 #[derive(Clone, Copy, Debug)]
 pub enum PortEvent<'a> {
     /// The class of this queue was paused by the downstream.
     Paused(&'a QueueView),
-    /// That pause has ended, by frame or by expiry.
+    /// That pause has ended, by a frame or by expiry.
     Resumed(&'a QueueView),
-    /// This switch sends a pause to the upstream of one of its ports; all ports are called. If the arrival of a packet caused it:
-    /// in a switch without a pipeline and without a crossbar that is right after `on_enqueue` of this packet; in others, where a
-    /// packet is charged before it joins a queue, before it.
+    /// This switch sends a pause to the upstream of one of its ports; all ports are called. If the arrival of
+    /// a packet caused it: in a switch without a pipeline and without a crossbar the call follows
+    /// `on_enqueue` of this packet; in others, where a packet is charged before it joins a queue, it precedes
+    /// it.
     PauseSent {
         /// The port that the pause was sent out of.
         ingress: PortId,
-        /// The class that is to stop.
+        /// The class that is paused.
         class: Class,
-        /// For how long, as the frame says. Where a pause lasts until it is ended ([`PauseMode::OnOff`](super::PauseMode::OnOff)),
-        /// `ResumeSent` ends it, however long that takes.
+        /// The duration in the frame. Where a pause lasts until a resume
+        /// ([`PauseMode::OnOff`](super::PauseMode::OnOff)), `ResumeSent` ends it, however long that takes.
         lasts: Span,
     },
-    /// This switch sends word that the upstream may send again; none is sent where a pause runs out by itself. If a departure
-    /// caused it, that comes after `on_dequeue` of this packet.
+    /// This switch sends a resume to the upstream; none is sent where a pause expires by itself. If a
+    /// departure caused it, the call follows `on_dequeue` of this packet.
     ResumeSent {
         /// The port that the frame was sent out of.
         ingress: PortId,
-        /// The class that may go on.
+        /// The class that may send again.
         class: Class,
     },
-    /// The packet waits here since a time when the queue was below the bound of the machine ([`Demands::waiting`]).
+    /// The packet has waited here since a time when the queue was below the bound of the machine
+    /// ([`Demands::waiting`]).
     Waiting(&'a PacketView),
-    /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
+    /// The packet has left its queue and will not be sent: the link went down, or a watchdog discards the
+    /// queue.
     Removed(&'a PacketView),
     /// The packets of a class have been sorted again, as [`CpAction::Resort`] asked for.
     Resorted {
         /// The class.
         class: Class,
-        /// Bytes that wait now in each of its queues that the machine has asked for.
+        /// Bytes that now wait in each of its queues that the machine has asked for.
         queues: &'a [Bytes],
     },
     /// The neighbour downstream of this port has sent a congestion notification.
     CongestionNotification(&'a CongestionNotification),
-    /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag of a reply where the
-    /// flow's rate control reads CNPs there. All ports of the switch whose machines demand it ([`Demands::cnps`]) are called before it
-    /// is forwarded. CNPs made at this switch do not count.
+    /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag
+    /// of a reply where the flow's rate control reads CNPs there. All ports of the switch whose machines
+    /// demand it ([`Demands::cnps`]) are called before it is forwarded. CNPs made at this switch do not
+    /// count.
     CnpPasses {
         /// The CNP.
         cnp: &'a Cnp,
         /// The hash of the flow's addresses and ports, as in [`PacketView`].
         flow_hash: u64,
-        /// Address of the flow's sender, to whom it goes.
+        /// Address of the flow's sender, the destination of the CNP.
         source: u32,
         /// Address of the flow's receiver.
         destination: u32,
         /// The port that it came in by.
         ingress: PortId,
     },
-    /// Likewise.
+    /// The downstream neighbour of this port has sent a filter.
     Filter(&'a FlowFilter),
     /// The machines of a port of this switch have sent this to those of this port.
     Message(&'a PortMessage),
 }
 
-/// What is fixed about an egress port when its congestion points are built.
+/// The fixed values of an egress port when its congestion points are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {
     /// The port.
@@ -300,15 +315,15 @@ pub struct PortInfo {
     pub rate: Rate,
     /// Delay of its link.
     pub delay: Span,
-    /// Rate of what comes in by it.
+    /// Rate of the incoming direction of its link.
     pub rate_in: Rate,
-    /// Delay of its link for what comes in by it.
+    /// Delay of the incoming direction of its link.
     pub delay_in: Span,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
     /// The largest frame as the link carries it.
     pub wire: Bytes,
-    /// What a link control frame takes on the link.
+    /// Bytes of a link control frame on the link.
     pub control: Bytes,
     /// The largest base round-trip time of all pairs of hosts; zero where no mechanism of the run needs it
     /// ([`Need::Largest`](super::Need::Largest)).
@@ -319,16 +334,16 @@ hooks! {
     ($)
     /// One machine of an egress port.
     pub trait CongestionPoint => congestion_point for machines {
-        /// What it asks of its port, from the start on.
+        /// Its demands on its port, from the start on.
         fn demands(&self) -> Demands {
             Demands::default()
         }
 
-        /// Before the run: what is fixed about a port of the same switch or host, each in turn, this one too. Called where
-        /// [`Demands::ports`] says so.
+        /// Before the run: the fixed values of a port of the same switch or host; called for each port in
+        /// turn, including this one. Called where [`Demands::ports`] is set.
         fn on_port(&mut self, _port: &PortInfo) {}
 
-        /// Where the packet's flow should wait: `sub` is less than [`Demands::class_queues`].
+        /// The queue for the packet's flow: `sub` is less than [`Demands::class_queues`].
         fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
             QueueId { class: p.class, sub: 0 }
         }
@@ -343,28 +358,29 @@ hooks! {
             Gate::Open
         }
 
-        /// Is this flow, which has something to send at this host, held back? Called for the queue pairs of a host where
-        /// [`Demands::flows`] says so; the answer changes in calls of `on_event` and `on_timeout` only.
+        /// Is this flow, which has something to send at this host, held? Called for the queue pairs of a host
+        /// where [`Demands::flows`] is set; the answer changes in calls of `on_event` and `on_timeout` only.
         fn holds(&self, _now: Time, _class: Class, _flow_hash: u64) -> bool {
             false
         }
 
-        /// Which queue of a class goes next: one of `ready`, which are all queues of the class that hold packets, in their order, and
-        /// whose gate is open; or none. The scheduler then chooses among classes. Called where [`Claim::Serve`] is claimed, in place
-        /// of the scheduler's own order of a class's queues; the answer must not depend on how often it is asked.
+        /// The queue of a class that sends next: one of `ready`, which are all queues of the class that hold
+        /// packets and whose gate is open, in their order; or none. The scheduler then chooses among classes.
+        /// Called where [`Claim::Serve`] is claimed, in place of the scheduler's own order of a class's
+        /// queues; the answer must not depend on the number of calls.
         fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
             ready.iter().find(|view| view.gate.is_open(now)).map(|view| view.queue)
         }
 
-        /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for a packet. `admit`
-        /// would accept it, `gate` is open, `on_enqueue` and `on_dequeue` would neither mark nor change anything. Read again
-        /// after every call; none, by default.
+        /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for
+        /// a packet. `admit` would accept it, `gate` is open, `on_enqueue` and `on_dequeue` would neither
+        /// mark nor change anything. Read again after every call; `None`, by default.
         fn fast_path_up_to(&self) -> Option<Bytes> {
             None
         }
 
-        /// The packet has come in and is to leave here: `q.voq` includes it. With a crossbar that is before it joins the queue. Called
-        /// where `Demands::inputs` says so.
+        /// The packet has come in and will leave by this port: `q.voq` includes it. With a crossbar the call
+        /// precedes its joining of the queue. Called where `Demands::inputs` is set.
         fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
 
         /// The packet has joined the queue; `q` includes it.
@@ -377,13 +393,14 @@ hooks! {
             Mark::None
         }
 
-        /// The packet starts on the wire with the mark in `p`, which its port may just have given it: is it cleared? Called for marked
-        /// packets of data after `on_dequeue` of all machines of the port, where `Demands::clears` says so.
+        /// The packet starts on the wire with the mark in `p`, which its port may just have set: is it
+        /// cleared? Called for marked packets of data after `on_dequeue` of all machines of the port, where
+        /// `Demands::clears` is set.
         fn clears(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> bool {
             false
         }
 
-        /// What happens at the port beside the packets that come and go.
+        /// Events at the port other than packets that come and go.
         fn on_event(&mut self, _cx: &mut Cx<'_, CpAction>, _event: PortEvent<'_>) {}
 
         /// When to call `on_timeout` next.
@@ -394,17 +411,17 @@ hooks! {
         /// The instant that `next_timeout` named has come.
         fn on_timeout(&mut self, _cx: &mut Cx<'_, CpAction>) {}
 
-        /// The state that a queue is in, as results show it (`records.signals`); empty where there are no states.
+        /// The state of a queue, as results show it (`records.signals`); empty where there are no states.
         fn state(&self, _now: Time, _class: Class) -> &'static str {
             ""
         }
 
-        /// What others may read.
+        /// The signals that others may read.
         fn signals(&self, _now: Time) -> Signals {
             Signals::default()
         }
 
-        /// Is this flow one that the port holds back?
+        /// Does the port hold this flow as a harmful one?
         fn is_harmful(&self, _now: Time, _flow: FlowId) -> bool {
             false
         }

@@ -1,4 +1,4 @@
-//! Example views as in an ordinary run: for trials before a run, and for tests of mechanisms.
+//! Example views with ordinary values: for trials before a run, and for tests of mechanisms.
 //!
 //! `QpInfo { base_rtt: Span::ms(1), ..QpInfo::example() }` keeps its meaning when a view gets another field.
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl LinkInfo {
-    /// 100 Gbit/s, 1 us each way, 1500-byte frames, no buffer of its own, pauses that run out.
+    /// 100 Gbit/s, 1 us each way, 1500-byte frames, no buffer of its own, pauses that expire.
     pub fn example() -> Self {
         LinkInfo {
             rate: Rate::gbps(100),
@@ -57,7 +57,7 @@ impl QpInfo {
 }
 
 impl PacketView {
-    /// A packet of data of 1000 bytes from host 1 to host 2, not to be marked.
+    /// A packet of data of 1000 bytes from host 1 to host 2, not markable.
     pub fn example() -> Self {
         PacketView {
             flow: FlowId(0),
@@ -126,7 +126,7 @@ impl AckView<'_> {
 }
 
 impl SwitchInfo {
-    /// One that draws a hash of its own.
+    /// A switch that draws a hash of its own.
     pub fn example() -> Self {
         SwitchInfo { key: 1, hash_seed: None }
     }

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Cx;
 
-/// How long a pause lasts.
+/// Duration of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseMode {
-    /// For the time that its frame names, with refresh while congested. Source: IEEE 802.1Qbb.
+    /// For the time in its frame, with refresh while congested. Source: IEEE 802.1Qbb.
     Timer,
     /// Until a resume frame: an idealised pause. Source: the HPCC and SWING simulators.
     OnOff,
 }
 
-/// What is fixed about one link direction and class when its ends are built.
+/// The fixed values of one link direction and class when its ends are built.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInfo {
     /// Rate of the data direction.
@@ -33,15 +33,15 @@ pub struct LinkInfo {
     pub nic_rate: Rate,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
-    /// What each frame takes on the wire beyond that: preamble and gap.
+    /// Bytes of each frame on the wire in addition: preamble and gap.
     pub overhead: Bytes,
     /// Frames may be damaged on the link, in one direction or the other.
     pub has_errors: bool,
-    /// Data goes to a host, which takes in whatever comes.
+    /// Data goes to a host, which accepts all packets.
     pub to_host: bool,
     /// The class.
     pub class: Class,
-    /// What admission gives to this port and class: a static size; `Bytes::MAX` with a shared pool.
+    /// Memory that admission gives to this port and class: a static size; `Bytes::MAX` with a shared pool.
     pub buffer: Bytes,
     /// The run's pause mode, where the scenario does not choose one.
     pub pause: PauseMode,
@@ -64,7 +64,7 @@ pub enum FcFrame {
         /// Since link start, in the unit that both halves count in.
         limit: u64,
     },
-    /// Downstream, to the receiver half: what has been sent since link start.
+    /// Downstream, to the receiver half: the amount sent since link start.
     Sent {
         /// The class.
         class: Class,
@@ -73,8 +73,8 @@ pub enum FcFrame {
     },
 }
 
-/// What an ingress port holds of one class: `queued = reserved + shared + headroom`; of an input-output queued switch,
-/// `shared` is its longest virtual output queue, and nothing is in headroom.
+/// Bytes that an ingress port holds of one class: `queued = reserved + shared + headroom`; of an input-output
+/// queued switch, `shared` is its longest virtual output queue, and nothing is in headroom.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IngressView {
     /// All bytes held.
@@ -85,7 +85,7 @@ pub struct IngressView {
     pub shared: Bytes,
     /// In headroom.
     pub headroom: Bytes,
-    /// Wire bytes received since the start of the run, whatever became of them.
+    /// Wire bytes received since the start of the run, including packets dropped later.
     pub received: Bytes,
     /// Free bytes of the pool that `shared` is taken from.
     pub pool_free: Bytes,
@@ -98,7 +98,7 @@ pub enum Gate {
     Open,
     /// Not before this instant.
     Until(Time),
-    /// Not before a message says so.
+    /// Not before a message opens it.
     Closed,
 }
 
@@ -121,25 +121,26 @@ hooks! {
         /// A packet has been charged to this ingress and class.
         fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
-        /// A packet of this ingress and class has left the switch (or was discarded), and is uncharged. Called at
-        /// that instant while `awaits_release`, else not at all.
+        /// A packet of this ingress and class has left the switch (or was discarded), and its charge is
+        /// removed. Called at that instant while `awaits_release` holds, else not at all.
         fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
         /// A packet of this ingress and class has arrived, and was discarded before it was charged.
         fn on_refused(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 
-        /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when
-        /// read. Asked after every call of another method: time alone does not change it.
+        /// Must `on_release` be called, since a message may be due? If not, it is enough that views are right
+        /// when read. Checked after every call of another method: time alone does not change it.
         fn awaits_release(&self) -> bool {
             false
         }
 
-        /// The level that it keeps what it holds and what may still come at, together; none where it keeps none.
+        /// The level at which it keeps the sum of the bytes held and those that may still arrive; `None`
+        /// where it keeps none.
         fn level(&self) -> Option<Bytes> {
             None
         }
 
-        /// Does a pause last that this half has asked for?
+        /// Is a pause in effect that this half has requested?
         fn is_pausing(&self, _now: Time) -> bool {
             self.awaits_release()
         }
@@ -150,8 +151,9 @@ hooks! {
         }
 
         /// A hint for speed: below this, no callback runs. While no release is awaited, nothing is in
-        /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the answer,
-        /// `on_enqueue` does nothing and `threshold` lies above `shared`. Asked once; never, by default.
+        /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the
+        /// returned value, `on_enqueue` does nothing and `threshold` is above `shared`. Read once; never, by
+        /// default.
         fn fast_path_below(&self, _pool_free: Bytes) -> Bytes {
             Bytes::ZERO
         }
@@ -167,7 +169,7 @@ hooks! {
         /// The instant that `next_timeout` named has come.
         fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 
-        /// The link went down and came up again: both halves start afresh.
+        /// The link went down and came up again: both halves restart.
         fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
     }
 }
@@ -190,14 +192,14 @@ hooks! {
         /// May a frame of `next` wire bytes start at `now`?
         fn gate(&self, now: Time, next: Bytes) -> Gate;
 
-        /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or reset, after
-        /// which it is asked again? A half that counts what is sent never says so.
+        /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or
+        /// reset, after which it is checked again? A half that counts sent bytes always returns false.
         fn is_free(&self) -> bool {
             false
         }
 
-        /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded? Asked after
-        /// every frame, timeout and reset: time alone does not change it.
+        /// Has a watchdog taken over this queue, so that waiting and arriving packets are discarded? Checked
+        /// after every frame, timeout and reset: time alone does not change it.
         fn discards(&self, _now: Time) -> bool {
             false
         }
@@ -210,7 +212,7 @@ hooks! {
         /// The instant that `next_timeout` named has come.
         fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
 
-        /// The link went down and came up again: both halves start afresh.
+        /// The link went down and came up again: both halves restart.
         fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
     }
 }

@@ -1,12 +1,16 @@
-//! The traits of the slots, each from one definition, which also makes the forwarding of the registry's enums.
+//! The traits of the slots, each from one definition, which also makes the forwarding of the registry's
+//! enums.
 //!
-//! `hooks!` takes a trait as Rust spells it. It emits that trait, and a macro by the name after `=>` that the
-//! [registry](crate::registry) calls with its list of mechanisms: so an enum forwards exactly the hooks that the trait has.
+//! `hooks!` takes a trait in ordinary Rust syntax. It emits that trait, and a macro with the name after `=>`
+//! that the [registry](crate::registry) calls with its list of mechanisms: so an enum forwards exactly the
+//! hooks that the trait has.
 
-/// Emits a trait, and the macro `$forward` that passes its methods on to `$use`: `machines!` or `queries!` of the registry.
+/// Emits a trait, and the macro `$forward` that passes its methods on to `$use`: `machines!` or `queries!` of
+/// the registry.
 ///
-/// `$d` is a dollar sign, which a macro that defines a macro cannot write otherwise. Associated types and `build` are no hooks:
-/// what a mechanism makes differs from slot to slot, and the registry's lists say it.
+/// `$d` is a dollar sign, which a macro that defines a macro cannot write otherwise. Associated types and
+/// `build` are no hooks: the machines of a mechanism differ from slot to slot, and the registry's lists give
+/// them.
 macro_rules! hooks {
     (
         ($d:tt)

@@ -6,7 +6,7 @@ use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
 use super::{Cnp, Cx, Mark, PacketView};
 
-/// What is fixed about a queue pair when its machines are built.
+/// The fixed values of a queue pair when its machines are built.
 #[derive(Clone, Copy, Debug)]
 pub struct QpInfo {
     /// The flow at the time of building.
@@ -35,9 +35,9 @@ pub struct QpInfo {
     pub largest_rtt: Span,
     /// The largest bandwidth-delay product of all pairs of hosts; likewise.
     pub largest_bdp: Bytes,
-    /// The base round-trip time and the time that all queues on the way there take when they are full: at each
-    /// switch, what its ingress is given alone, over the rate of the egress. Without queues where no mechanism of
-    /// the flow needs them ([`Need::Queues`](super::Need::Queues)).
+    /// The base round-trip time plus the time that all queues on the path there need to drain when they are
+    /// full: at each switch, the bytes given to its ingress alone, over the rate of the egress. Without
+    /// queues where no mechanism of the flow needs them ([`Need::Queues`](super::Need::Queues)).
     pub full_rtt: Span,
     /// The largest such time of all pairs of hosts; zero where no mechanism of the run needs it.
     pub largest_full_rtt: Span,
@@ -45,7 +45,8 @@ pub struct QpInfo {
     pub mtu: Bytes,
     /// A full packet as a link carries it.
     pub wire: Bytes,
-    /// A layer below this one makes increase steps ([`ReactionPoint::on_increase`]); false for other machines.
+    /// A layer below this one makes increase steps ([`ReactionPoint::on_increase`]); false for other
+    /// machines.
     pub steps_below: bool,
     /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
     /// and no down time.
@@ -82,7 +83,7 @@ impl Products {
     }
 }
 
-/// What a reaction point, or a stack of them, allows.
+/// The limits set by a reaction point, or by a stack of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Pacing rate of wire bytes.
@@ -92,10 +93,10 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// No limit at all.
+    /// No limit.
     pub const FREE: Allowance = Allowance { rate: Rate::MAX, window: Bytes::MAX };
 
-    /// The least of both.
+    /// The minimum of both.
     pub fn least(self, other: Allowance) -> Allowance {
         Allowance { rate: self.rate.min(other.rate), window: self.window.min(other.window) }
     }
@@ -110,7 +111,7 @@ pub struct IntHop {
     pub time: Time,
     /// Bytes sent by the port before it.
     pub tx_bytes: u64,
-    /// Bytes left behind in the port's queues.
+    /// Bytes that remain in the port's queues.
     pub queue: Bytes,
 }
 
@@ -133,7 +134,7 @@ pub struct AckView<'a> {
     pub int: &'a [IntHop],
 }
 
-/// A loss as the sender learns of it.
+/// A loss as reported to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossView {
     /// Payload bytes that will be sent again.
@@ -157,15 +158,15 @@ pub struct Segment {
     pub retransmission: bool,
 }
 
-/// What a receiver answers.
+/// A receiver's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// All before `next` has arrived.
+    /// All packets before `next` have arrived.
     Ack {
         /// The expected sequence number.
         next: u64,
     },
-    /// All before `next` has arrived, `next` is missing.
+    /// All packets before `next` have arrived, `next` is missing.
     Nak {
         /// The expected sequence number.
         next: u64,
@@ -177,7 +178,7 @@ pub enum Reply {
         /// What has arrived.
         seen: u64,
     },
-    /// `psn` has arrived; of others nothing is said.
+    /// `psn` has arrived; the reply has no information about others.
     One {
         /// What has arrived.
         psn: u64,
@@ -185,7 +186,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// All before this has arrived, as far as the reply says.
+    /// All packets before this have arrived, according to the reply.
     pub fn next(self) -> u64 {
         match self {
             Reply::Ack { next } | Reply::Nak { next } | Reply::Sack { next, .. } => next,
@@ -193,7 +194,7 @@ impl Reply {
         }
     }
 
-    /// Does it answer a packet that came before one that is missing?
+    /// Does it answer a packet that arrived before one that is missing?
     pub fn reports_gap(self) -> bool {
         match self {
             Reply::Nak { .. } => true,
@@ -203,11 +204,11 @@ impl Reply {
     }
 }
 
-/// A small message between the two ends of a queue pair, which their machines make and read. It is a packet of its own in the control
-/// class, or goes with a data packet.
+/// A small message between the two ends of a queue pair, which their machines make and read. It is a packet
+/// of its own in the control class, or is carried by a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage {
-    /// What it is, by the numbers of those who exchange it.
+    /// Its kind, as the machines that exchange it number them.
     pub kind: u8,
     /// A number that it carries.
     pub number: u64,
@@ -215,7 +216,7 @@ pub struct ControlMessage {
     pub time: Time,
     /// Bytes beyond the smallest frame.
     pub padding: u8,
-    /// Ports with a meter hold it back, and may drop it ([`Meter`](super::Meter)).
+    /// Ports with a meter queue it, and may drop it ([`Meter`](super::Meter)).
     pub metered: bool,
 }
 
@@ -240,15 +241,15 @@ hooks! {
         }
         /// A data packet has arrived.
         fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView);
-        /// The sender's rate control has sent this, alone or with a data packet, for which `on_data` is called first. What is pushed
-        /// goes to the sender.
+        /// The sender's rate control has sent this, alone or with a data packet, for which `on_data` is
+        /// called first. Pushed messages go to the sender.
         fn on_message(&mut self, _cx: &mut Cx<'_, ControlMessage>, _m: &ControlMessage) {}
-        /// When to call `on_timeout` next; asked after each of `on_message` and `on_timeout`. The queue pair stays open as long as
-        /// there is such a time.
+        /// When to call `on_timeout` next; read after each of `on_message` and `on_timeout`. The queue pair
+        /// stays open as long as there is such a time.
         fn next_timeout(&self) -> Option<Time> {
             None
         }
-        /// The instant that `next_timeout` named has come. What is pushed goes to the sender.
+        /// The instant that `next_timeout` named has come. Pushed messages go to the sender.
         fn on_timeout(&mut self, _cx: &mut Cx<'_, ControlMessage>) {}
     }
 }
@@ -266,7 +267,7 @@ hooks! {
         fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
         /// A CNP has arrived.
         fn on_cnp(&mut self, _now: Time, _n: &Cnp) {}
-        /// Something was lost.
+        /// Packets were lost.
         fn on_loss(&mut self, _now: Time, _l: &LossView) {}
         /// A layer below has made an increase step, at line rate too.
         fn on_increase(&mut self, _now: Time) {}
@@ -274,19 +275,19 @@ hooks! {
         fn increases(&self) -> u64 {
             0
         }
-        /// When to call `on_timeout` next; asked when the queue pair begins, and after every call.
+        /// When to call `on_timeout` next; read when the queue pair begins, and after every call.
         fn next_timeout(&self) -> Option<Time> {
             None
         }
         /// The instant that `next_timeout` named has come.
         fn on_timeout(&mut self, _now: Time) {}
-        /// When each of its timers ticks next (`Time::NEVER`: it does not run), if each is an event of its own. Where events of
-        /// one instant happen in the order in which they were scheduled, that is asked in the place of `next_timeout`; timers that
-        /// are set at once are scheduled in this order.
+        /// When each of its timers ticks next (`Time::NEVER`: it does not run), if each is an event of its
+        /// own. Where events of one instant happen in the order in which they were scheduled, this is read in
+        /// place of `next_timeout`; timers that are set at once are scheduled in this order.
         fn ticks(&self) -> Option<[Time; TICKS]> {
             None
         }
-        /// A timer ticks, by its place in `ticks`.
+        /// A timer ticks; `_timer` is its index in `ticks`.
         fn on_tick(&mut self, _now: Time, _timer: usize) {}
         /// Does `allowance` never change, whatever happens?
         fn is_constant(&self) -> bool {
@@ -296,84 +297,89 @@ hooks! {
         fn observes_sent(&self) -> bool {
             true
         }
-        /// Likewise of `on_ack`.
+        /// Does `on_ack` do anything? If not it is not called.
         fn observes_acks(&self) -> bool {
             true
         }
-        /// Does it exchange messages with the receiver ([`Need::Messages`](super::Need::Messages))? If not, none of the next five is
-        /// called.
+        /// Does it exchange messages with the receiver ([`Need::Messages`](super::Need::Messages))? If not,
+        /// none of the next five is called.
         fn has_messages(&self) -> bool {
             false
         }
-        /// The queue pair has something to send, or no longer.
+        /// The queue pair has something to send, or no longer has.
         fn on_demand(&mut self, _now: Time, _has: bool) {}
         /// The receiver's notification point has sent this.
         fn on_message(&mut self, _now: Time, _m: &ControlMessage) {}
-        /// The next message to the receiver; asked after every call, until it returns none.
+        /// The next message to the receiver; called after every call, until it returns none.
         fn next_message(&mut self, _now: Time) -> Option<ControlMessage> {
             None
         }
-        /// What goes with the data packet that starts now, in its header: it takes no bytes. Asked before `on_sent`.
+        /// The message in the header of the data packet that starts now: it takes no bytes. Called before
+        /// `on_sent`.
         fn with_data(&mut self, _now: Time) -> Option<ControlMessage> {
             None
         }
-        /// May packets start? If not, none does, whatever rate and window say.
+        /// May packets start? If not, none does, whatever rate and window allow.
         fn is_open(&self) -> bool {
             true
         }
-        /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?
+        /// Is its window the one at line rate, which shrinks with the rate that the whole stack allows?
         fn scales_window(&self) -> bool {
             false
         }
-        /// How often a rate was set so far, the same one included, if as published each time moves the packet that
-        /// waits for its pacing time; none if that packet keeps its time.
+        /// How often a rate was set so far, including to the same value, if, as published, each setting moves
+        /// the packet that waits for its pacing time; `None` if that packet keeps its time.
         fn rates_set(&self) -> Option<u64> {
             None
         }
-        /// What this layer allows now.
+        /// The limits that this layer sets now.
         fn allowance(&self) -> Allowance;
     }
 }
 
 hooks! {
     ($)
-    /// At the sender: what to send next, and again; one per sending queue pair.
+    /// At the sender: chooses new packets and retransmissions; one per sending queue pair.
     pub trait TransportSender => transport_sender for machines {
-        /// Adds a message to what is to be sent.
+        /// Adds a message to the data to be sent.
         fn push(&mut self, message: Bytes);
-        /// Payload of what `next_segment` would give now, new data or retransmission.
+        /// Payload of the packet that `next_segment` would return now, new data or retransmission.
         fn ready(&self) -> Option<Bytes>;
-        /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be acknowledged.
+        /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be
+        /// acknowledged.
         fn has_more(&self) -> bool {
             self.ready().is_some()
         }
-        /// A NIC of ConWeave's simulator has polled whether this may send, which changes what is next there.
+        /// A NIC of ConWeave's simulator has polled whether this may send, which changes the next packet
+        /// there.
         fn on_poll(&mut self) {}
-        /// Takes the next packet; `None` exactly where `ready` is.
+        /// Takes the next packet; `None` exactly where `ready` returns it.
         fn next_segment(&mut self, now: Time) -> Option<Segment>;
-        /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
+        /// A reply has arrived: returns payload bytes newly acknowledged, and the loss that it reports.
         fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
-        /// All before this is acknowledged, now that `reply` has arrived.
+        /// All packets before this are acknowledged, now that `reply` has arrived.
         fn acknowledged(&self, reply: Reply) -> u64 {
             reply.next()
         }
-        /// Does what `next_segment` would give need room in the windows? What is counted in flight already does not.
+        /// Does the packet that `next_segment` would return need room in the windows? Bytes already counted
+        /// in flight do not.
         fn needs_room(&self) -> bool {
             true
         }
-        /// Does something wait to be sent again before all new data of the NIC, whatever its flow?
+        /// Does a retransmission wait that is sent before all new data of the NIC, of any flow?
         fn has_repeats(&self) -> bool {
             false
         }
-        /// Takes the oldest entry of what waits so; `None` if it has been acknowledged meanwhile.
+        /// Takes the oldest of these retransmissions; `None` if it has been acknowledged meanwhile.
         fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
             None
         }
-        /// Sequence number of what `next_segment` would give, or would give if there were more to send.
+        /// Sequence number of the packet that `next_segment` would return, or would return if there were more
+        /// to send.
         fn next_psn(&self) -> u64;
         /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
         fn in_flight(&self) -> Bytes;
-        /// All that was pushed is sent and, where there are acknowledgements, acknowledged.
+        /// All pushed messages are sent and, where there are acknowledgements, acknowledged.
         fn is_done(&self) -> bool;
         /// A window of its own (IRN's BDP cap).
         fn cap(&self) -> Bytes {
@@ -387,15 +393,15 @@ hooks! {
         fn times_packets(&self) -> bool {
             false
         }
-        /// Where ties go by the order of scheduling: the position in it of the timer that the next packet sets, passed before
-        /// `next_segment` and `next_repeat`.
+        /// Where ties are resolved by the order of scheduling: the position in it of the timer that the next
+        /// packet sets, passed before `next_segment` and `next_repeat`.
         fn number_timer(&mut self, _number: u64) {}
-        /// The place of the timer that `next_timeout` names; `None` where timers have none.
+        /// The position of the timer that `next_timeout` names; `None` where timers have none.
         fn timeout_number(&self) -> Option<u64> {
             None
         }
-        /// The instant that `next_timeout` named has come; what it says was lost. Of several timers of one instant it is
-        /// called for one after the other.
+        /// The instant that `next_timeout` named has come; returns the loss that it detects. If several
+        /// timers expire at one instant it is called for each in turn.
         fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
             None
         }
@@ -404,9 +410,10 @@ hooks! {
 
 hooks! {
     ($)
-    /// At the receiver: what counts as delivered, and what to answer; one per receiving queue pair.
+    /// At the receiver: decides which bytes count as delivered, and which replies to send; one per receiving
+    /// queue pair.
     pub trait TransportReceiver => transport_receiver for machines {
-        /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
+        /// A data packet has arrived: returns the payload bytes that it delivers, each exactly once.
         fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
         /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
@@ -415,15 +422,15 @@ hooks! {
     }
 }
 
-/// The messages of a queue pair, cut into packets: sequence numbers run on from message to message, and
+/// The messages of a queue pair, split into packets: sequence numbers continue from message to message, and
 /// only the last packet of a message may be short.
 #[derive(Clone, Debug)]
 pub struct Messages {
     mtu: u64,
     /// Where the oldest open message begins.
     begin: Message,
-    /// Where it ends, at the same place if none is open. It is kept apart from the others, so that a queue pair of
-    /// one message has all that it needs in one place.
+    /// Where it ends, at the same position if none is open. It is stored apart from the others, so that a
+    /// queue pair of one message has all its state in one place.
     oldest: Message,
     /// The open ones behind it, in order.
     rest: VecDeque<Message>,
@@ -434,12 +441,12 @@ pub struct Messages {
 struct Message {
     /// Sequence number after its last packet.
     end: u64,
-    /// Payload of all messages up to here; wraps, for only differences count.
+    /// Payload of all messages up to here; wraps, since only differences count.
     bytes: u64,
 }
 
 impl Messages {
-    /// None yet; full packets carry `mtu` bytes.
+    /// No messages; full packets carry `mtu` bytes.
     pub fn new(mtu: Bytes) -> Self {
         let none = Message::default();
         Messages { mtu: mtu.0, begin: none, oldest: none, rest: VecDeque::new() }
@@ -511,7 +518,7 @@ impl Messages {
         Bytes(self.offset(to).wrapping_sub(self.offset(from)))
     }
 
-    /// Forgets messages that end at or before `psn`.
+    /// Removes messages that end at or before `psn`.
     #[inline]
     pub fn release(&mut self, psn: u64) {
         while self.oldest.end <= psn && self.has_open() {

@@ -1,9 +1,9 @@
 //! The slots: traits of mechanisms, with their inputs, views and answers.
 //!
-//! A mechanism is told what happened by method calls with the time and plain values. It answers in
-//! three ways only: a decision about the packet in hand is the return value; a message for somebody
-//! else is pushed into `cx.out`; a wish to be called later is polled by `next_timeout`. It never
-//! sees an event, a queue's contents, a topology or another mechanism.
+//! The simulator notifies a mechanism of events by method calls with the time and plain values. It answers in
+//! three ways only: a decision about the current packet is the return value; a message to another machine is
+//! pushed into `cx.out`; the time of its next call is polled by `next_timeout`. It never reads an event, a
+//! queue's contents, a topology or another mechanism.
 
 #[macro_use]
 mod hooks;
@@ -51,20 +51,19 @@ pub struct Cx<'a, A> {
     pub now: Time,
     /// The stream of this machine's node and purpose.
     pub rng: &'a mut Rng,
-    /// Messages for others.
+    /// Messages to others.
     pub out: &'a mut Outbox<A>,
 }
 
 impl<A> Cx<'_, A> {
-    /// Sends `message` to whom it concerns.
+    /// Sends `message` to its destination.
     #[inline]
     pub fn push(&mut self, message: A) {
         self.out.0.push(message);
     }
 }
 
-/// Messages for others; owned and reused by the fabric, so that a push does not allocate
-/// once it is warm.
+/// Messages to others; owned and reused by the fabric, so that a push does not allocate after warm-up.
 #[derive(Debug)]
 pub struct Outbox<A>(pub Vec<A>);
 
@@ -74,7 +73,7 @@ impl<A> Default for Outbox<A> {
     }
 }
 
-/// What a mechanism may know of the packet in hand.
+/// Properties of the current packet that a mechanism may read.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketView {
     /// The flow it belongs to.
@@ -89,35 +88,36 @@ pub struct PacketView {
     pub ecn_capable: bool,
     /// It answers data: an ACK or NAK that queues among data.
     pub is_reply: bool,
-    /// It waits in a queue that may lose it, or comes from one at a switch before ([`CongestionPoint::isolates`]).
+    /// It waits in a queue that may lose it, or comes from one at an earlier switch
+    /// ([`CongestionPoint::isolates`]).
     pub isolated: bool,
-    /// The gravest mark that it has got so far.
+    /// The most severe mark that it has got so far.
     pub mark: Mark,
     /// A hash of the flow's addresses and ports, the same at every switch.
     pub flow_hash: u64,
-    /// Address of who sent it: of data the flow's sender.
+    /// Address of its sender: for data the flow's sender.
     pub source: u32,
-    /// Address of who receives it.
+    /// Address of its receiver.
     pub destination: u32,
-    /// The port that it came in by.
+    /// The port through which it arrived.
     pub ingress: PortId,
 }
 
-/// What a mechanism may know of an egress queue.
+/// Properties of an egress queue that a mechanism may read.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView {
     /// The egress port.
     pub port: PortId,
     /// The class of the queue.
     pub class: Class,
-    /// Which of the class's queues it is, from 0 on.
+    /// Index of the queue in its class, from 0 on.
     pub sub: u8,
     /// Bytes waiting in the queue.
     pub len: Bytes,
     /// Bytes waiting in the class's first queue.
     pub first: Bytes,
-    /// Bytes of its class that came in by the packet's ingress and have still to cross to this port: the input queue of an
-    /// input-output queued switch; zero in others.
+    /// Bytes of its class that came in by the packet's ingress and must still cross to this port: the input
+    /// queue of an input-output queued switch; zero in others.
     pub voq: Bytes,
     /// The port's rate.
     pub rate: Rate,
@@ -132,7 +132,7 @@ pub struct QueueView {
 pub struct ParamError {
     /// The parameter, as it is spelled in a scenario.
     pub key: &'static str,
-    /// What is wrong and what is allowed.
+    /// The error and the allowed values.
     pub message: String,
 }
 
@@ -143,17 +143,17 @@ impl ParamError {
     }
 }
 
-/// What a mechanism cannot work without, checked when a scenario is built.
+/// A requirement of a mechanism, checked when a scenario is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// In-band telemetry stamped along the path.
     Int,
-    /// The time of sending in data packets, which replies give back.
+    /// The time of sending in data packets, which replies return.
     Timestamps,
     /// The largest base round-trip time and bandwidth-delay product of all pairs of hosts.
     Largest,
-    /// What the queues of paths hold: [`QpInfo::full_rtt`], and of all pairs of hosts where `Largest` is
-    /// needed too.
+    /// Sizes of the paths' queues: [`QpInfo::full_rtt`], and of all pairs of hosts where `Largest` is needed
+    /// too.
     Queues,
     /// Acknowledgements: a reliability other than none.
     Acks,
@@ -161,9 +161,9 @@ pub enum Need {
     Marks,
     /// A congestion point that sends windows.
     Windows,
-    /// Calls of all its machines in the order of time, on one thread: they share something.
+    /// Calls of all its machines in the order of time, on one thread: they share state.
     OneOrder,
-    /// Messages between rate control and receiver: replies take the way of the data back, where a flow's path is fixed. A data
-    /// packet carries either a message or telemetry.
+    /// Messages between rate control and receiver: replies take the data's path in reverse, where a flow's
+    /// path is fixed. A data packet carries either a message or telemetry.
     Messages,
 }

@@ -21,7 +21,7 @@ pub struct FlowTuple {
 }
 
 impl FlowTuple {
-    /// The tuple of the packets that answer.
+    /// The tuple of the reply packets.
     pub fn reversed(self) -> FlowTuple {
         FlowTuple {
             source: self.destination,
@@ -39,16 +39,16 @@ impl FlowTuple {
     }
 }
 
-/// What is fixed about a switch when its router is built.
+/// The fixed values of a switch when its router is built.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchInfo {
     /// A key of the run's seed and the switch's name.
     pub key: u64,
-    /// The seed of its hash in a profile that knows one.
+    /// The seed of its hash in a profile that defines one.
     pub hash_seed: Option<u32>,
 }
 
-/// What a router may know of a candidate port.
+/// Properties of a candidate port that a router may read.
 #[derive(Clone, Copy, Debug)]
 pub struct PortView {
     /// The port.
@@ -59,11 +59,12 @@ pub struct PortView {
     pub rate: Rate,
     /// Its link is up.
     pub up: bool,
-    /// What its congestion points say.
+    /// The signals of its congestion points.
     pub signals: Signals,
-    /// The packet's flow is held back there.
+    /// The packet's flow is held there.
     pub harmful: bool,
-    /// Packets of its flow wait there, as far as the port knows: one whose congestion points choose among queues does.
+    /// Packets of its flow wait there, if the port knows: a port whose congestion points choose among queues
+    /// does.
     pub holds_flow: bool,
 }
 
@@ -71,7 +72,8 @@ hooks! {
     ($)
     /// Chooses among equal-cost ports; one per switch.
     pub trait Router: Sync => router for machines {
-        /// The choice where it depends on the flow alone, so that it is made once per flow: hosts of several threads may ask at once.
+        /// The choice where it depends on the flow alone, so that it is made once per flow: hosts of several
+        /// threads may call it at once.
         fn by_flow(&self, _flow: &FlowTuple, _ways: usize) -> Option<usize> {
             None
         }
@@ -81,13 +83,13 @@ hooks! {
             false
         }
 
-        /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
-        /// into `ports`; none where all views decide.
+        /// The port that this packet takes while [`stays`](Router::stays) is true for it, so that only that
+        /// port is examined: an index into `ports`; `None` where all views decide.
         fn usual_port(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
             None
         }
 
-        /// Does this packet take its usual way, seeing its port?
+        /// Does this packet take its usual path, given the view of its port?
         fn stays(&self, _p: &PacketView, _at: &PortView) -> bool {
             true
         }
@@ -97,23 +99,23 @@ hooks! {
     }
 }
 
-/// For one ingress and class: what its pool offers.
+/// The state of the pool for one ingress and class.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolView {
     /// Free bytes of the pool (of a static buffer: below headroom).
     pub free: Bytes,
-    /// Where `shared` ends and headroom begins, as the flow control says.
+    /// Where `shared` ends and headroom begins, according to the flow control.
     pub threshold: Bytes,
     /// Size of the headroom.
     pub headroom: Bytes,
-    /// All that a static buffer holds, headroom included; `Bytes::MAX` with a shared pool.
+    /// Size of a static buffer, headroom included; `Bytes::MAX` with a shared pool.
     pub size: Bytes,
-    /// What the switch's egress queues of data hold beyond what each has for itself; zero where admission does
-    /// not ask for it ([`Admission::egress_reserve`]).
+    /// Bytes that the switch's egress queues of data hold beyond those reserved for each; zero where
+    /// admission does not ask for it ([`Admission::egress_reserve`]).
     pub egress_used: Bytes,
 }
 
-/// Who is charged for the packet that crosses the flow control's threshold.
+/// The account that the packet which crosses the flow control's threshold is charged to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossing {
@@ -123,14 +125,14 @@ pub enum Crossing {
     Shared,
     /// The headroom, whole; it then needs one frame more. Source: the HPCC and SWING simulators.
     Headroom,
-    /// The shared part, however far beyond the threshold, while the pool has room for it; then the headroom. Source:
-    /// ConWeave's simulator, whose threshold only pauses.
+    /// The shared part, however far beyond the threshold, while the pool has room for it; then the headroom.
+    /// Source: ConWeave's simulator, whose threshold only pauses.
     Pool,
 }
 
 impl Crossing {
-    /// Do `added` bytes go below `threshold`, where `shared` bytes are already? (`added` is what a frame
-    /// brings beyond the reserve.)
+    /// Do `added` bytes fit below `threshold`, where `shared` bytes are already? (`added` is the part of a
+    /// frame beyond the reserve.)
     #[inline]
     pub fn is_below(self, shared: Bytes, added: Bytes, threshold: Bytes) -> bool {
         match self {
@@ -152,15 +154,15 @@ pub enum DropReason {
     LinkError,
     /// On a link that went down, or waiting for it.
     LinkDown,
-    /// No way to its destination.
+    /// No path to its destination.
     NoRoute,
     /// Discarded by a watchdog.
     Watchdog,
-    /// Chosen by a congestion point.
+    /// Selected by a congestion point.
     Selective,
-    /// No room in a queue that may lose, or for what comes from one.
+    /// No room in a queue that may lose packets, or for packets from one.
     IsolatedFull,
-    /// A control message, such as a credit, beyond what a port's meter lets through.
+    /// A control message, such as a credit, that exceeds a port's meter.
     Metered,
 }
 
@@ -178,7 +180,7 @@ impl DropReason {
         DropReason::Metered,
     ];
 
-    /// Has something failed, so that no buffer and no choice of a congestion point lost the packet?
+    /// Was the packet lost by a failure, not by a buffer or a choice of a congestion point?
     pub fn is_failure(self) -> bool {
         matches!(
             self,
@@ -186,7 +188,7 @@ impl DropReason {
         )
     }
 
-    /// As columns and messages spell it.
+    /// Its name in columns and messages.
     pub fn name(self) -> &'static str {
         match self {
             DropReason::Buffer => "buffer",
@@ -202,7 +204,7 @@ impl DropReason {
     }
 }
 
-/// Where a packet is charged.
+/// The account that a packet is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admit {
     /// Inside the reserve.
@@ -224,16 +226,17 @@ pub enum PoolSize {
     Total(Bytes),
 }
 
-/// What an admission takes of a switch's memory.
+/// An admission's use of a switch's memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferPlan {
-    /// A buffer of each (ingress port, class) alone; with a crossbar, of each (ingress port, egress port, class).
+    /// A buffer of each (ingress port, class) alone; with a crossbar, of each (ingress port, egress port,
+    /// class).
     pub own: Option<Sizing>,
     /// A pool shared by the switch.
     pub pool: Option<PoolSize>,
     /// Set aside for each (ingress port, class).
     pub reserve: Bytes,
-    /// Packets wait at the inputs for each output alone, and cross to queues at the outputs.
+    /// Packets wait at the inputs, for each output separately, and cross to queues at the outputs.
     pub crossbar: Option<CrossbarPlan>,
 }
 
@@ -261,13 +264,14 @@ hooks! {
             pool: &PoolView,
         ) -> Admit;
 
-        /// A hint for speed: is a packet taken in below headroom wherever it keeps `shared` below the threshold and the
-        /// pool has room for it, whatever the egress queue holds? A class without a threshold is not asked.
+        /// A hint for speed: is a packet admitted below headroom wherever it keeps `shared` below the
+        /// threshold and the pool has room for it, whatever the egress queue holds? Not called for a class
+        /// without a threshold.
         fn is_plain(&self) -> bool {
             false
         }
 
-        /// What each egress queue has for itself, if `PoolView::egress_used` is asked for.
+        /// Bytes reserved for each egress queue, if `PoolView::egress_used` is needed.
         fn egress_reserve(&self) -> Option<Bytes> {
             None
         }
@@ -289,10 +293,11 @@ pub struct ReadyView {
 
 hooks! {
     ($)
-    /// Chooses the queue that sends next; one per egress port. The control class is served before it is asked.
+    /// Chooses the queue that sends next; one per egress port. The control class is served before it is
+    /// called.
     pub trait Scheduler => scheduler for machines {
-        /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked. Not asked where a run
-        /// has one queue of data at each port: there is nothing to choose.
+        /// One of `queues` whose gate is open at `now`, or none. It must not depend on the number of calls.
+        /// Not called where a run has one queue of data at each port: there is nothing to choose.
         fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId>;
 
         /// A frame of `wire` bytes of queue `q` starts on the wire.

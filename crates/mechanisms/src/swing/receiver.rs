@@ -1,4 +1,4 @@
-//! The half at the downstream ingress of the long link: a relay's sends nothing, a switch's swings.
+//! The half at the downstream ingress of the long link: a relay's sends nothing, a switch's makes the pauses.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
@@ -13,22 +13,22 @@ pub enum Receiver {
     Swinging(Swinging),
 }
 
-/// A relay and a switch in one: what it holds counts as waiting in the relay, or as handed on to the switch, which
-/// pauses and resumes by thresholds.
+/// A relay and a switch in one: the bytes that it holds count as waiting in the relay, or as forwarded to the
+/// switch, which pauses and resumes by thresholds.
 #[derive(Clone, Debug)]
 pub struct Swinging {
     class: Class,
-    /// At which the relay would hand on.
+    /// Rate at which the relay would forward.
     rate: Rate,
-    /// Bytes handed on at which it pauses.
+    /// Forwarded bytes at which it pauses.
     xoff: u64,
-    /// At which it resumes.
+    /// Forwarded bytes at which it resumes.
     xon: u64,
     /// From a pause to its refresh; none in on-off mode.
     refresh_after: Option<Span>,
     /// All bytes held.
     held: u64,
-    /// Of these, the bytes that are handed on.
+    /// Of these, the bytes that are forwarded.
     handed_on: u64,
     /// When they were counted.
     at: Time,
@@ -52,7 +52,7 @@ impl Swinging {
         }
     }
 
-    /// Hands on what the time since the last count lets through: nothing while the relay is paused.
+    /// Forwards the bytes that the time since the last count allows: none while the relay is paused.
     fn advance(&mut self, now: Time) {
         if !self.paused {
             let waiting = self.held - self.handed_on;
@@ -68,7 +68,7 @@ impl Swinging {
         self.at = now;
     }
 
-    /// What leaves was handed on before.
+    /// Departing bytes were forwarded before.
     fn follow(&mut self, now: Time, held: Bytes) {
         self.advance(now);
         let left = self.held.saturating_sub(held.0);
@@ -92,7 +92,7 @@ impl Swinging {
         cx.push(FcFrame::Pause { class: self.class, quanta: Quanta::MAX });
     }
 
-    /// When enough will have been handed on to pause, if nothing leaves before.
+    /// When enough bytes will have been forwarded to pause, if none leave before.
     fn crossing(&self) -> Option<Time> {
         let missing = self.xoff.saturating_sub(self.handed_on);
         let ahead = !self.paused && self.held - self.handed_on >= missing;
@@ -139,7 +139,7 @@ impl FcReceiver for Receiver {
         swinging.decide(cx);
     }
 
-    /// The upstream starts open; it is paused at once if what is held asks for it.
+    /// The upstream starts unpaused; it is paused at once if the bytes held require it.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         let Receiver::Swinging(swinging) = self else { return };
         swinging.follow(cx.now, q.queued);

@@ -1,4 +1,4 @@
-//! Packets that circulate in a loop: which have made their passes, and when the next one has.
+//! Packets that circulate in a loop: which of them have made their passes, and when the next one has.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,13 @@ use floodway_units::{Bytes, Class, Rate, Span, Time};
 
 use crate::slots::Gate;
 
-/// A round, in the parts in which rounds are counted: so that a fraction of one is kept.
+/// A round, in the units in which rounds are counted: so that fractions are kept.
 const ROUND: u128 = 1 << 24;
 
-/// The most that one round adds to the odds of a mark: beyond it a packet is marked as good as surely.
+/// Maximum that one round adds to the odds of a mark: above it a packet is almost certainly marked.
 const SURE: f64 = 50.0;
 
-/// RED at the loop: how likely a packet is marked in a pass.
+/// RED at the loop: the probability that a packet is marked in a pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marking {
     pub kmin: Bytes,
@@ -21,7 +21,8 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    /// The negative logarithm of the chance that a pass leaves no mark, with so much in the loop: so passes add up.
+    /// The negative logarithm of the probability that a pass leaves no mark, for these bytes in the loop: so
+    /// passes add up.
     fn odds(&self, bytes: Bytes) -> f64 {
         if bytes <= self.kmin || self.pmax == 0.0 {
             return 0.0;
@@ -37,17 +38,18 @@ impl Marking {
 /// No packet waits for its last round.
 const NEVER: u128 = u128::MAX;
 
-/// A packet that waits in a queue of its own.
+/// A packet that waits in one of the queues for slowed flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     flow: u64,
     class: Class,
     frame: Bytes,
-    /// The round, in parts, after which it has made its passes.
+    /// The round, in units, after which it has made its passes.
     last: u128,
-    /// When it may leave: not before those that came before it.
+    /// When it may leave: not before earlier packets of its queue.
     leaves: u128,
-    /// The odds of marks in all rounds so far when it came; once it has made its passes, those of its own.
+    /// The odds of marks in all rounds until its arrival; once it has made its passes, the odds of its own
+    /// rounds.
     odds: f64,
 }
 
@@ -57,7 +59,7 @@ impl Held {
     }
 }
 
-/// The packets of a queue, in their order: first those that have made their passes.
+/// The packets of a queue, in order: first those that have made their passes.
 #[derive(Clone, Debug, Default)]
 struct List {
     held: VecDeque<Held>,
@@ -71,7 +73,7 @@ impl List {
     }
 }
 
-/// A loop: all that is in it goes round together, once in `latency`, or in the time in which `rate` sends it.
+/// A loop: all its packets circulate together, once in `latency`, or in the time in which `rate` sends them.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     rate: Rate,
@@ -79,17 +81,17 @@ pub(super) struct Rounds {
     marking: Marking,
     /// The odds of marks in all rounds so far.
     odds: f64,
-    /// What is in the loop.
+    /// Bytes in the loop.
     bytes: Bytes,
-    /// Rounds until `at`, in parts. They are counted while something is in the loop.
+    /// Rounds until `at`, in units. They are counted while the loop is not empty.
     passed: u128,
     at: Time,
-    /// The least round after which a packet that is in the loop leaves it.
+    /// The lowest round after which a packet in the loop leaves it.
     next: u128,
-    /// Classes of which packets have come, and how many queues each has.
+    /// Classes whose packets have arrived, and the number of queues of each.
     classes: Vec<Class>,
     queues: usize,
-    /// Of each class in a row.
+    /// The lists of all classes, class by class.
     lists: Vec<List>,
 }
 
@@ -123,7 +125,7 @@ impl Rounds {
         self.step(now.max(self.at));
     }
 
-    /// A packet of the class's queue `own` has come, which makes so many passes.
+    /// A packet of the class's queue `own` has arrived, which makes `passes` passes.
     pub fn enter(&mut self, own: usize, held: Held, passes: u32) {
         let at = self.list_of(held.class, own);
         let list = &mut self.lists[at];
@@ -142,7 +144,7 @@ impl Rounds {
         }
     }
 
-    /// A packet of the flow leaves its queue, sent or not: the odds that its passes have marked it.
+    /// A packet of the flow leaves its queue, sent or not: returns the odds that its passes have marked it.
     pub fn leave(&mut self, own: usize, flow: u64, class: Class) -> f64 {
         let at = self.list_of(class, own);
         let list = &mut self.lists[at];
@@ -157,7 +159,7 @@ impl Rounds {
         0.0
     }
 
-    /// The packets of a flow leave the loop after the round at work, or when those before them do.
+    /// The packets of a flow leave the loop after the current round, or when those before them do.
     pub fn hurry(&mut self, own: usize, flow: u64) {
         let soon = self.passed + ROUND;
         for list in self.lists.iter_mut().skip(own).step_by(self.queues) {
@@ -186,17 +188,17 @@ impl Rounds {
         due.filter(|&due| due > now).map_or(Gate::Open, Gate::Until)
     }
 
-    /// When the next packet has made its passes, if nothing comes or goes.
+    /// When the next packet has made its passes, if no packet arrives or leaves.
     pub fn next(&self) -> Option<Time> {
         (self.next != NEVER).then(|| self.when(self.next))
     }
 
-    /// What a round takes.
+    /// The duration of a round.
     fn round(&self) -> Span {
         self.latency.max(self.rate.time_to_send(self.bytes))
     }
 
-    /// When so many rounds are over, rounded up.
+    /// When this many rounds are over, rounded up.
     fn when(&self, rounds: u128) -> Time {
         let parts = rounds.saturating_sub(self.passed);
         let span = parts.saturating_mul(u128::from(self.round().0)).div_ceil(ROUND);
@@ -204,7 +206,7 @@ impl Rounds {
         Time(u64::try_from(at).unwrap_or(u64::MAX - 1))
     }
 
-    /// Rounds pass until `to`, in none of which a packet makes its last pass.
+    /// Lets rounds pass until `to`, in none of which a packet makes its last pass.
     fn step(&mut self, to: Time) {
         if self.bytes > Bytes::ZERO {
             let span = u128::from(to.since(self.at).0);
@@ -215,7 +217,7 @@ impl Rounds {
         self.at = to;
     }
 
-    /// Takes those out of the loop that have made their passes.
+    /// Removes the packets from the loop that have made their passes.
     fn finish(&mut self) {
         for list in &mut self.lists {
             while let Some(held) = list.held.get_mut(list.done).filter(|held| held.leaves <= self.passed) {
@@ -227,7 +229,7 @@ impl Rounds {
         self.look();
     }
 
-    /// Looks for the one that leaves the loop next.
+    /// Finds the next packet to leave the loop.
     fn look(&mut self) {
         self.next = self.lists.iter().filter_map(List::next).min().unwrap_or(NEVER);
     }

@@ -1,4 +1,4 @@
-//! Presets: published values, and the user's beside them.
+//! Presets: published values, and the user's changes to them.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     pub(super) t_low: f64,
     pub(super) t_high: f64,
     pub(super) min_rtt: f64,
-    /// None where the algorithm is not the patched one.
+    /// `None` where the algorithm is not the patched one.
     pub(super) rtt_ref: Option<f64>,
     pub(super) rai: Rate,
     pub(super) rhai: Rate,
@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub(super) hai_below: bool,
     pub(super) rmin: Rate,
     pub(super) line: Rate,
-    /// None where updates go by round trips.
+    /// `None` where updates are made per round trip.
     pub(super) segment: Option<Bytes>,
     /// Of a full packet's payload at the NIC.
     pub(super) serialisation: Span,
@@ -64,7 +64,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The preset's values with those given beside it, for a queue pair's NIC.
+    /// The preset's values with the given changes, for a queue pair's NIC.
     pub(super) fn settings(&self, qp: &QpInfo) -> Result<Settings, ParamError> {
         self.check()?;
         let hpcc = self.preset == Preset::Hpcc;
@@ -127,7 +127,7 @@ impl Params {
         Ok(())
     }
 
-    /// Refuses what the chosen form has no use for.
+    /// Rejects parameters that the chosen form does not use.
     fn check_preset(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
         if self.preset == Preset::Hpcc && self.segment.is_some() {

@@ -90,7 +90,7 @@ def plot(request: Request) -> int:
 
 
 def _refuse_unused(request: Request) -> None:
-    """Refuse options that mean nothing for the kind of picture, rather than leave them unheard."""
+    """Refuse options that mean nothing for the kind of picture, rather than ignore them."""
     given = {
         "--workload": request.workloads,
         "--metric": request.metric is not None,

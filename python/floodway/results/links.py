@@ -1,7 +1,7 @@
 """Summaries of watched links: what they carried, and for how long they were blocked while packets waited.
 
 A link is loaded while a full packet or more waits for it, on average over a bucket of its series: a
-bucket with less may be idle for want of traffic, which says nothing about flow control.
+bucket with less may be idle because it has no traffic, which says nothing about flow control.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ LosslessVerdict = Literal["held-by-sizing", "held-in-run", "violated", "not-aske
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """What lossless classes lost for want of buffer.
+    """What lossless classes lost because a buffer was full.
 
     Attributes
     ----------
@@ -96,8 +96,8 @@ class Lossless:
     Attributes
     ----------
     verdict
-        `held-by-sizing`: nothing was dropped for want of buffer, and nothing can be. `held-in-run`: nothing
-        was dropped in this run, though sizes do not promise it. `violated`: something was dropped.
+        `held-by-sizing`: nothing was dropped because a buffer was full, and nothing can be. `held-in-run`:
+        nothing was dropped in this run, though sizes do not promise it. `violated`: something was dropped.
         `not-asked`: no class has a lossless flow control. `held`: nothing was dropped, and an older version
         did not say what sizes promise.
     short
@@ -107,7 +107,7 @@ class Lossless:
     react_is_zero
         Whether some size assumes an upstream that obeys a pause at once.
     loss
-        What was dropped for want of buffer.
+        What was dropped because a buffer was full.
     failed
         What was lost by damaged frames, links that were down, for lack of a route, or by watchdogs.
     """
@@ -121,7 +121,7 @@ class Lossless:
 
     @property
     def is_held(self) -> bool:
-        """Whether nothing was dropped for want of buffer."""
+        """Whether nothing was dropped because a buffer was full."""
         return self.verdict in ("held-by-sizing", "held-in-run", "held")
 
     @classmethod

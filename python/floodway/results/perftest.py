@@ -84,7 +84,7 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
 
 
 def _tests(run: RunInfo) -> Mapping[str, Any]:
-    """By workload, in the order of the scenario: what it measures, between whom."""
+    """By workload, in the order of the scenario: what it measures, and between which hosts."""
     tests = cast("Mapping[str, Any]", run.scenario.get("perftest", {}))
     written = [workload["name"] for workload in run.scenario["scenario"]["workload"]] if tests else []
     return {name: tests[name] for name in written if name in tests}

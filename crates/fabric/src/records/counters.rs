@@ -63,7 +63,7 @@ pub(crate) struct RareCounters {
     pub pfc_tx: u64,
     /// Packets dropped, by reason.
     pub drops: [u64; DropReason::ALL.len()],
-    /// Bytes dropped for want of buffer.
+    /// Bytes dropped because a buffer was full.
     pub buffer_drop_bytes: u64,
     /// Bytes dropped because of a failure: a damaged frame, a link that was down, no path, a watchdog.
     pub failure_drop_bytes: u64,

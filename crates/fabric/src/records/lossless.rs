@@ -29,7 +29,7 @@ impl World<'_> {
         }
     }
 
-    /// What was dropped for want of buffer.
+    /// What was dropped because a buffer was full.
     fn loss(&self) -> Option<Loss> {
         let first = self.run.kept.records.first_drop?;
         let port_classes = self.accounts().filter(|(_, port_class)| port_class.lossless);

@@ -185,7 +185,7 @@ pub struct Lossless {
     pub unproven: Vec<Unproven>,
     /// Sizes assume that some upstream obeys a pause at once (`react = "0us"`).
     pub react_is_zero: bool,
-    /// What was dropped for want of buffer.
+    /// What was dropped because a buffer was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
     /// What was lost by failures: damaged frames, links that were down, no path, watchdogs.
@@ -193,7 +193,7 @@ pub struct Lossless {
     pub failed: Option<Failed>,
 }
 
-/// Whether lossless classes lost nothing for want of buffer, and how sure that is.
+/// Whether lossless classes lost nothing because a buffer was full, and how sure that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LosslessVerdict {
@@ -208,7 +208,7 @@ pub enum LosslessVerdict {
 }
 
 impl Lossless {
-    /// Was nothing dropped for want of buffer?
+    /// Was nothing dropped because a buffer was full?
     pub fn is_held(&self) -> bool {
         matches!(self.verdict, LosslessVerdict::HeldBySizing | LosslessVerdict::HeldInRun)
     }
@@ -242,7 +242,7 @@ pub struct Unproven {
     pub ports: u64,
 }
 
-/// What lossless classes lost for want of buffer.
+/// What lossless classes lost because a buffer was full.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// Packets dropped in all.

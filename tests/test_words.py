@@ -1,0 +1,125 @@
+"""Words: names and phrases that were replaced by those of the field do not come back."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+#: Identifiers of Rust and Python that are gone, with what replaced them.
+IDENTIFIERS = {
+    "Agenda": "Events",
+    "Culprit": "HarmfulFlow",
+    "Notice": "Cnp",
+    "RegionNotice": "CongestionNotification",
+    "Spread": "DestinationPattern",
+    "Told": "CnpLimiter",
+    "Unheard": "Unobservable",
+    "bears_unpaused": "tolerates_unpaused",
+    "caveats": "warnings",
+    "charge_unheard": "charge_on_fast_path",
+    "hasty_timers": "early_timeout_warning",
+    "hears": "observes",
+    "heeds_cnps": "reacts_to_cnp",
+    "is_culprit": "is_harmful",
+    "kick": "try_transmit",
+    "lane": "port_class",
+    "lanes": "port_classes",
+    "look_ahead": "prefetch",
+    "looked_at": "on_poll",
+    "may_tell": "may_notify",
+    "on_notice": "on_cnp",
+    "quiet_below": "fast_path_below",
+    "quiet_up_to": "fast_path_up_to",
+    "recounts": "reports_waiting",
+    "sends_unheard": "sends_on_fast_path",
+    "settle_ideals": "compute_changed_ideals",
+    "tells_of_gap": "reports_gap",
+    "tells_of_marks": "reports_marks",
+    "unheard": "on the fast path",
+    "usual_way": "usual_port",
+}
+
+#: Modules that are gone, of Rust and of Python.
+RUST_FILES = (
+    *(
+        "agenda",
+        "ahead",
+        "border",
+        "crossing",
+        "culprits",
+        "floor",
+        "lanes",
+        "pays",
+        "ring",
+        "spread",
+        "told",
+    ),
+    *("ways", "whole", "words"),
+)
+PYTHON_FILES = ("conduct", "judged", "place", "reading", "telling", "words")
+
+#: Words that no heading and no message has.
+PHRASES = (
+    *("culprit", "heed", "hold its peace", "reckon", "send word", "unheard", "whoever", "whom"),
+    *("elsewise", "is none that", "for want of"),
+)
+
+
+@cache
+def tracked(pattern: str) -> tuple[Path, ...]:
+    """Return the files of the repository that match a pattern of git."""
+    done = subprocess.run(
+        ["git", "ls-files", "--", pattern],  # noqa: S607 (whichever git there is)
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip("no checkout of git")
+    return tuple(path for name in done.stdout.splitlines() if (path := ROOT / name).is_file())
+
+
+def lines_with(pattern: re.Pattern[str], *files: Path, code: bool) -> list[str]:
+    """Find lines with a pattern, in code without its comments, or anywhere."""
+    found = []
+    for file in files:
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            text = re.sub(r"(//|#).*$", "", line) if code else line
+            if pattern.search(text):
+                found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
+    return found
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS)
+def test_an_old_name_is_not_in_code(name: str) -> None:
+    files = (*tracked("crates/**/*.rs"), *tracked("examples/**/*.rs"), *tracked("python/**/*.py"))
+    found = lines_with(re.compile(rf"(?<![\w\"']){name}(?![\w\"'])"), *files, code=True)
+    assert not found, f"{name} is now {IDENTIFIERS[name]}:\n" + "\n".join(found)
+
+
+def test_no_file_has_an_old_name() -> None:
+    rust = [file for file in tracked("crates/**/*.rs") if file.stem in RUST_FILES]
+    python = [file for file in tracked("python/**/*.py") if file.stem in PYTHON_FILES]
+    assert not [*rust, *python]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_no_heading_has_an_old_word(phrase: str) -> None:
+    pages = (*tracked("docs/*.md"), *tracked("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+    found = lines_with(re.compile(rf"^#+ .*\b{phrase}\b", flags=re.IGNORECASE), *pages, code=False)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_no_message_has_an_old_word(phrase: str) -> None:
+    files = [file for file in tracked("crates/**/*.rs") if "/tests" not in file.as_posix()]
+    files += tracked("python/**/*.py")
+    found = lines_with(re.compile(rf"\"[^\"]*\b{phrase}\b[^\"]*\"", flags=re.IGNORECASE), *files, code=True)
+    assert not found, "\n".join(found)

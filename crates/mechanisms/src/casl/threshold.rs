@@ -2,17 +2,17 @@
 
 use floodway_units::Bytes;
 
-/// How Q1 follows from what a period has brought.
+/// Parameters by which Q1 follows from the events of a period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     /// Kmin and Kmax.
     pub bounds: (Bytes, Bytes),
-    /// More misjudged labels than this share raise Q1.
+    /// Share of misjudged labels above which Q1 is raised.
     pub misjudged: f64,
-    /// By these factors.
+    /// The factors by which Q1 is raised and lowered.
     pub raise: f64,
     pub lower: f64,
-    /// Q1 stays what it is.
+    /// Whether Q1 is constant.
     pub fixed: bool,
 }
 
@@ -53,7 +53,7 @@ impl Threshold {
         self.paused = true;
     }
 
-    /// Has the period brought anything from which to learn?
+    /// Whether the period has had any event to learn from.
     pub fn has_news(&self) -> bool {
         self.misjudged > 0 || self.paused
     }
@@ -88,7 +88,7 @@ mod tests {
         fixed: false,
     };
 
-    /// Q1 after a period with so many labels, of which so many were wrong, and perhaps a PAUSE.
+    /// Q1 after a period with this many labels, this many wrong ones, and possibly a PAUSE.
     fn after(law: Law, start: u64, labelled: u32, misjudged: u32, paused: bool) -> u64 {
         let mut threshold = Threshold::new(law, Bytes(start));
         (0..labelled).for_each(|_| threshold.labelled());

@@ -1,4 +1,4 @@
-//! Presets: published values, and the user's beside them.
+//! Presets: published values, and the user's overrides.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub enum Preset {
     Simulator,
 }
 
-/// Every value, as the machines use it.
+/// All values, as the state machines use them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) eta: f64,
@@ -96,7 +96,7 @@ impl Params {
         Ok(window)
     }
 
-    /// The preset's values with those given beside it, for a queue pair.
+    /// The preset's values with the user's overrides, for a queue pair.
     pub(super) fn settings(&self, qp: &QpInfo) -> Result<Settings, ParamError> {
         self.check()?;
         let paper = self.is_paper();
@@ -122,7 +122,7 @@ impl Params {
         })
     }
 
-    /// What measures utilisation for a queue pair of these settings.
+    /// The meter that measures utilisation for a queue pair of these settings.
     pub(super) fn meter(&self, qp: &QpInfo, settings: &Settings) -> Meter {
         let paper = self.is_paper();
         // HPCC's simulator counts whole nanoseconds.
@@ -160,7 +160,7 @@ impl Params {
         Ok(())
     }
 
-    /// Refuses what the chosen form has no use for.
+    /// Refuses parameters that the selected form does not use.
     fn check_preset(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
         if !self.is_paper() {

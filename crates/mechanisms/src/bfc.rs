@@ -178,11 +178,11 @@ impl Params {
 
     fn refused(&self) -> Option<ParamError> {
         let given = |key, value: u64, (least, most)| {
-            let message = format!("{value} was given; it takes {least} to {most}");
+            let message = format!("{value} is not allowed; the range is {least} to {most}");
             (value < least || value > most).then(|| ParamError::new(key, message))
         };
         let none = |key, span: Option<Span>| {
-            let message = "0 is no time; write it like \"4us\"";
+            let message = "0 is not allowed; write a time above 0, like \"4us\"";
             (span == Some(Span::ZERO)).then(|| ParamError::new(key, message))
         };
         given("queues", self.queues.into(), (1, MOST_QUEUES.into()))
@@ -203,7 +203,7 @@ impl Detection for Params {
         let (hop, frame) = (self.hop(port), self.frame(port));
         if hop.interval <= frame {
             let message = format!(
-                "{} is given, and the frame of a filter takes {frame} here: more of them would come than the link carries",
+                "{} is too short: a filter frame takes {frame} on this link, so filters would exceed its rate",
                 hop.interval
             );
             return Err(ParamError::new("interval", message));

@@ -255,7 +255,7 @@ impl Params {
         // Section V: the field of a pause frame holds 65535 quanta.
         if longest > u64::from(Quanta::MAX.0) {
             let message = format!(
-                "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame names {} at most",
+                "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame can carry at most {}",
                 self.slot,
                 link.rate,
                 Quanta::MAX.0
@@ -268,7 +268,7 @@ impl Params {
     fn check(&self, time_slots: TimeSlots, link: &LinkInfo) -> Result<(), ParamError> {
         let refuse = |key, message: String| Err(ParamError::new(key, message));
         if self.pause == Some(PauseMode::OnOff) {
-            let why = "\"on-off\" cannot carry Bifrost: its frames name how long the upstream is to pause, \
+            let why = "\"on-off\" cannot carry Bifrost: its frames carry the length of the pause, \
                        and nothing else ends a pause; allowed: \"timer\"";
             return refuse("pause", why.into());
         }

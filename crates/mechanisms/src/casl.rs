@@ -220,14 +220,17 @@ impl Default for Params {
 impl Params {
     fn check(&self) -> Result<(), ParamError> {
         if self.kmax == Bytes::ZERO {
-            return Err(ParamError::new("kmax", "0B is no queue; write it like \"400KB\""));
+            return Err(ParamError::new("kmax", "0B is not allowed; write a size above 0, like \"400KB\""));
         }
         if self.kmin > self.kmax {
             let message = format!("kmin = {} is above kmax = {}", self.kmin, self.kmax);
             return Err(ParamError::new("kmin", message));
         }
         if self.threshold == OrAuto::Given(Bytes::ZERO) {
-            return Err(ParamError::new("threshold", "0B is no queue; write it like \"250KB\", or \"auto\""));
+            return Err(ParamError::new(
+                "threshold",
+                "0B is not allowed; write a size above 0, like \"250KB\", or \"auto\"",
+            ));
         }
         self.check_numbers()?;
         let spans = [
@@ -237,7 +240,9 @@ impl Params {
             ("adapt-every", self.adapt_every),
         ];
         match spans.into_iter().find(|(_, span)| *span == Span::ZERO) {
-            Some((key, _)) => Err(ParamError::new(key, "0us is no time; write it like \"100us\"")),
+            Some((key, _)) => {
+                Err(ParamError::new(key, "0us is not allowed; write a time above 0, like \"100us\""))
+            }
             None => Ok(()),
         }
     }

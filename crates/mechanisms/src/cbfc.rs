@@ -204,10 +204,10 @@ impl Params {
         let period = self.period_on(link);
         if period < least {
             let why = format!("{period} is too short: a message takes {least} at {}", link.reverse_rate);
-            return refuse("period", format!("{why}, and the period is no less"));
+            return refuse("period", format!("{why}, and the period must be at least that"));
         }
         if self.on_change == Some(Bytes::ZERO) {
-            return refuse("on-change", "0B would be always; it is 1B or more, or is left out".into());
+            return refuse("on-change", "0B is not allowed; give at least 1B, or leave it out".into());
         }
         if link.buffer == Bytes::MAX && !link.to_host {
             let why = "cbfc needs a buffer of the port's own (buffer.static); a shared pool sets none aside";

@@ -128,7 +128,7 @@ impl Scheduling for Params {
             })? as u32;
         }
         if quanta.contains(&0) {
-            return Err(ParamError::new("quantum", "a turn of no bytes never sends"));
+            return Err(ParamError::new("quantum", "a quantum of 0B never sends"));
         }
         let start = State { current: 0, deficit: [0; Class::COUNT] };
         Ok(Scheduler { quanta, state: start, picked: None })

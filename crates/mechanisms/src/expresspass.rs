@@ -80,7 +80,10 @@ impl Reaction for Params {
 
     fn build(&self, _qp: &QpInfo) -> Result<Rp, ParamError> {
         if self.request_timeout == Span::ZERO {
-            return Err(ParamError::new("request-timeout", "0 is no time; write it like \"100us\""));
+            return Err(ParamError::new(
+                "request-timeout",
+                "0 is not allowed; write a time above 0, like \"100us\"",
+            ));
         }
         Ok(Rp {
             timeout: self.request_timeout,

@@ -86,7 +86,7 @@ impl Detection for Params {
         }
         for (key, packets) in [("queue", self.queue), ("burst", self.burst)] {
             if packets == 0 {
-                return Err(ParamError::new(key, "0 lets no credit through; it takes 1 at least"));
+                return Err(ParamError::new(key, "0 lets no credit through; the minimum is 1"));
             }
         }
         let rate = self.credit_rate(port.rate, port.wire);

@@ -378,5 +378,5 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(refused(Params { interval: Some(Span(16_960)), ..default }), "interval");
     assert!(Params { interval: Some(Span(16_961)), ..default }.build(&port(100)).is_ok());
     let error = Params { queues: 64, ..default }.build(&port(100)).expect_err("it is refused");
-    assert_eq!(error.message, "64 was given; it takes 1 to 63");
+    assert_eq!(error.message, "64 is not allowed; the range is 1 to 63");
 }

@@ -161,10 +161,7 @@ impl Params {
             }
         }
         if self.byte_counter == Some(Bytes::ZERO) {
-            return Err(ParamError::new(
-                "byte-counter",
-                "a step after 0B is one without end; the least is 1B",
-            ));
+            return Err(ParamError::new("byte-counter", "0B is not allowed; the minimum is 1B"));
         }
         if self.rmin == Some(Rate(0)) {
             return Err(ParamError::new("rmin", "a rate of 0bps never sends"));

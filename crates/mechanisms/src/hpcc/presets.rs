@@ -144,7 +144,7 @@ impl Params {
             ));
         }
         if self.expected_flows == Some(0) {
-            return refuse("expected-flows", "0 flows share no window; the least is 1");
+            return refuse("expected-flows", "0 flows are not allowed; the minimum is 1");
         }
         if self.rmin == Some(Rate(0)) {
             return refuse("rmin", "a rate of 0bps never sends");
@@ -155,7 +155,7 @@ impl Params {
             return Err(ParamError::new("base-rtt", message));
         }
         if self.int_multi == Some(0) {
-            return refuse("int-multi", "units of 0B count nothing; the least is 1");
+            return refuse("int-multi", "0 is not allowed; the minimum is 1");
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Params {
             };
         }
         if self.wai.is_some() && self.expected_flows.is_some() {
-            return refuse("expected-flows", "wai is given, which is what they would give");
+            return refuse("expected-flows", "wai is given, which replaces expected-flows");
         }
         if self.rai.is_some() {
             return refuse("rai", "preset = \"paper\" adds to its window; give wai or expected-flows");

@@ -63,8 +63,7 @@
 //!
 //! - Cho, Jang and Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", SIGCOMM 2017.
 //! - Its simulator, `xpass/xpass.cc` of ns2-xpass: round-trip time, least rate, jitter;
-//!   `scripts/large-scale-fattree.tcl` and
-//!   `scripts/dumbell-topology.tcl`: parameters.
+//!   `scripts/large-scale-fattree.tcl` and `scripts/dumbell-topology.tcl`: parameters.
 
 use floodway_units::{Bytes, Rng, Span, Time, uniform};
 use schemars::JsonSchema;

@@ -139,16 +139,14 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
     /// T: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all
-    /// pairs
-    /// of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
+    /// pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
     /// Source: floodway's choice for paths of very different length; `GLOBAL_T` of HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<OfPath<Span>>,
     /// `W_init`, payload bytes in flight at line rate: a size of at least one full packet, `"auto"` for the
-    /// NIC's
-    /// rate times `base-rtt` in `paper` and the path's bandwidth-delay product in `simulator`, or `"largest"`
-    /// for that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`, which also
-    /// divides queues by it.
+    /// NIC's rate times `base-rtt` in `paper` and the path's bandwidth-delay product in `simulator`, or
+    /// `"largest"` for that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`,
+    /// which also divides queues by it.
     /// Source: Li et al., section 3.2; `GLOBAL_T` of HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<OfPath<Bytes>>,

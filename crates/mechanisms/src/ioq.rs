@@ -1,6 +1,5 @@
 //! An input-output queued switch: a queue for each output at each input, a queue at each output, and a
-//! crossbar
-//! between them (the switch of RCM's paper; scheduling after iSLIP, McKeown 1999).
+//! crossbar between them (the switch of RCM's paper; scheduling after iSLIP, McKeown 1999).
 //!
 //! ```text
 //!  input 0 ─┬─[ VOQ to output 0 ]─┐            ┌─[ output queue 0 ]─► link
@@ -59,8 +58,7 @@
 //! - McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking
 //!   7(2), 1999.
 //! - Dai and Prabhakar, "The Throughput of Data Switches with and without Speedup", INFOCOM 2000 (maximal
-//!   matchings at a
-//!   speed-up of 2).
+//!   matchings at a speed-up of 2).
 
 use floodway_units::{Bytes, Rng, Time};
 use schemars::JsonSchema;

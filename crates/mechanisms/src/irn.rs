@@ -59,11 +59,9 @@
 //!
 //! - Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018.
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
-//!   6, and
-//!   its simulator's `rdma-tx-queue-pair.cc`.
+//!   6, and its simulator's `rdma-tx-queue-pair.cc`.
 //! - Song et al., "Network Load Balancing with In-network Reordering Support for RDMA", SIGCOMM 2023
-//!   (ConWeave),
-//!   its simulator's `rdma-hw.cc`.
+//!   (ConWeave), its simulator's `rdma-hw.cc`.
 
 use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
@@ -145,8 +143,7 @@ pub enum Form {
 #[schemars(rename = "IrnPreset")]
 pub enum Preset {
     /// One value for all pairs: the window of the network's longest path, and the form's timeouts. Source:
-    /// IRN,
-    /// sections 3.2 and 4.1; SWING, section 6.1.
+    /// IRN, sections 3.2 and 4.1; SWING, section 6.1.
     #[default]
     Published,
     /// Separate values for each pair, from its path, by the same formulas. Source: floodway's choice; both

@@ -73,7 +73,7 @@ fn a_pool_a_tiny_buffer_and_malformed_times_are_refused_at_their_lines() {
             "period",
             "a message takes 1.68ns at 400G, and the period must be at least that",
         ),
-        ("{ on-change = \"0B\" }", "on-change", "it is 1B or more, or is left out"),
+        ("{ on-change = \"0B\" }", "on-change", "give at least 1B, or leave it out"),
     ] {
         let error = refused(&own(parameters));
         assert!(error.starts_with(&format!("a.toml:8: long-haul.flow-control.cbfc.{key}: ")), "{error}");

@@ -365,7 +365,7 @@ impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let (vfid, sub) = (self.vfid(p.flow_hash), usize::from(q.sub));
         let active = self.port_class(p.class).queues.active_with(vfid, sub);
-        // The queue of first packets counts nothing.
+        // Packets in the queue of first packets are not counted.
         let counts = sub > 0 && q.len > self.threshold(p.ingress, active);
         let port_class = self.port_class(p.class);
         port_class.queues.join(cx.rng, sub, vfid, counts);

@@ -387,7 +387,7 @@ impl Isolation {
             self.learns += params.learn_every;
         }
         if self.learns <= now {
-            // These periods have brought nothing, but labels that have turned out well.
+            // These periods had no events except labels that proved correct.
             self.q1.end_period();
             self.learns = following(self.learns, params.learn_every, now);
         }
@@ -554,7 +554,8 @@ impl CongestionPoint for Cp {
                     (isolation.lossless, isolation.lossy) = (lossless, lossy);
                 }
             }
-            // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
+            // All waiting packets are removed, or all but those of the lossy queue, whose length the next
+            // packet updates.
             PortEvent::Removed(p) => {
                 let isolation = self.isolation(cx.now, p.class);
                 (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
@@ -564,7 +565,7 @@ impl CongestionPoint for Cp {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        // Nobody else would say that the last of them has gone.
+        // No other event shows that the last congested flow is gone.
         let congested = self.classes.iter().filter(|known| known.labels.are_any_congested());
         congested.map(|known| known.sweeps).min()
     }

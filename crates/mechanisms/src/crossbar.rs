@@ -128,7 +128,7 @@ impl Crossbar {
             next = self.due.next(output + 1, &self.busy_outputs);
             let Some(input) = self.first_that_may(output, may) else { continue };
             let place = |output: usize| (self.accepts_from[input] > output, output);
-            // In the order from the pointer on, round and round: first what is not before it.
+            // In circular order from the pointer.
             if !self.granted.contains(input) || place(output) < place(self.best[input]) {
                 self.granted.insert(input);
                 self.best[input] = output;

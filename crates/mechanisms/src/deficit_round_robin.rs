@@ -375,7 +375,7 @@ mod tests {
                     head.map(|head| ready(class as u8, 0, head, Gate::Open))
                 };
                 let queues: Vec<_> = heads.iter().enumerate().filter_map(offered).collect();
-                // A class without packets loses its deficit at once, however long its turn is off.
+                // A class without packets loses its deficit at once, even long before its turn.
                 for (deficit, head) in book.deficit.iter_mut().zip(&heads) {
                     *deficit = if head.is_some() { *deficit } else { 0 };
                 }

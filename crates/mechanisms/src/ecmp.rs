@@ -149,15 +149,15 @@ impl slots::Router for Router {
         })
     }
 
-    /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two, which
-    /// need the addresses, have only the latter.
+    /// Same as [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two
+    /// hashes need the addresses and support only `by_flow`.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
         self.choose(p, candidates.len())
     }
 }
 
 impl Router {
-    /// The choice among so many ports by the packet's hash.
+    /// The port, among this many, that the packet's hash selects.
     pub(crate) fn choose(&self, p: &PacketView, ports: usize) -> usize {
         let key = match *self {
             Router::Mix { key } => key,
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// 10^5 flows as alike as a run's: few hosts, ports counted up.
+    /// 10^5 flows as similar as those of a run: few hosts, consecutive port numbers.
     fn flows() -> impl Iterator<Item = FlowTuple> {
         (0..100_000).map(|n| flow(n % 16, 16 + n / 16 % 16, 1_000, (n / 256) as u16))
     }

@@ -152,7 +152,7 @@ impl ReactionPoint for Rp {
             return;
         }
         if !self.has_data {
-            // The receiver does not know of the end.
+            // The receiver has not received the stop.
             if now.since(self.stopped) >= self.timeout {
                 self.says = Some(STOP);
                 self.stopped = now;
@@ -235,7 +235,7 @@ mod tests {
         assert!(!rp.is_open() && rp.with_data(us(13)).is_none());
         rp.on_demand(us(13), false);
         assert_eq!(says(&mut rp, 13), Some(STOP));
-        // What was on the way is wasted; what comes later still shows that the stop was lost.
+        // Credits in flight are wasted; credits that arrive later show that the stop was lost.
         rp.on_message(us(20), &credit(2, 12));
         assert!(!rp.is_open() && says(&mut rp, 20).is_none());
         rp.on_message(us(113), &credit(3, 105));

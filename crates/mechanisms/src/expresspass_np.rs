@@ -160,7 +160,7 @@ impl Notification for Params {
         within("w-step", step, step > 0.0 && step <= 1.0, "above 0 and up to 1")?;
         within("target-loss", target_loss, (0.0..1.0).contains(&target_loss), "from 0 to below 1")?;
         within("jitter", jitter, (0.0..1.0).contains(&jitter), "from 0 to below 1")?;
-        // Twice the mean, so that no half of a byte is lost.
+        // Twice the mean, so that half a byte is not lost.
         let twice = Bytes(2 * (qp.wire.0 + SMALLEST.0) + u64::from(self.padding));
         Ok(Np(Box::new(Credits {
             params: *self,

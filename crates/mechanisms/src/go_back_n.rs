@@ -220,7 +220,7 @@ impl Sender {
         let acked = bytes.wrapping_sub(self.acknowledged_bytes);
         // Section 9.7.5.1.2: a response acknowledges all packets before its own number.
         (self.unacknowledged, self.acknowledged_bytes) = (next, bytes);
-        // An ACK from before a rewind may overtake what is being sent again.
+        // An ACK from before a rewind may be ahead of the retransmission.
         if self.next < next {
             (self.next, self.next_bytes) = (next, bytes);
         }
@@ -276,12 +276,12 @@ impl TransportSender for Sender {
                 self.reply_arrived(now);
                 (acked, None)
             }
-            // Its receiver keeps nothing out of order, and so never says this.
+            // Its receiver keeps no packets out of order, and so never sends this.
             Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
                 self.reply_arrived(now);
-                // One from before the last ACK says nothing new.
+                // A NAK from before the last ACK carries no new information.
                 let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
                 (acked, loss)
             }

@@ -200,10 +200,10 @@ mod tests {
         let mut labels = labels();
         passes(&mut labels, &[true, true], Compared::Greater);
         assert!(labels.is_congested(us(1_001), FLOW) && !labels.is_congested(us(1_002), FLOW));
-        // Seen in time, it stays what it was.
+        // Seen in time, it keeps its label.
         labels.saw(us(1_000), FLOW);
         assert!(labels.is_congested(us(2_000), FLOW));
-        // Seen too late, it starts over: one mark is too few, and the label's end is no release.
+        // Seen too late, it starts over: one mark is too few, and the end of the label is not a release.
         assert_eq!(labels.pass(us(2_001), FLOW, true, Compared::Less), None);
         assert!(!labels.is_congested(us(2_001), FLOW) && !labels.are_any_congested());
         assert_eq!(labels.pass(us(2_002), FLOW, false, Compared::Greater), None);

@@ -61,7 +61,7 @@ impl Threshold {
     /// The period is over.
     pub fn end_period(&mut self) {
         let Law { bounds: (least, most), misjudged, raise, lower, fixed } = self.law;
-        // Labels of the period before may be found wrong in this one, so that there are more of those than of new ones.
+        // Labels of the previous period may prove wrong in this one, so wrong labels may outnumber new ones.
         let too_many = f64::from(self.misjudged) > misjudged * f64::from(self.labelled);
         let moved = |factor: f64| Bytes((self.at.0 as f64 * factor) as u64);
         // Section 3.2: online learning of Q1.

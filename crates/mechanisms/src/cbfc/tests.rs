@@ -33,7 +33,7 @@ fn report(total: u64) -> FcFrame {
     FcFrame::Sent { class: Class::DATA, total }
 }
 
-/// So many wire bytes have come since the start, and so many are held.
+/// The wire bytes received since the start, and the bytes held.
 fn view(received: u64, queued: u64) -> IngressView {
     IngressView {
         queued: Bytes(queued),

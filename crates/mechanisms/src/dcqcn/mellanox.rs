@@ -68,7 +68,7 @@ impl Machine {
         if self.checked == Time::NEVER {
             self.start(now);
         } else {
-            // A tick at this instant is still to come, and counts this CNP.
+            // A tick at this instant has not been processed yet, and counts this CNP.
             self.tick_until(Time(now.0.saturating_sub(1)));
             self.has_cnp = true;
             self.wake(now);
@@ -114,7 +114,7 @@ impl Machine {
             return;
         }
         self.rates.lower_target();
-        // Asleep, steps go on at the phase of this instant.
+        // While asleep, steps continue at the phase of this instant.
         self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
         self.stage = 0;
     }

@@ -43,7 +43,7 @@ impl Machine {
     /// Cuts the rate by the old α, then raises α, and restarts timer, byte counter and stages.
     pub(super) fn on_cnp(&mut self, now: Time) {
         let settings = &*self.settings;
-        // A period that would end now has had its CNP after all.
+        // A period that would end now does include this CNP.
         let idle = now.since(self.last_cnp).0.saturating_sub(1) / settings.t_alpha.0;
         // Eq. 2: α of the periods without a CNP until now.
         let alpha = alpha::decayed(self.alpha, settings.g, idle);

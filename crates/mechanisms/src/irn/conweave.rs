@@ -158,7 +158,7 @@ impl TransportSender for Sender {
         let (next, seen) = match reply {
             Reply::Ack { next } | Reply::Nak { next } => (next, None),
             Reply::Sack { next, seen } => (next, Some(seen)),
-            // Its receiver always says more.
+            // Its receiver never sends this.
             Reply::One { .. } => return (Bytes::ZERO, None),
         };
         let acked = self.acknowledge(next, seen);

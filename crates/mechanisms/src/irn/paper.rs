@@ -188,7 +188,7 @@ impl TransportSender for Sender {
         let acked = self.news(now, reply);
         let oldest = self.unacknowledged();
         if let Some(recovery) = &mut self.recovery {
-            // What was to be sent first has arrived meanwhile.
+            // The packet to retransmit first has arrived meanwhile.
             recovery.first &= oldest == before;
         }
         // Section 3.1: a cumulative acknowledgement beyond the recovery sequence ends it.

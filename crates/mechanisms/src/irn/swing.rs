@@ -165,7 +165,7 @@ impl Sender {
         }
         self.messages.release(self.base);
         if self.is_done() {
-            // None of them is sent any more.
+            // Nothing is left to retransmit.
             self.repeats.clear();
         }
         self.forget_timers();
@@ -238,7 +238,7 @@ impl TransportSender for Sender {
     fn on_reply(&mut self, _now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
         match reply {
             Reply::One { psn } => (self.acknowledge(psn), None),
-            // A second one for the same packet says nothing new.
+            // A second SACK for the same packet carries no new information.
             Reply::Sack { next, seen } if self.is_open(seen) => {
                 let acked = self.acknowledge(seen);
                 (acked, self.lose(next, seen))

@@ -1,5 +1,5 @@
-//! BFC, backpressure flow control: each hop pauses single flows rather than classes, with a bounded table of flows, a few queues and a
-//! Bloom filter that goes one hop upstream (Goyal et al., NSDI 2022).
+//! BFC, backpressure flow control: each hop pauses single flows rather than classes, with a bounded flow
+//! table, a few queues and a Bloom filter that is sent one hop upstream (Goyal et al., NSDI 2022).
 //!
 //! ```text
 //!  upstream port                     ingress                         egress
@@ -10,34 +10,38 @@
 //!
 //! # What it does
 //!
-//! *Queues.* A flow that has packets at an egress port waits in a queue of that port: an empty one when it came, one drawn at random
-//! if there was none. The first packet of a flow that has none there goes into a queue that is served before all others. The
-//! others are served by deficit round robin.
+//! *Queues.* A flow with packets at an egress port waits in one queue of that port. On its first packet it
+//! gets an empty queue, or a queue drawn at random if none is empty. The first packet of a flow that has no
+//! packets there enters a queue that is served before all others. The others are served by deficit round
+//! robin.
 //!
-//! *Pauses.* A packet that makes its queue longer than Th counts against its flow, until it leaves; while any counts, the flow is
-//! paused. Each ingress keeps a counting Bloom filter of the flows that are paused and came in by it, and sends its bits upstream each τ as
-//! long as any is set. The upstream port, of a switch, does not serve a queue whose first packet's flow is in the filter; a host
-//! sends nothing of such a flow. All else goes on.
+//! *Pauses.* A packet that makes its queue longer than Th is counted for its flow until it leaves. While any
+//! packet is counted, the flow is paused. Each ingress keeps a counting Bloom filter of the paused flows that
+//! arrived there, and sends its bits upstream every τ as long as any bit is set. The upstream port of a
+//! switch does not serve a queue whose first packet belongs to a flow in the filter; a host sends no packet
+//! of such a flow. All other traffic continues.
 //!
-//! *Resumes.* Of each queue two flows at most are resumed in a hop's round-trip time; others wait in a list.
+//! *Resumes.* At most two flows of each queue are resumed per hop round-trip time. Other flows wait in a
+//! list.
 //!
 //! # Why
 //!
-//! A victim that shares a port with an incast is not stopped, and no sender has to learn a rate: queues are as long as a hop needs, not
-//! a path. Choose it with senders that start at line rate (`line-rate`, or `static-window` with the bandwidth-delay product), to see how far
-//! congestion control by the network alone goes; choose `dcqcn` or `hpcc` where switches have a queue a class. Keep a flow control
-//! below it, `pfc` or `lossy`, for what pauses of flows cannot hold: more flows at once than a buffer bears. It belongs at switches
-//! and at hosts, with the same parameters at both ends of a link.
+//! A victim flow that shares a port with an incast is not stopped, and no sender has to learn a rate: queues
+//! are as long as one hop needs, not a whole path. Choose it with senders that start at line rate
+//! (`line-rate`, or `static-window` with the bandwidth-delay product) to study how far congestion control by
+//! the network alone goes. Choose `dcqcn` or `hpcc` where switches have one queue per class. Keep a flow
+//! control below it, `pfc` or `lossy`, for what per-flow pauses cannot hold: more concurrent flows than the
+//! buffer can absorb. Configure it at switches and at hosts, with the same parameters at both ends of a link.
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
-//! | VFID | a flow as a port knows it: a hash of its addresses and ports, below `flows` |
-//! | HRTT | `hop-rtt`: from a filter's start to the arrival of the first packet that obeys it |
+//! | VFID | a flow's identifier at a port: a hash of its addresses and ports, below `flows` |
+//! | HRTT | `hop-rtt`: from the start of a filter frame to the arrival of the first packet that obeys it |
 //! | τ | `interval` |
 //! | μ | the port's rate |
-//! | N | `N_active` in the paper: queues of the class at the port that hold packets and are not paused, the packet's own among them |
+//! | N | `N_active` in the paper: queues of the class at the port that hold packets and are not paused, including the packet's own |
 //! | Th | (HRTT + τ) · μ / N |
 //!
 //! # Sizing
@@ -46,28 +50,36 @@
 //! a queue holds at most Th + (HRTT + τ) · (rate of what comes in − its share of μ)
 //! ```
 //!
-//! 77 KB for two flows that share 100 Gbit/s over links of 2 us. A flow that comes in at twice its share leaves its queue empty for
-//! a fifth of the time at most. Behind a link that is faster than μ one flow alone may bring more, and a hundred at once bring a
-//! hundred times as much: the buffer has to hold that, or the flow control below it pauses.
+//! 77 KB for two flows that share 100 Gbit/s over links of 2 us. A flow that arrives at twice its share
+//! leaves its queue empty for at most a fifth of the time. Behind a link that is faster than μ, one flow
+//! alone may bring more, and a hundred concurrent flows bring a hundred times as much: the buffer has to hold
+//! that, or the flow control below BFC pauses.
 //!
 //! # Known differences
 //!
-//! - Written from an account of the paper, not from its text: what that leaves open is chosen here. That is all of the following.
-//! - The queue of first packets is never paused, and counts nothing against a flow. A flow that the downstream pauses has no first packet
-//!   in this sense: else it could go on with one packet at a time, or stop all others in that queue.
-//! - The limit on resumes holds from one multiple of HRTT to the next. Within it a flow is resumed at once.
-//! - Filters go at multiples of τ, and only while a bit is set or has changed since the last one. One that is not followed by
-//!   another for eight τ is void, so that a lost frame or a failed link stops nobody for good.
-//! - A counter says how many egress ports pause the flow, not how many packets count: the bits are the same.
-//! - HRTT is both delays of the link, its largest frame, and the frame of the filter. The receiving port's own link decides,
-//!   for a packet the one that it came in by.
-//! - Queues, filters and N are kept class by class; another class of the port is not in its N.
-//! - Hosts turn to flows one by one whatever the mechanism; replies that queue among data there are not held.
-//! - Deadlocks of pauses of flows are not searched for; those of the flow control below are.
+//! - Written from an account of the paper, not from its text. What that account leaves open is floodway's
+//!   choice, which includes all of the following.
+//! - The queue of first packets is never paused, and its packets are not counted. A flow that the downstream
+//!   has paused does not use this queue: otherwise it could continue one packet at a time, or block all
+//!   others in that queue.
+//! - The limit on resumes applies from one multiple of HRTT to the next. Within the limit a flow is resumed
+//!   at once.
+//! - Filters are sent at multiples of τ, and only while a bit is set or has changed since the last one. A
+//!   filter that is not followed by another for eight τ expires, so that a lost frame or a failed link does
+//!   not stop a flow forever.
+//! - A counter holds the number of egress ports that pause the flow, not the number of counted packets: the
+//!   bits are the same.
+//! - HRTT is both delays of the link, its largest frame, and the filter frame. It is computed for the
+//!   receiving port's own link; for a packet, for the link on which it arrived.
+//! - Queues, filters and N are kept per class; another class of the port is not included in N.
+//! - Hosts schedule flows one by one with every mechanism; replies that queue among data there are not held
+//!   back.
+//! - Deadlocks of per-flow pauses are not detected; those of the flow control below are.
 //!
 //! # References
 //!
-//! - Goyal, Shah, Zhao, Nikolaidis, Alizadeh and Anderson, "Backpressure Flow Control", NSDI 2022; arXiv:1909.09923.
+//! - Goyal, Shah, Zhao, Nikolaidis, Alizadeh and Anderson, "Backpressure Flow Control", NSDI 2022;
+//!   arXiv:1909.09923.
 //! - Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995.
 
 mod filter;
@@ -89,9 +101,9 @@ use crate::slots::{
     PortEvent, PortInfo, PortMessage, QueueView, ReadyView,
 };
 
-/// A filter that has not been repeated for so many τ is void.
+/// A filter that has not been repeated for this many τ expires.
 const INTERVALS_OF_SILENCE: u64 = 8;
-/// So many queues have a bit each in a word, beside the one of first packets.
+/// Each of this many queues has one bit in a word, beside the queue of first packets.
 const MOST_QUEUES: u8 = 63;
 
 /// Parameters of backpressure flow control. Defaults are those of the paper's evaluation.
@@ -99,10 +111,10 @@ const MOST_QUEUES: u8 = 63;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Bfc")]
 pub struct Params {
-    /// Queues of flows, of each class at a port, from 1 to 63; one for first packets comes on top.
+    /// Queues of flows per class at a port, from 1 to 63, in addition to the one for first packets.
     /// Source: Goyal et al., evaluation: 32 queues a port.
     pub queues: u8,
-    /// VFIDs: so many flows a port can tell apart, from 1 to 65536.
+    /// VFIDs: the number of flows that a port can distinguish, from 1 to 65536.
     /// Source: Goyal et al.: 16K.
     pub flows: u32,
     /// Size of the Bloom filter, from 1 to 128 bytes.
@@ -111,19 +123,19 @@ pub struct Params {
     /// Bits of the filter for each flow, from 1 to 8.
     /// Source: Goyal et al.: 4 hash functions.
     pub hashes: u8,
-    /// HRTT, above 0. Default: both delays of the link, its largest frame, and the frame of a filter.
+    /// HRTT, above 0. Default: both delays of the link, its largest frame, and the filter frame.
     /// Source: Goyal et al.: the round-trip time of the hop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_rtt: Option<Span>,
-    /// τ, from one filter to the next, longer than a filter's frame takes on the link. Default: half of `hop-rtt`, or twice what that frame
-    /// takes if that is longer.
+    /// τ, the time from one filter to the next, longer than a filter frame takes on the link. Default: half
+    /// of `hop-rtt`, or twice the time of that frame if that is longer.
     /// Source: Goyal et al.: τ = HRTT / 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
-    /// Flows of a queue that are resumed within `hop-rtt` at most, at least 1.
+    /// Maximum number of flows of a queue that are resumed within `hop-rtt`, at least 1.
     /// Source: Goyal et al.: two.
     pub resumes: u32,
-    /// A flow's first packet goes before the queues of flows; if not, it waits as the others do.
+    /// Whether a flow's first packet is served before the queues of flows; if not, it waits like the others.
     /// Source: Goyal et al.: a high-priority queue for first packets.
     pub first_packets: bool,
 }
@@ -151,7 +163,7 @@ struct Hop {
 }
 
 impl Params {
-    /// HRTT and τ of the link of `port`, for what comes in by it.
+    /// HRTT and τ of the link of `port`, for packets that arrive there.
     fn hop(&self, port: &PortInfo) -> Hop {
         let frame = self.frame(port);
         let serial = port.rate_in.time_to_send(port.wire) + frame;
@@ -159,18 +171,18 @@ impl Params {
         Hop { rtt, interval: self.interval.unwrap_or((rtt / 2).max(frame * 2)) }
     }
 
-    /// What the frame of a filter takes on the link.
+    /// The time of a filter frame on the link.
     fn frame(&self, port: &PortInfo) -> Span {
         port.rate.time_to_send(Bytes(port.control.0.saturating_add(self.filter.0)))
     }
 
     fn refused(&self) -> Option<ParamError> {
         let given = |key, value: u64, (least, most)| {
-            let message = format!("{value} was given; it takes {least} to {most}");
+            let message = format!("{value} is not allowed; the range is {least} to {most}");
             (value < least || value > most).then(|| ParamError::new(key, message))
         };
         let none = |key, span: Option<Span>| {
-            let message = "0 is no time; write it like \"4us\"";
+            let message = "0 is not allowed; write a time above 0, like \"4us\"";
             (span == Some(Span::ZERO)).then(|| ParamError::new(key, message))
         };
         given("queues", self.queues.into(), (1, MOST_QUEUES.into()))
@@ -191,7 +203,7 @@ impl Detection for Params {
         let (hop, frame) = (self.hop(port), self.frame(port));
         if hop.interval <= frame {
             let message = format!(
-                "{} is given, and the frame of a filter takes {frame} here: more of them would come than the link carries",
+                "{} is too short: a filter frame takes {frame} on this link, so filters would exceed its rate",
                 hop.interval
             );
             return Err(ParamError::new("interval", message));
@@ -206,7 +218,7 @@ pub struct Cp {
     params: Params,
     port: PortInfo,
     hop: Hop,
-    /// Bytes that leave here in HRTT + τ, by the port that a packet came in by, in the order of ports.
+    /// Bytes that leave here in HRTT + τ, by ingress port of the packet, in order of ports.
     inputs: Vec<(PortId, Bytes)>,
     /// The state of each class seen so far.
     port_classes: Vec<PortClass>,
@@ -218,13 +230,13 @@ struct PortClass {
     class: Class,
     /// As an egress: packets that wait here.
     queues: Queues,
-    /// Likewise: flows that are paused here.
+    /// As an egress: flows that are paused here.
     pauses: Pauses,
-    /// As an ingress: flows that came in here and are paused at some egress.
+    /// As an ingress: flows that arrived here and are paused at some egress.
     paused: Counting,
-    /// When the next filter goes out, if one does.
+    /// When the next filter is sent; `None` if none is due.
     tick: Option<Time>,
-    /// The filter of the downstream is void then.
+    /// When the downstream's filter expires.
     void: Option<Time>,
 }
 
@@ -241,7 +253,7 @@ impl PortClass {
         }
     }
 
-    /// The downstream holds back these flows from now on.
+    /// Applies a filter of the downstream: these flows are held back from now on.
     fn obey(&mut self, now: Time, filter: &FlowFilter, interval: Span) {
         self.void = (!filter.is_empty()).then(|| now + interval * INTERVALS_OF_SILENCE);
         self.queues.obey(filter);
@@ -272,7 +284,7 @@ impl Cp {
         (flow_hash % u64::from(self.params.flows)) as u32
     }
 
-    /// Th, for packets that came in by a port, while so many queues are active.
+    /// Th for packets from an ingress port, with this many active queues.
     fn threshold(&self, ingress: PortId, active: u32) -> Bytes {
         let at = self.inputs.binary_search_by_key(&ingress, |(port, _)| *port);
         let own = || self.port.rate.bytes_in(self.hop.rtt + self.hop.interval);
@@ -280,7 +292,7 @@ impl Cp {
         Bytes(all.0 / u64::from(active.max(1)))
     }
 
-    /// A packet has left the queue `sub`, to be sent or not.
+    /// A packet has left the queue `sub`, transmitted or dropped.
     fn left(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, sub: usize) {
         let hop = self.hop.rtt;
         let port_class = self.port_class(p.class);
@@ -293,7 +305,7 @@ impl Cp {
         }
     }
 
-    /// The machines of an egress port pause a flow that came in here, or resume it.
+    /// An egress port's state machine pauses or resumes a flow that arrived here.
     fn receive(&mut self, now: Time, message: &PortMessage) {
         let interval = self.hop.interval;
         let port_class = self.port_class(message.class);
@@ -304,7 +316,7 @@ impl Cp {
     }
 }
 
-/// To the port `ingress`: a flow that came in there is paused here, or no longer.
+/// A message to the port `ingress`: a flow that arrived there is paused here, or resumed.
 fn pause_message(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
     CpAction::ToPort(ingress, PortMessage { class, flow: vfid.into(), number })
 }
@@ -353,7 +365,7 @@ impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let (vfid, sub) = (self.vfid(p.flow_hash), usize::from(q.sub));
         let active = self.port_class(p.class).queues.active_with(vfid, sub);
-        // The queue of first packets counts nothing.
+        // Packets in the queue of first packets are not counted.
         let counts = sub > 0 && q.len > self.threshold(p.ingress, active);
         let port_class = self.port_class(p.class);
         port_class.queues.join(cx.rng, sub, vfid, counts);

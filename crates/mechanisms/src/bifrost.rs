@@ -1,5 +1,6 @@
-//! Bifrost: the downstream end of a long link grants, slot by slot, what the upstream may send, and counts
-//! what may still arrive; so it needs little more than one bandwidth-delay product (Yu et al., ICNP 2023).
+//! Bifrost: in each time slot the downstream end of a long link grants what the upstream may send, and counts
+//! what may still arrive, so that it needs little more than one bandwidth-delay product (Yu et al.,
+//! ICNP 2023).
 //!
 //! ```text
 //!  upstream egress                                      downstream ingress
@@ -9,9 +10,9 @@
 //!
 //! # What it does
 //!
-//! At each slot's end the receiver grants c = max(0, min(Rs·T, H - L - F)) for the slot that begins at the
-//! upstream now, and says so by a PFC frame that pauses for the rest, p = T - c/Rs (none where p = 0). The
-//! upstream is an ordinary 802.1Qbb transmitter with timers.
+//! At the end of each slot the receiver computes the grant c = max(0, min(Rs·T, H - L - F)) for the slot that
+//! begins at the upstream now. It sends a PFC frame that pauses for the rest, p = T - c/Rs (no frame if
+//! p = 0). The upstream is an ordinary 802.1Qbb transmitter with timers.
 //!
 //! With H >= Delta + 2·Rs·T, Delta + Rs·T <= L + F <= H in every slot (Theorem 1): nothing is lost, and the
 //! queue never runs dry while the upstream has data.
@@ -19,8 +20,8 @@
 //! # Why
 //!
 //! For links so long that `pfc` would need two bandwidth-delay products of buffer to lose neither packets nor
-//! throughput: Bifrost looks also at what is on its way, and needs one and a little. It has no limit of
-//! distance, changes nothing at the upstream, and costs at most a frame of 64 bytes a slot. Inside a
+//! throughput: Bifrost also counts the bytes in flight, and needs little more than one. It has no distance
+//! limit, changes nothing at the upstream, and costs at most one frame of 64 bytes per slot. Inside a
 //! datacenter no slot fits between a switch's own delay and the link's: use `pfc` there.
 //!
 //! # Symbols
@@ -29,12 +30,12 @@
 //! |---|---|
 //! | T | `slot` |
 //! | Rs, D | the link's rate and one-way delay |
-//! | RTT | from a decision to the arrival of the first byte that it governs |
+//! | RTT | from a decision to the arrival of the first byte that it controls |
 //! | Delta, N | Rs · RTT; ceil(RTT / T) |
 //! | L | bytes queued at the ingress |
 //! | F | virtual incoming bytes: those that earlier grants still allow to arrive within RTT + T |
-//! | H | `level`, where L + F is held |
-//! | r, c | bytes received in the slot just ended; the grant of a slot, in bytes of the wire |
+//! | H | `level`, the target of L + F |
+//! | r, c | bytes received in the slot that just ended; the grant of a slot, in wire bytes |
 //! | k | `leak-period` |
 //! | p | the pause |
 //!
@@ -45,30 +46,30 @@
 //! Delta  = rate · (delay there + delay back + react) + 2 MTU + 64
 //! ```
 //!
-//! Delta is that of PFC's headroom: both delays, the reaction, the pause frame, the frame ahead of it and the
-//! one after it. Each of the grants on the way can let one frame more through than it says, since a frame
-//! once begun is finished; where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below,
-//! and where the way back is slower, for what arrives while a frame passes there.
+//! Delta is that of PFC's headroom: both delays, the reaction time, the pause frame, the frame ahead of it
+//! and the one after it. Each outstanding grant can let through one frame more than granted, since a frame
+//! that has started is finished. Where fibre jitters, MTU means MTU + Rs · jitter here and in the guard
+//! below; where the reverse direction is slower, it also includes what arrives while a frame passes there.
 //!
-//! Each time that the link comes up again, the upstream starts open: Delta + Rs·T + (k + N + 1) MTU may come on top of a full
-//! buffer.
+//! Each time the link comes up again, the upstream starts open: Delta + Rs·T + (k + N + 1) MTU may arrive on
+//! top of a full buffer.
 //!
 //! # Known differences
 //!
-//! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
-//!   which forgets obligations; c, p and F are clamped. With that, the check each k slots (lines 11-13)
-//!   changes nothing: c is 0 whenever L + F > H. So k sizes the buffer only.
-//! - Theorem 1 needs H >= Delta + 2·Rs·T; the algorithm's head prints Delta + Rs·T.
-//! - F by r (line 15) takes a leaked byte out of F and puts it into L, so that L + F does not show it.
+//! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 allows a negative
+//!   grant, which loses obligations; here c, p and F are clamped. With that, the check every k slots (lines
+//!   11-13) changes nothing: c is 0 whenever L + F > H. So k only sizes the buffer.
+//! - Theorem 1 needs H >= Delta + 2·Rs·T; the algorithm's header prints Delta + Rs·T.
+//! - Computing F from r (line 15) moves a leaked byte from F to L, so that L + F does not show it.
 //!   `f-mode = "ledger"`, the default, keeps the grants instead: F is the sum of those not yet due, and leaks
-//!   are paid back. `"measured"` is the printed form with its clamps, r in bytes of the wire.
-//! - RTT need not be a multiple of T: of the oldest grant only what the first RTT - (N - 1)·T of a slot can
-//!   still carry is in F. A slot's pause comes first, so that the rest of the grant has arrived.
-//! - A grant is rounded down to what whole quanta of pause leave of the slot, and counted so.
-//! - Each pause also names the reaction time, which the upstream's MAC takes from it. A pause of a whole slot
-//!   names one MTU and one quantum more, lest a late successor leave a gap in every slot of a stall; a slot
-//!   without pause then needs a frame that ends it.
-//! - One lossless class on the link: with several, each would grant all of Rs.
+//!   are paid back. `"measured"` is the printed form with its clamps, r in wire bytes.
+//! - RTT need not be a multiple of T: of the oldest grant, F includes only what the first RTT - (N - 1)·T of
+//!   a slot can still carry. A slot's pause comes first, so that the rest of the grant has arrived.
+//! - A grant is rounded down to what whole pause quanta leave of the slot, and is counted as rounded.
+//! - Each pause also includes the reaction time, which the upstream's MAC subtracts from it. A pause of a
+//!   whole slot is one MTU and one quantum longer, so that a late successor does not leave a gap in every
+//!   slot of a stall; a slot without pause then needs a frame that ends it.
+//! - One lossless class per link: with several, each would grant all of Rs.
 //!
 //! # References
 //!
@@ -91,7 +92,7 @@ use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 /// A quantum of pause time: 512 bit times.
 // IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// The switch takes about this long itself; a time slot must be longer.
+/// The switch itself takes about this long; a time slot must be longer.
 // Section V: what a slot has to exceed.
 const INTERNAL_DELAY: Span = Span::us(1);
 
@@ -100,33 +101,31 @@ const INTERNAL_DELAY: Span = Span::us(1);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Bifrost")]
 pub struct Params {
-    /// T, the time between two grants: more than 1 us, less than the one-way delay, and a pause that one
-    /// frame can name (83 us at 400G).
+    /// T, the time between two grants: more than 1 us, less than the one-way delay, and at most the longest
+    /// pause of one frame (83 us at 400G).
     /// Source: Bifrost, section V.
     pub slot: Span,
-    /// H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or `"auto"` =
-    /// Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N + 1) MTU, but never below
-    /// that least.
+    /// H, the target of bytes held and in flight: a size of at least Delta + 2·Rs·T, or
+    /// `"auto"` = Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N + 1) MTU, but
+    /// never below that minimum.
     /// Source: Bifrost's testbed has Delta + 3·Rs·T; Theorem 1 needs Delta + 2·Rs·T.
     pub level: Sizing,
     /// How virtual incoming bytes are counted.
-    /// Source: floodway's choice: the paper's own count does not see what leaks past a pause.
+    /// Source: floodway's choice: the paper's own count does not include what leaks past a pause.
     pub f_mode: FMode,
-    /// k: leaked bytes are looked for each so many slots, 1 at least, for which the buffer sets aside as many
-    /// MTU.
+    /// k: leaked bytes are checked every k slots, at least 1; the buffer reserves k MTU for them.
     /// Source: Bifrost, section VI.
     pub leak_period: u32,
-    /// Lengthen each pause by the time of half an MTU, the mean of what the upstream still sends of the frame
-    /// that it has begun.
+    /// Lengthen each pause by the time of half an MTU, the mean remainder of the frame that the upstream has
+    /// already started.
     /// Source: floodway's choice: the paper does not, and the ledger pays such bytes back.
     pub half_mtu: bool,
-    /// The upstream stops this long after a pause has arrived: a time from 0 up to less than a slot, or `"ieee-802.3"` for what
-    /// that allows at the link's rate. Delta grows with it.
-    /// Source: floodway's choice: an ideal MAC; real ones as `pfc` says.
+    /// Time from the arrival of a pause until the upstream stops: from 0 up to less than a slot, or
+    /// `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows with it.
+    /// Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
     pub react: React,
-    /// How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the run's wire format
-    /// says.
-    /// Source: Bifrost, Algorithm 1: its frames name a time, and nothing else ends a pause.
+    /// How a pause ends: only `"timer"` is allowed. Default: `"timer"`, whatever the run's wire format is.
+    /// Source: Bifrost, Algorithm 1: its frames carry a time, and nothing else ends a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseMode>,
 }
@@ -149,7 +148,7 @@ impl Default for Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FMode {
-    /// The sum of the grants that have not come due: leaks and idle upstreams do not distort it.
+    /// The sum of the grants that are not yet due: leaks and idle upstreams do not distort it.
     /// Source: Bifrost, section IV, its "history of pause decisions".
     #[default]
     Ledger,
@@ -180,22 +179,22 @@ impl TimeSlots {
         self.delta + self.full
     }
 
-    /// Of the oldest grant that can still arrive in part, as much is ahead at most.
+    /// Upper bound of the bytes in flight of the oldest grant, of which a part can still arrive.
     fn part(self) -> u64 {
         self.delta - (self.count - 1) * self.full
     }
 }
 
-/// Pause times as frames name them, in bytes of the link.
+/// Pause times as frames carry them, in bytes of the link.
 #[derive(Clone, Copy, Debug)]
 struct Pauses {
     /// Rs·T.
     full: u64,
-    /// The MAC's reaction, which every pause loses.
+    /// The MAC's reaction time, by which every pause is shortened.
     react: u64,
-    /// On top of each pause: half an MTU, or nothing.
+    /// Added to each pause: half an MTU, or nothing.
     extra: u64,
-    /// Quanta on top of a whole time slot's.
+    /// Quanta added to a pause of a whole time slot.
     guard: u64,
 }
 
@@ -206,7 +205,8 @@ impl Pauses {
         self.full.saturating_sub(pause)
     }
 
-    /// What the frame names that leaves `grant` of a time slot; for a whole time slot what ends the pause before it.
+    /// The quanta of the frame that leaves `grant` of a time slot; for a whole time slot, those that end the
+    /// previous pause.
     fn quanta(self, grant: u64) -> u64 {
         // Algorithm 1, line 14: p = T - c / Rs, in bytes of the link.
         let pause = self.full - grant;
@@ -215,7 +215,7 @@ impl Pauses {
         (pause + extra + self.react).div_ceil(QUANTUM) + guard
     }
 
-    /// Does a frame of so many quanta pause longer than its time slot?
+    /// Whether a frame with this many quanta pauses longer than its time slot.
     fn reaches_over(self, quanta: u64) -> bool {
         quanta * QUANTUM > self.full + self.react
     }
@@ -228,14 +228,14 @@ impl Params {
         TimeSlots { full, delta, count: delta.div_ceil(full) }
     }
 
-    /// (k + N + 1)·MTU: what grants let through beyond what they say.
+    /// (k + N + 1)·MTU: what grants let through beyond their size.
     fn slack(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
         // Section IV-D: headroom of k MTU for what leaks past pauses.
         let grants = u64::from(self.leak_period).saturating_add(time_slots.count).saturating_add(1);
         Bytes(grants.saturating_mul(leak(link)))
     }
 
-    /// H on this link; never less than that least.
+    /// H on this link; never less than that minimum.
     fn level_on(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
         let auto = || {
             let ample = time_slots.least_level().saturating_add(Bytes(time_slots.full));
@@ -255,7 +255,7 @@ impl Params {
         // Section V: the field of a pause frame holds 65535 quanta.
         if longest > u64::from(Quanta::MAX.0) {
             let message = format!(
-                "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame names {} at most",
+                "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame can carry at most {}",
                 self.slot,
                 link.rate,
                 Quanta::MAX.0
@@ -268,7 +268,7 @@ impl Params {
     fn check(&self, time_slots: TimeSlots, link: &LinkInfo) -> Result<(), ParamError> {
         let refuse = |key, message: String| Err(ParamError::new(key, message));
         if self.pause == Some(PauseMode::OnOff) {
-            let why = "\"on-off\" cannot carry Bifrost: its frames name how long the upstream is to pause, \
+            let why = "\"on-off\" cannot carry Bifrost: its frames carry the length of the pause, \
                        and nothing else ends a pause; allowed: \"timer\"";
             return refuse("pause", why.into());
         }
@@ -312,8 +312,8 @@ impl Params {
     }
 }
 
-/// A pause may find a frame begun, and may come later than the one before it: behind a frame on the way back,
-/// and by the jitter.
+/// A frame may have started when a pause arrives, and the pause may be later than the one before it: behind a
+/// frame in the reverse direction, and by the jitter.
 fn leak(link: &LinkInfo) -> u64 {
     let frame = bytes_meanwhile(link, link.mtu).max(link.mtu);
     frame.0 + link.rate.bytes_covering(link.reverse_jitter).0
@@ -352,8 +352,8 @@ impl FlowControl for Params {
         self.level_on(time_slots, link).saturating_add(self.slack(time_slots, link))
     }
 
-    /// What grants at a restart may let through beyond its level: all of a round trip and a time slot, with its frames; and what a larger
-    /// buffer still raises the level by.
+    /// What grants at a restart may let through beyond the level: all of a round trip and a time slot, with
+    /// its frames; and the amount by which a larger buffer still raises the level.
     fn restart_size(&self, link: &LinkInfo) -> Bytes {
         let time_slots = self.time_slots(link);
         let raised = self.level_on(time_slots, &LinkInfo { buffer: Bytes::MAX, ..*link });
@@ -371,7 +371,7 @@ impl FlowControl for Params {
         Some(self.react.on(link))
     }
 
-    /// Only a timer ends a pause of Bifrost's.
+    /// Only a timer ends a pause of Bifrost.
     fn pause_mode(&self, _run: PauseMode) -> PauseMode {
         PauseMode::Timer
     }

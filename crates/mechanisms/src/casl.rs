@@ -1,6 +1,6 @@
-//! CASL, congestion-aware semi-lossless transport: a port tells the flows that congest it from those that merely pass, lets the first wait
-//! in a queue that may lose them, and so keeps pauses from the others (Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in
-//! Datacenter networks").
+//! CASL, congestion-aware semi-lossless transport: a port separates the flows that congest it from those that
+//! only pass through it, puts the congested flows in a lossy queue, and so keeps pauses away from the other
+//! flows (Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in Datacenter networks").
 //!
 //! ```text
 //!                  ┌─ not congested ─►[ lossless: Ql ]── paused by PFC ──┬─ first ─►
@@ -10,64 +10,76 @@
 //!
 //! # What it does
 //!
-//! *Monitoring*: a packet that leaves is marked as by RED, with Ql + Qy that it leaves behind for the queue. Each flow has a moving average
-//! of its marks, m ← (1 - a) m + a · mark. It is congested from the packet on with which m > `m_hi` and Ql + Qy > Q1, and no longer from
-//! that on with which m < `m_lo` and Ql + Qy < Q1. Flows of which nothing came for `forget-after` are forgotten.
+//! *Monitoring*: a departing packet is marked as by RED, with the Ql + Qy that it leaves behind as the queue
+//! length. Each flow has a moving average of its marks, m ← (1 - a) m + a · mark. The flow becomes congested
+//! at the packet with which m > `m_hi` and Ql + Qy > Q1, and stops being congested at the packet with which
+//! m < `m_lo` and Ql + Qy < Q1. A flow's state is deleted when no packet has arrived for `forget-after`.
 //!
-//! *Isolation*: congested flows wait in a second queue of their class, behind the first, into which their packets move that wait already.
-//! Nobody pauses it, and what waits there is charged to
-//! no account of the switch's buffer: it has a capacity of its own, Ymax. A packet that would exceed that is dropped (`isolated_full`); where
-//! the queue is longer than Q1, each is with probability d (`selective`). Every `adapt-every`, d grows by `drop-gain` · (Qy - Q1) / Q1,
-//! between 0 and `drop-most`. While both queues have something to send, the second gets the share `floor`.
+//! *Isolation*: congested flows wait in a second queue of their class, behind the first. Their packets that
+//! already wait move into it. This queue is never paused, and its packets are charged to no account of the
+//! switch's buffer: it has a capacity of its own, Ymax. A packet that would exceed that is dropped
+//! (`isolated_full`); while the queue is longer than Q1, each packet is dropped with probability d
+//! (`selective`). Every `adapt-every`, d grows by `drop-gain` · (Qy - Q1) / Q1, between 0 and `drop-most`.
+//! While both queues have something to send, the second gets the share `floor`.
 //!
-//! *Learning*: every `learn-every`, Q1 is raised by a quarter, up to Kmax, where more than a tenth of the labels was taken back within
-//! `misjudged-within`; else it is lowered by a fifth, down to Kmin, if the switch has sent a PAUSE.
+//! *Learning*: every `learn-every`, Q1 is raised by a quarter, up to Kmax, if more than a tenth of the labels
+//! was taken back within `misjudged-within`; otherwise it is lowered by a fifth, down to Kmin, if the switch
+//! has sent a PAUSE.
 //!
-//! *Rate control* is the sender's: `rate-control.dcqcn = { losses-as-cnps = "50us" }` counts losses as CNPs, and
-//! `reliability = "irn"` sends again what was dropped, and nothing else.
+//! *Rate control* is the sender's: `rate-control.dcqcn = { losses-as-cnps = "50us" }` counts losses as CNPs,
+//! and `reliability = "irn"` retransmits only what was dropped.
 //!
-//! A label holds at one port. So a packet that left a lossy queue comes, at the next switch, to an ingress that may have paused the
-//! link it came by, or is about to: it was not asked for. While its ingress has nothing but headroom left, or is pausing, such a packet waits
-//! in the lossy queue there, whatever its flow is at that port, and what waits of the flow moves there with it; where there is no such
-//! queue it is dropped. Else it waits where its flow belongs. So flows that are congested nowhere lose nothing, and headroom holds
-//! what it is made for. With `inherit` later ports take over the label.
+//! A label applies at one port. So a packet that left a lossy queue may arrive, at the next switch, at an
+//! ingress that has paused its link or is about to, although the pause does not stop that queue. While this
+//! ingress has only headroom left, or is pausing, such a packet waits in the lossy queue there, whatever the
+//! label of its flow is at that port, and the waiting packets of the flow move there with it; where there is
+//! no such queue the packet is dropped. Otherwise it waits in the queue that its flow's label selects. So
+//! flows that are congested nowhere lose nothing, and headroom is used only as intended. With `inherit` later
+//! ports take over the label.
 //!
 //! # Why
 //!
-//! Under PFC an incast pauses whole links, and flows that only share these with it wait; without PFC it loses packets of all. Here the
-//! flows of the incast are told apart after a few marks, and no longer fill the accounts that pause. Before they are, it is
-//! PFC that acts: a burst that is over within a round trip is not told from others, and a threshold that pauses before the queue
-//! has reached Q1 pauses all. It marks packets itself (`red` beside it would mark them twice), and needs senders that take losses well.
+//! Under PFC an incast pauses whole links, and flows that only share these links wait too; without PFC the
+//! incast causes losses to all flows. Here the flows of the incast are identified after a few marks, and then
+//! no longer fill the accounts that trigger pauses. Until then PFC acts: a burst that ends within a round
+//! trip is not separated from other traffic, and a PFC threshold that is crossed before the queue has reached
+//! Q1 pauses all flows. It marks packets itself (`red` beside it would mark them twice), and needs senders
+//! that tolerate losses.
 //!
 //! # Symbols
 //!
 //! | symbol | here |
 //! |---|---|
-//! | Ql, Qy | bytes in a class's lossless queue and in its lossy one |
+//! | Ql, Qy | bytes in a class's lossless queue and in its lossy queue |
 //! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` |
 //! | a, m | `gain`; the moving average of a flow's marks |
 //! | `m_hi`, `m_lo` | `label-above`, `release-below` |
-//! | Q1 | `threshold`, or what was learnt |
+//! | Q1 | `threshold`, or the learnt value |
 //! | Ymax | `capacity` |
 //! | d | ratio of packets that are dropped beyond Q1 |
 //!
 //! # Known differences
 //!
-//! - The paper outlines its modules without a formula: all rules and numbers above are floodway's, and each is a parameter.
-//! - Where the paper speaks of strict priority, the lossy queue has a floor of 5 %, so that no flow stands still; `floor = 0` is strict.
-//! - The paper's drop ratio follows "historical data"; here, by how much the queue has exceeded Q1.
-//! - What waits of a flow that is labelled moves to the lossy queue with it, in its order, and leaves its account: nothing is reordered
-//!   within a switch. With `waiting = "stays"` the flow stays, too, until it has no packet left in the lossless queue. In an incast
-//!   it has none only when that queue has run dry, so that labels then change next to nothing. A flow that is no longer
-//!   congested always goes back so.
+//! - The paper describes its modules without formulas: all rules and numbers above are floodway's, and each
+//!   is a parameter.
+//! - The paper uses strict priority; here the lossy queue has a floor of 5 %, so that no flow starves;
+//!   `floor = 0` is strict.
+//! - The paper's drop ratio follows "historical data"; here it follows by how much the queue has exceeded Q1.
+//! - Waiting packets of a flow that gets a label move to the lossy queue in their order, and leave their
+//!   account: nothing is reordered within a switch. With `waiting = "stays"` the flow itself also stays until
+//!   it has no packet left in the lossless queue. In an incast that happens only when that queue has run
+//!   empty, so that labels then change next to nothing. A flow that is no longer congested always moves back
+//!   in this way.
 //! - Replies that wait among data are never congested.
-//! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs, and is refused, as are flow controls that count on a
-//!   pause to hold everything (all but `pfc`, `swing`, which hands PFC's pauses on, and `lossy`).
+//! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs and is refused, as are
+//!   flow controls that rely on a pause to stop all traffic (all but `pfc`, `swing`, which relays PFC's
+//!   pauses, and `lossy`).
 //!
 //! # References
 //!
 //! - Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in Datacenter networks", section 3.
-//! - Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993.
+//! - Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
+//!   Networking 1(4), 1993.
 
 mod dropping;
 mod labels;
@@ -98,80 +110,83 @@ const CAPACITY: Span = Span::us(100);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Casl")]
 pub struct Params {
-    /// Kmin: longest Ql + Qy that marks nothing, in bytes; Q1 is learnt between it and `kmax`.
-    /// Source: floodway's choice: half of what HPCC has at 50G, so that all of the ramp lies within the class's queue.
+    /// Kmin: the largest Ql + Qy at which no packet is marked, in bytes; Q1 is learnt between it and `kmax`.
+    /// Source: floodway's choice: half of HPCC's value at 50G, so that the whole ramp lies within the class's
+    /// queue.
     pub kmin: Bytes,
-    /// Kmax: beyond this Ql + Qy every packet is marked, in bytes above 0; at least `kmin`.
+    /// Kmax: the Ql + Qy above which every packet is marked, in bytes above 0; at least `kmin`.
     /// Source: floodway's choice, as `kmin`.
     pub kmax: Bytes,
     /// Pmax: probability of a mark at `kmax`, from 0 to 1.
     /// Source: HPCC's simulations, `run.py`.
     pub pmax: f64,
-    /// a: what a packet counts in its flow's average of marks, above 0, up to 1.
+    /// a: weight of one packet in its flow's average of marks, above 0, up to 1.
     /// Source: floodway's choice; the paper gives none.
     pub gain: f64,
-    /// `m_hi`: marks above which a flow is congested, from 0 to 1.
+    /// `m_hi`: average of marks above which a flow is congested, from 0 to 1.
     /// Source: floodway's choice: the probability of a mark at 250 KB, where Q1 starts.
     pub label_above: f64,
-    /// `m_lo`: marks below which it is so no longer, from 0 to `label-above`.
+    /// `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-above`.
     /// Source: floodway's choice: a fifth of `m_hi`.
     pub release_below: f64,
-    /// A flow is forgotten so long after its last packet, above 0.
+    /// Time after a flow's last packet at which its state is deleted, above 0.
     /// Source: floodway's choice; the paper gives none.
     pub forget_after: Span,
-    /// Q1: "auto" to learn it from (Kmin + Kmax) / 2 on, or the bytes above 0 at which it stays.
+    /// Q1: "auto" to learn it, starting from (Kmin + Kmax) / 2, or a fixed number of bytes above 0.
     /// Source: section 3.2, which learns it online.
     pub threshold: OrAuto<Bytes>,
     /// Period of learning, above 0.
     /// Source: floodway's choice; the paper gives none.
     pub learn_every: Span,
-    /// A label that is taken back within this time was wrong; above 0.
+    /// A label that is taken back within this time counts as wrong; above 0.
     /// Source: floodway's choice; the paper gives none.
     pub misjudged_within: Span,
-    /// More wrong labels than this share of a period's raise Q1, from 0 to 1.
+    /// Share of wrong labels in a period above which Q1 is raised, from 0 to 1.
     /// Source: floodway's choice; the paper gives none.
     pub misjudged_share: f64,
-    /// By this factor, from 1 to 10.
+    /// Factor by which Q1 is raised, from 1 to 10.
     /// Source: floodway's choice; the paper gives none.
     pub raise: f64,
-    /// Where the switch has sent a PAUSE, Q1 is lowered by this factor, above 0, up to 1.
+    /// Factor by which Q1 is lowered if the switch has sent a PAUSE, above 0, up to 1.
     /// Source: floodway's choice; the paper gives none.
     pub lower: f64,
-    /// Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the port's rate, 1.25 MB at 100G.
+    /// Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the port's rate,
+    /// 1.25 MB at 100G.
     /// Source: section 4: queues of 200 us, of which the lossy one has half by floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Bytes>,
     /// Period at which d is adapted, above 0.
     /// Source: floodway's choice; the paper gives none.
     pub adapt_every: Span,
-    /// What d gains in a period by a lossy queue of twice Q1, from 0 to 1.
+    /// Increase of d per period while the lossy queue is twice Q1, from 0 to 1.
     /// Source: floodway's choice; the paper gives none.
     pub drop_gain: f64,
-    /// The largest d, from 0 to 1; with 0 only a full queue drops.
+    /// The largest d, from 0 to 1; with 0 only a full queue drops packets.
     /// Source: floodway's choice; the paper gives none.
     pub drop_most: f64,
-    /// Share of the port that the lossy queue has while both have something to send, from 0 to 0.5.
-    /// Source: floodway's choice: no flow stands still; with 0 the lossless queue goes strictly first, as in section 3.2.
+    /// Share of the port's rate for the lossy queue while both queues have something to send, from 0 to 0.5.
+    /// Source: floodway's choice: no flow starves; with 0 the lossless queue has strict priority, as in
+    /// section 3.2.
     pub floor: f64,
-    /// What becomes of the packets that a flow has in the lossless queue when it is labelled.
+    /// What happens to the packets that a flow has in the lossless queue when it is labelled.
     /// Source: floodway's choice; the paper does not say.
     pub waiting: Waiting,
-    /// Whether a flow that comes from a lossy queue is congested here, too.
-    /// Source: floodway's choice: labels hold at one port, where section 3.2 has them.
+    /// Whether a flow that arrives from a lossy queue is congested here, too.
+    /// Source: floodway's choice: labels apply at one port, as in section 3.2.
     pub inherit: bool,
 }
 
-/// What becomes of packets that wait in the lossless queue when their flow is labelled.
+/// What happens to packets that wait in the lossless queue when their flow is labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "CaslWaiting")]
 pub enum Waiting {
-    /// They move to the lossy queue at once, in their order, and those that it has no room for are dropped. Source: floodway's choice:
-    /// the only way in which a label helps while its flow goes on sending.
+    /// They move to the lossy queue at once, in their order; those that do not fit there are dropped. Source:
+    /// floodway's choice: the only rule with which a label helps while its flow continues to send.
     #[default]
     Moves,
-    /// They stay, and so do those behind them: the flow changes its queue when it has none left in the lossless one. Source: the
-    /// rule by which flows go from one class to another unsorted.
+    /// They stay, and so do the packets behind them: the flow changes its queue when none is left in the
+    /// lossless one. Source: the rule by which flows move from one class to another without sorting.
     Stays,
 }
 
@@ -205,14 +220,17 @@ impl Default for Params {
 impl Params {
     fn check(&self) -> Result<(), ParamError> {
         if self.kmax == Bytes::ZERO {
-            return Err(ParamError::new("kmax", "0B is no queue; write it like \"400KB\""));
+            return Err(ParamError::new("kmax", "0B is not allowed; write a size above 0, like \"400KB\""));
         }
         if self.kmin > self.kmax {
             let message = format!("kmin = {} is above kmax = {}", self.kmin, self.kmax);
             return Err(ParamError::new("kmin", message));
         }
         if self.threshold == OrAuto::Given(Bytes::ZERO) {
-            return Err(ParamError::new("threshold", "0B is no queue; write it like \"250KB\", or \"auto\""));
+            return Err(ParamError::new(
+                "threshold",
+                "0B is not allowed; write a size above 0, like \"250KB\", or \"auto\"",
+            ));
         }
         self.check_numbers()?;
         let spans = [
@@ -222,7 +240,9 @@ impl Params {
             ("adapt-every", self.adapt_every),
         ];
         match spans.into_iter().find(|(_, span)| *span == Span::ZERO) {
-            Some((key, _)) => Err(ParamError::new(key, "0us is no time; write it like \"100us\"")),
+            Some((key, _)) => {
+                Err(ParamError::new(key, "0us is not allowed; write a time above 0, like \"100us\""))
+            }
             None => Ok(()),
         }
     }
@@ -263,7 +283,7 @@ impl Params {
         self.capacity.unwrap_or_else(|| port.rate.bytes_in(CAPACITY).max(port.mtu))
     }
 
-    /// Q1 as it starts.
+    /// The initial Q1.
     fn first_threshold(&self) -> Bytes {
         self.threshold.or_else(|| Bytes(u64::midpoint(self.kmin.0, self.kmax.0)).max(Bytes(1)))
     }
@@ -327,7 +347,7 @@ pub struct Cp {
     classes: Vec<Isolation>,
 }
 
-/// What a port knows of a class.
+/// The state of a class at a port.
 #[derive(Clone, Debug)]
 struct Isolation {
     class: Class,
@@ -337,7 +357,7 @@ struct Isolation {
     labels: Labels,
     q1: Threshold,
     dropping: Dropping,
-    /// When the period of learning ends, and when flows are forgotten that were not seen for long.
+    /// The end of the learning period, and when the state of idle flows is deleted.
     learns: Time,
     sweeps: Time,
     /// How far the lossy queue is behind its floor, in bytes on the link.
@@ -359,7 +379,7 @@ impl Isolation {
         }
     }
 
-    /// Makes up for what was due by the clock since it was last called: meanwhile the queues were what they are.
+    /// Catches up with what has become due since the last call; the queues have not changed meanwhile.
     fn catch_up(&mut self, now: Time, params: &Params) {
         while self.learns <= now && self.q1.has_news() {
             self.dropping.adapt(self.learns, self.lossy, self.q1.at());
@@ -367,7 +387,7 @@ impl Isolation {
             self.learns += params.learn_every;
         }
         if self.learns <= now {
-            // These periods have brought nothing, but labels that have turned out well.
+            // These periods had no events except labels that proved correct.
             self.q1.end_period();
             self.learns = following(self.learns, params.learn_every, now);
         }
@@ -378,7 +398,7 @@ impl Isolation {
         }
     }
 
-    /// The queues, as seen with one of them.
+    /// Updates both queue lengths from the view of one queue.
     fn look(&mut self, q: &QueueView) {
         self.lossless = q.first;
         if q.sub == 1 {
@@ -391,7 +411,7 @@ impl Isolation {
         self.lossless + self.lossy
     }
 
-    /// A packet of a flow has left, marked or not; what that changes.
+    /// A packet of a flow has left, marked or not; returns the change of its label.
     fn monitor(&mut self, now: Time, flow: FlowId, marked: bool, within: Span) -> Option<Change> {
         let queue: Ordering = self.queued().cmp(&self.q1.at());
         // Section 3.2: the monitoring module, by marks and the queue against Q1.
@@ -404,7 +424,8 @@ impl Isolation {
         change
     }
 
-    /// A packet of `wire` bytes starts: the lossy queue gets the share `floor` while it has something to send.
+    /// A packet of `wire` bytes starts: the lossy queue gets the share `floor` while it has something to
+    /// send.
     fn owe(&mut self, sub: u8, wire: Bytes, floor: f64) {
         let wire = wire.0 as f64;
         self.owed = match sub {
@@ -414,14 +435,14 @@ impl Isolation {
         };
     }
 
-    /// Is it the lossy queue's turn, whatever waits in the other?
+    /// Whether it is the lossy queue's turn, whatever waits in the other queue.
     fn is_owed(&self, frame: Bytes, floor: f64) -> bool {
         let turn = frame.0 as f64 * (1.0 - floor);
         floor > 0.0 && self.lossy > Bytes::ZERO && self.owed >= turn
     }
 }
 
-/// The first of the instants `period` apart from `from` on that lies after `now`.
+/// The first instant after `now` that is a whole number of periods after `from`.
 fn following(from: Time, period: Span, now: Time) -> Time {
     from + period * (now.since(from).0 / period.0 + 1)
 }
@@ -442,7 +463,7 @@ impl Cp {
         self.classes.iter().find(|isolation| isolation.class == class)
     }
 
-    /// RED's.
+    /// RED's marking decision.
     fn mark(&self, rng: &mut Rng, queued: Bytes) -> bool {
         let Params { kmin, kmax, pmax, .. } = self.params;
         if queued <= kmin {
@@ -453,7 +474,7 @@ impl Cp {
     }
 }
 
-/// Flows send data; what answers it is no flow's fault.
+/// Whether the packet is data of a flow; replies do not count against a flow.
 fn is_data(p: &PacketView) -> bool {
     p.class != Class::CONTROL && !p.is_reply
 }
@@ -533,7 +554,8 @@ impl CongestionPoint for Cp {
                     (isolation.lossless, isolation.lossy) = (lossless, lossy);
                 }
             }
-            // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
+            // All waiting packets are removed, or all but those of the lossy queue, whose length the next
+            // packet updates.
             PortEvent::Removed(p) => {
                 let isolation = self.isolation(cx.now, p.class);
                 (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
@@ -543,7 +565,7 @@ impl CongestionPoint for Cp {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        // Nobody else would say that the last of them has gone.
+        // No other event shows that the last congested flow is gone.
         let congested = self.classes.iter().filter(|known| known.labels.are_any_congested());
         congested.map(|known| known.sweeps).min()
     }

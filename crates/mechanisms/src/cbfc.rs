@@ -1,5 +1,5 @@
-//! Credit-based flow control: the receiver says how far the sender may go, and the sender never goes further,
-//! so that nothing is lost whatever the buffer's size (InfiniBand Architecture Specification, 7.9).
+//! Credit-based flow control: the receiver advertises a credit limit and the sender never exceeds it, so that
+//! nothing is lost whatever the buffer's size (InfiniBand Architecture Specification, 7.9).
 //!
 //! ```text
 //!  upstream egress                            downstream ingress
@@ -9,34 +9,35 @@
 //!
 //! # What it does
 //!
-//! Both halves count what has been sent, or has arrived, since the link came up. Each period the receiver
-//! sends a credit limit: what has arrived, and what is free. The sender may start a frame if that keeps its own
-//! count within the limit; else the class waits. Control packets need no credit. The first limit, the buffer's
-//! size, is known to both.
+//! Both halves count the bytes sent, or arrived, since the link came up. Each period the receiver sends a
+//! credit limit: what has arrived plus what is free. The sender may start a frame if its own count then stays
+//! within the limit; otherwise the class waits. Control packets need no credit. Both ends know the first
+//! limit, the buffer's size.
 //!
-//! What is lost on the link would never come back as credit. So the sender reports its count (`Sent`) each
-//! period: the link keeps order, and what was sent before the report has arrived or is lost.
+//! Bytes lost on the link would never return as credit. So the sender reports its count (`Sent`) each period:
+//! the link keeps order, so what was sent before the report has arrived or is lost.
 //!
-//! - `mode = "ideal"`: bytes in counters of 64 bits. Reports, and limits that have not changed, are sent where
-//!   frames may be damaged.
+//! - `mode = "ideal"`: bytes in counters of 64 bits. Reports and unchanged limits are sent only where frames
+//!   may be damaged.
 //! - `mode = "infiniband"`: blocks of 64 bytes, modulo 4096, and never a credit of more than 2048, which is
 //!   128 KiB.
 //!
 //! # Why
 //!
-//! A buffer of any size loses nothing and needs no headroom: one bandwidth-delay product and a little keeps the
-//! link busy, where `pfc` needs two. Lost words do no harm, since the next one says all. Against `bifrost` it
-//! needs no slots, works on links of any length, and also inside a datacenter; but both ends have to be built
-//! for it, and Ethernet switches and NICs are not. InfiniBand's counters end at a round trip of 128 KiB, about
-//! 1 km at 100G; `"ideal"` is what it would be without them.
+//! A buffer of any size loses nothing and needs no headroom: little more than one bandwidth-delay product
+//! keeps the link busy, where `pfc` needs two. Lost messages do no harm, since the next one carries the full
+//! state. Compared with `bifrost` it needs no slots, works on links of any length, and also inside a
+//! datacenter; but both ends must implement it, and Ethernet switches and NICs do not. InfiniBand's counters
+//! are limited to a round trip of 128 KiB, about 1 km at 100G; `"ideal"` shows the mechanism without that
+//! limit.
 //!
 //! # Symbols
 //!
 //! | symbol (InfiniBand) | here |
 //! |---|---|
-//! | FCTBS | what the sender has sent: total blocks sent |
-//! | ABR | what has arrived: adjusted blocks received |
-//! | FCCL | the credit limit: ABR and what is free, at most 2048 blocks |
+//! | FCTBS | the sender's count: total blocks sent |
+//! | ABR | the receiver's count: adjusted blocks received |
+//! | FCCL | the credit limit: ABR plus what is free, at most 2048 blocks |
 //! | P | `period` |
 //! | R, D | the link's rate and delays |
 //! | W | the largest frame on the wire: MTU with preamble and gap |
@@ -47,28 +48,29 @@
 //! buffer = R · (delay there + delay back + P) + 4 W + 84
 //! ```
 //!
-//! So much keeps a link busy; less, down to W, loses nothing either, and gives buffer / (R · round trip) of the
-//! rate. On top of delays and period come the frame ahead of the credit message and the message itself (64
-//! bytes with preamble and gap, as the run's wire format counts), a frame that has begun to arrive, one that
-//! has begun to leave, and one for which the credit left is too little. With `on-change` the smaller of that
-//! size and R · P is in the place of R · P. Where the way back is slower, what arrives during a message counts.
+//! This size keeps a link busy. A smaller buffer, down to W, also loses nothing, and gives
+//! buffer / (R · round trip) of the rate. In addition to delays and period, the formula covers the frame
+//! ahead of the credit message and the message itself (64 bytes with preamble and gap, as the run's wire
+//! format counts), a frame that has begun to arrive, one that has begun to leave, and one for which the
+//! remaining credit is too small. With `on-change` the smaller of that size and R · P replaces R · P. Where
+//! the reverse direction is slower, what arrives during a message is included.
 //!
-//! In InfiniBand's mode each frame counts in whole blocks, and never more is asked for than 2048 blocks and
-//! the two frames that are coming and going.
+//! In InfiniBand's mode each frame counts in whole blocks, and the size never exceeds 2048 blocks plus the
+//! two frames in transit.
 //!
 //! # Known differences
 //!
-//! - Frames take credit by their bytes on the wire, with preamble and gap, while the buffer holds them without:
-//!   safe, since a frame is never less on the wire. In InfiniBand a packet takes its own bytes in blocks, of
-//!   buffer as of credit; here buffers count bytes, and what is free is rounded down to blocks.
-//! - InfiniBand's flow-control packet has 6 bytes and carries FCTBS and FCCL both. Here they are two link
+//! - Frames consume credit by their bytes on the wire, with preamble and gap, while the buffer holds them
+//!   without: safe, since a frame is never smaller on the wire. In InfiniBand a packet consumes its own bytes
+//!   in blocks, of buffer and of credit; here buffers count bytes, and the free space is rounded down to
+//!   blocks.
+//! - InfiniBand's flow-control packet has 6 bytes and carries both FCTBS and FCCL. Here they are two link
 //!   control frames of the run's wire format (64 bytes with `ethernet`).
-//! - A word that would repeat the one before is not sent on a link without errors. InfiniBand sends one each
-//!   65,536 symbol times at least.
+//! - A message that would repeat the previous one is not sent on a link without errors. InfiniBand sends one
+//!   at least every 65,536 symbol times.
 //! - After a link was down the limit is 0 until the receiver, which may still hold packets, has sent one.
-//! - Hosts take in whatever comes: a limit towards a host is none.
-//! - A port that `faults.pause` has pause its upstream withholds credit, as it were: the sender stops until
-//!   the resume.
+//! - Hosts accept all packets: there is no limit towards a host.
+//! - A port that `faults.pause` makes pause its upstream withholds credit: the sender stops until the resume.
 //!
 //! # References
 //!
@@ -93,7 +95,7 @@ use count::{BLOCK, Count, MOST_BLOCKS};
 
 /// Bytes of a message without preamble and gap: the smallest Ethernet frame.
 const MESSAGE: Bytes = Bytes(64);
-/// The default period is a tenth of the link's delay, within these.
+/// The default period is a tenth of the link's delay, within these bounds.
 const PERIODS: (Span, Span) = (Span::us(1), Span::us(10));
 
 /// Parameters of credit-based flow control.
@@ -104,15 +106,15 @@ pub struct Params {
     /// How credit is counted.
     /// Source: Bifrost, section VI-B, compares with CBFC-ideal, which has no limit of distance.
     pub mode: Mode,
-    /// P, the time between two credit messages, no less than a message takes on the wire. Default: a tenth of
-    /// the link's one-way delay, but 1 us at least and 10 us at most.
+    /// P, the time between two credit messages, at least the time of a message on the wire. Default: a tenth
+    /// of the link's one-way delay, but at least 1 us and at most 10 us.
     /// Source: floodway's choice: Bifrost's slot of 10 us on long links, for a fair comparison; 1 us inside a
     /// datacenter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
-    /// Also send a message as soon as the limit has grown by this much since the last one, 1 byte or more.
+    /// Also send a message as soon as the limit has grown by this much since the last one, at least 1 byte.
     /// Default: off, the period alone.
-    /// Source: InfiniBand, 7.9, lets a receiver send one whenever it is of use.
+    /// Source: InfiniBand, 7.9, allows a receiver to send one whenever it is useful.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_change: Option<Bytes>,
 }
@@ -146,13 +148,13 @@ impl Params {
         self.period.unwrap_or((link.delay / 10).clamp(PERIODS.0, PERIODS.1))
     }
 
-    /// What may have become free without an update.
+    /// Bytes that may have become free without a credit message.
     fn unadvertised(&self, link: &LinkInfo) -> Bytes {
         let each_period = link.rate.bytes_covering(self.period_on(link));
         self.on_change.map_or(each_period, |delta| delta.min(each_period))
     }
 
-    /// What keeps the link busy, were there no limit of credit.
+    /// The size that keeps the link busy if credit has no limit.
     fn busy_buffer(&self, link: &LinkInfo) -> Bytes {
         let frame = largest(link);
         let flight = link.rate.bytes_covering(link.delay + link.reverse_delay);
@@ -175,7 +177,7 @@ impl Params {
         }
     }
 
-    /// Why counters of 12 bits leave the link idle, if they do.
+    /// The reason why counters of 12 bits leave the link idle, if they do.
     fn limit_of_credit(&self, link: &LinkInfo) -> Option<String> {
         let (credit, busy) = (Bytes(MOST_BLOCKS * BLOCK), self.busy_buffer(link));
         if self.mode == Mode::Ideal || busy <= credit {
@@ -202,10 +204,10 @@ impl Params {
         let period = self.period_on(link);
         if period < least {
             let why = format!("{period} is too short: a message takes {least} at {}", link.reverse_rate);
-            return refuse("period", format!("{why}, and the period is no less"));
+            return refuse("period", format!("{why}, and the period must be at least that"));
         }
         if self.on_change == Some(Bytes::ZERO) {
-            return refuse("on-change", "0B would be always; it is 1B or more, or is left out".into());
+            return refuse("on-change", "0B is not allowed; give at least 1B, or leave it out".into());
         }
         if link.buffer == Bytes::MAX && !link.to_host {
             let why = "cbfc needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
@@ -234,7 +236,7 @@ impl FlowControl for Params {
         Ok((Sender::new(self, link), Receiver::new(self, link)))
     }
 
-    /// R · (delay there + delay back + P) + 4 W + 84; less loses nothing either.
+    /// R · (delay there + delay back + P) + 4 W + 84; a smaller buffer also loses nothing.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let busy = self.busy_buffer(link);
         match self.count() {
@@ -252,7 +254,7 @@ impl FlowControl for Params {
         }
     }
 
-    /// A frame: credit is never more than there is room.
+    /// A frame: credit never exceeds the free space.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
         self.least_buffer(link)
     }
@@ -261,12 +263,12 @@ impl FlowControl for Params {
         self.limit_of_credit(link).into_iter().collect()
     }
 
-    /// The next one says all.
+    /// The next message carries the full state.
     fn tolerates_lost_frames(&self) -> bool {
         true
     }
 
-    /// What pauses of a faulty port mean: until it resumes.
+    /// A pause of a faulty port lasts until its resume.
     fn pause_mode(&self, _run: PauseMode) -> PauseMode {
         PauseMode::OnOff
     }

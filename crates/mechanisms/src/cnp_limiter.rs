@@ -1,28 +1,28 @@
-//! A limiter of CNPs made at switches: at most one for each flow in an interval.
+//! A rate limiter for CNPs generated at switches: at most one CNP per flow and interval.
 
 use std::collections::BTreeMap;
 
 use floodway_units::{Span, Time};
 
-/// The most flows that a limiter remembers.
+/// The maximum number of flows that a limiter stores.
 pub(crate) const MOST_FLOWS: usize = 4096;
 
-/// The flows that got a CNP within the last interval. While there are [`MOST_FLOWS`] of them, others get none: memory is
-/// bounded, and so are the CNPs that a port sends.
+/// The flows that got a CNP within the last interval. While there are [`MOST_FLOWS`] of them, other flows get
+/// none: this bounds the memory, and also the CNPs that a port sends.
 #[derive(Clone, Debug)]
 pub(crate) struct CnpLimiter {
     interval: Span,
-    /// By flow: until when it gets no other CNP.
+    /// By flow: the end of the interval in which it gets no other CNP.
     blocked_until: BTreeMap<u64, Time>,
 }
 
 impl CnpLimiter {
-    /// A limiter that remembers no flow yet. An `interval` of zero admits every CNP.
+    /// A limiter without flows. An `interval` of zero admits every CNP.
     pub(crate) fn new(interval: Span) -> Self {
         CnpLimiter { interval, blocked_until: BTreeMap::new() }
     }
 
-    /// May `flow` get a CNP now? If so, its interval begins.
+    /// Whether `flow` may get a CNP now. If so, its interval begins.
     pub(crate) fn may_notify(&mut self, flow: u64, now: Time) -> bool {
         if self.interval == Span::ZERO {
             return true;

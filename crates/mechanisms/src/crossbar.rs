@@ -1,11 +1,13 @@
-//! Who crosses a switch next: round-robin maximal matching of its inputs and outputs (after iSLIP: McKeown 1999).
+//! The scheduler of a switch's crossbar: round-robin maximal matching of its inputs and outputs (after iSLIP:
+//! McKeown 1999).
 //!
-//! iSLIP matches all ports at once, cell by cell. Here packets have their own lengths, so inputs and outputs become
-//! free one by one, and each time those that are free are matched until no pair is left that has something to send.
+//! iSLIP matches all ports at once, cell by cell. Here packets have different lengths, so inputs and outputs
+//! become free one by one. Each time, the free ones are matched until no pair is left that has something to
+//! send.
 
 use smallvec::{SmallVec, smallvec};
 
-/// The state of a crossbar with as many inputs as outputs: who is busy, who asks for whom, and whose turn it is.
+/// The state of a crossbar with as many inputs as outputs: busy ports, requests, and round-robin pointers.
 #[derive(Clone, Debug, Default)]
 pub struct Crossbar {
     /// By output: the input that it grants first.
@@ -14,18 +16,19 @@ pub struct Crossbar {
     accepts_from: Vec<usize>,
     busy_inputs: Ports,
     busy_outputs: Ports,
-    /// By output: the inputs at which something waits for it; and by input: the outputs for which something waits there.
+    /// By output: the inputs at which packets wait for it; and by input: the outputs for which packets wait
+    /// there.
     asking: Vec<Ports>,
     asked: Vec<Ports>,
-    /// Outputs for which something may have changed since pairs were made last.
+    /// Outputs for which something may have changed since the last matching.
     due: Ports,
-    /// The inputs with a grant of the round at work, and by input the best one.
+    /// The inputs with a grant in the current round, and by input the best one.
     granted: Ports,
     best: Vec<usize>,
 }
 
 impl Crossbar {
-    /// At rest, with so many inputs and outputs.
+    /// An idle crossbar with this many inputs.
     pub fn new(ports: usize) -> Self {
         let none = Ports::none(ports);
         Crossbar {
@@ -41,20 +44,21 @@ impl Crossbar {
         }
     }
 
-    /// One more thing waits at `input` for `output`.
+    /// One more packet waits at `input` for `output`.
     pub fn ask(&mut self, input: usize, output: usize) {
         self.asking[output].insert(input);
         self.asked[input].insert(output);
         self.due.insert(output);
     }
 
-    /// Nothing waits at `input` for `output` any more.
+    /// No packet waits at `input` for `output` any more.
     pub fn withdraw(&mut self, input: usize, output: usize) {
         self.asking[output].remove(input);
         self.asked[input].remove(output);
     }
 
-    /// What may cross to `output` has changed: it has more room, or its queues were sorted again.
+    /// The packets that may cross to `output` have changed: it has more room, or its queues were sorted
+    /// again.
     pub fn touch(&mut self, output: usize) {
         self.due.insert(output);
     }
@@ -67,7 +71,8 @@ impl Crossbar {
         self.due.add(&self.asked[input]);
     }
 
-    /// As [`make_pairs`](Self::make_pairs) where nothing has changed but for one output: the input that is matched with it.
+    /// Like [`make_pairs`](Self::make_pairs) where only one output has changed: returns the input that is
+    /// matched with it.
     pub fn serve(&mut self, output: usize, may: impl Fn(usize, usize) -> bool) -> Option<usize> {
         self.due.remove(output);
         if self.busy_outputs.contains(output) {
@@ -78,13 +83,14 @@ impl Crossbar {
         Some(input)
     }
 
-    /// Matches free inputs with free outputs until no pair is left that asks and of which `may(input, output)` says that it may
-    /// cross. Those of `pairs` are busy from then on. Only those outputs are looked at that were touched since the last time:
-    /// elsewhere no pair was left, and none has come.
+    /// Matches free inputs with free outputs until no pair is left that has a request and for which
+    /// `may(input, output)` is true. Those of `pairs` are busy from then on. Only outputs that were touched
+    /// since the last call are examined: elsewhere no pair was left, and no new one has appeared.
     ///
-    /// Each output grants the first input at or after its pointer, each input accepts the first output that grants it at
-    /// or after its own; again and again. Pointers move one beyond a pair that is made in the first round: so who was served is
-    /// the last to be served again, and outputs then serve different inputs first.
+    /// Each output grants the first input at or after its pointer, and each input accepts the first output
+    /// that grants it at or after its own pointer; this repeats in rounds. Pointers move one beyond a pair
+    /// that is made in the first round: a port that was served becomes the last to be served again, and
+    /// outputs then serve different inputs first.
     pub fn make_pairs(&mut self, may: impl Fn(usize, usize) -> bool, pairs: &mut Vec<(usize, usize)>) {
         let mut first_round = true;
         loop {
@@ -115,14 +121,14 @@ impl Crossbar {
         }
     }
 
-    /// Each free output grants an input, of whose grants the best is kept.
+    /// Each free output grants an input; each input keeps the best of its grants.
     fn grant(&mut self, may: &impl Fn(usize, usize) -> bool) {
         let mut next = self.due.next(0, &self.busy_outputs);
         while let Some(output) = next {
             next = self.due.next(output + 1, &self.busy_outputs);
             let Some(input) = self.first_that_may(output, may) else { continue };
             let place = |output: usize| (self.accepts_from[input] > output, output);
-            // In the order from the pointer on, round and round: first what is not before it.
+            // In circular order from the pointer.
             if !self.granted.contains(input) || place(output) < place(self.best[input]) {
                 self.granted.insert(input);
                 self.best[input] = output;
@@ -130,7 +136,8 @@ impl Crossbar {
         }
     }
 
-    /// The first free input that asks for `output` and may cross, from its pointer on and around.
+    /// The first free input, in circular order from the pointer, that has a request for `output` and may
+    /// cross.
     fn first_that_may(&self, output: usize, may: &impl Fn(usize, usize) -> bool) -> Option<usize> {
         let (asking, from) = (&self.asking[output], self.grants_from[output]);
         let (mut at, mut end) = (from, self.best.len());
@@ -155,7 +162,7 @@ impl Crossbar {
 struct Ports(SmallVec<[u64; 1]>);
 
 impl Ports {
-    /// Of so many ports, none.
+    /// The empty set for this many ports.
     fn none(ports: usize) -> Self {
         Ports(smallvec![0; ports.div_ceil(64)])
     }
@@ -180,7 +187,7 @@ impl Ports {
         self.0.fill(0);
     }
 
-    /// The first one from `from` on that is not in `without`.
+    /// The first port at or after `from` that is not in `without`.
     fn next(&self, from: usize, without: &Ports) -> Option<usize> {
         let first = from / 64;
         let words = self.0.iter().zip(&without.0).enumerate().skip(first);

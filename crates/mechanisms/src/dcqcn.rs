@@ -1,10 +1,10 @@
-//! DCQCN's reaction point: a sender that paces at line rate until CNPs come, cuts its rate by a running
-//! estimate of how many, and climbs back in three stages (Zhu et al., SIGCOMM 2015). NICs run a variant of
-//! it, which is a second machine here.
+//! DCQCN's reaction point: a sender that paces at line rate until CNPs arrive, cuts its rate by a running
+//! estimate of congestion, and recovers in three stages (Zhu et al., SIGCOMM 2015). NICs run a variant of it,
+//! which is a second state machine here.
 //!
 //! # What it does
 //!
-//! By machine:
+//! By state machine:
 //!
 //! | | `paper` | `mellanox`, `hpcc`, `swing` |
 //! |---|---|---|
@@ -12,28 +12,28 @@
 //! | α | up at each CNP, down after each `t-alpha` without one | every `t-alpha` since the first CNP |
 //! | stages | of timer and bytes, F = 5 | of the timer alone, F = 1 |
 //!
-//! A cut is Rt = Rc, Rc = Rc · (1 - α/2); without `clamp`, Rt stays where no increase has come since the last
-//! cut. An increase step halves the gap to Rt; in the second stage Rt has risen by `rai` before, in the third
-//! by `rhai`. Rc and Rt never exceed the NIC's rate.
+//! A cut is Rt = Rc, Rc = Rc · (1 - α/2); without `clamp`, Rt keeps its value if no increase has happened
+//! since the last cut. An increase step halves the gap to Rt; in the second stage Rt is first raised by
+//! `rai`, in the third by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
-//! With `losses-as-cnps` a loss that a NAK or SACK tells of counts as a CNP; those within that time are part of it. IRN
-//! tells of one loss for each time that it goes back for what is missing.
+//! With `losses-as-cnps` a loss that a NAK or SACK reports counts as a CNP; further losses within that time
+//! belong to the same CNP. IRN reports one loss each time that it goes back for missing packets.
 //!
-//! Where ports have `tcd`, the receiver may tell of congestion that is not determined (UE). By default that holds the
-//! rate: Rc and alpha stay, Rt = Rc, and the timer, the byte counter and the stages of increase begin afresh.
+//! Where ports have `tcd`, the receiver may report undetermined congestion (UE). By default that holds the
+//! rate: Rc and alpha keep their values, Rt = Rc, and the timer, the byte counter and the stages of increase
+//! restart.
 //!
-//! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by
-//! squaring, which is the definition. Checks are made only where a CNP has come, and increase steps sleep at
-//! line rate once one has followed the last CNP; the phases are those of timers that always run. At one
-//! instant a CNP comes first, then α, the check, the increase step. With `timers = "ticking"` each timer ticks all the
-//! time instead, and of those of one instant the one that was set first comes first.
+//! α has no timer: it is updated when it is read. n periods without a CNP give α · (1 - g)^n by squaring,
+//! which is the definition. Checks are made only after a CNP. Increase steps sleep at line rate once one has
+//! followed the last CNP; their phases are those of timers that always run. At one instant a CNP is processed
+//! first, then α, the check, the increase step. With `timers = "ticking"` each timer ticks all the time
+//! instead, and of the timers of one instant the one that was set first is processed first.
 //!
 //! # Why
 //!
-//! It is the congestion control of RoCEv2 NICs, and what newer ones are measured against. It needs a
-//! congestion point that marks (`red`) with thresholds below PFC's. It hears of congestion a round trip late,
-//! so that on long links flow control acts first; `static-window` beside it bounds what is in flight until
-//! then.
+//! It is the congestion control of RoCEv2 NICs, and the baseline of newer ones. It needs a congestion point
+//! that marks (`red`) with thresholds below PFC's. Its feedback is a round trip old, so that on long links
+//! flow control acts first; `static-window` beside it bounds the bytes in flight until then.
 //!
 //! # Symbols
 //!
@@ -52,19 +52,19 @@
 //! window = path's bottleneck rate · base round trip · Rc / NIC's rate      (variable-bdp)
 //! ```
 //!
-//! With `window = "none"` pacing alone bounds what is in flight.
+//! With `window = "none"` pacing alone bounds the bytes in flight.
 //!
 //! # Known differences
 //!
 //! - Rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is reached (the ns-3 models
-//!   round halves down, and stay a bit short of the line rate for ever: `means = "halves"`).
-//! - The paper names no least rate: it is that of the NICs.
-//! - Rt is capped at the NIC's rate in both machines, as NICs do.
-//! - In `paper` a stage counter is raised before it is compared with F.
-//! - Only notices that report CE are CNPs, and those that report UE hold the rate; a notice of another kind (a window)
-//!   changes none.
-//! - The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which
-//!   SWING's leaves out (`semantics.base-rtt = "one-way"`).
+//!   round halves down, and stay a few bit/s below the line rate forever: `means = "halves"`).
+//! - The paper defines no least rate: the default is that of the NICs.
+//! - Rt is capped at the NIC's rate in both state machines, as NICs do.
+//! - In `paper` a stage counter is incremented before it is compared with F.
+//! - Only notifications that report CE are CNPs, and those that report UE hold the rate; a notification of
+//!   another kind (a window) changes neither.
+//! - The bandwidth-delay product of the window includes the serialisation of the ACK in the reverse
+//!   direction, which SWING's leaves out (`semantics.base-rtt = "one-way"`).
 //!
 //! # References
 //!
@@ -75,7 +75,8 @@
 //! - Zhang et al., "Congestion Detection in Lossless Networks", SIGCOMM 2021 (UE).
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
 //!   and its configurations.
-//! - Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in Datacenter networks", section 3.2 (losses).
+//! - Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in Datacenter networks", section 3.2
+//!   (losses).
 
 mod alpha;
 mod mellanox;
@@ -100,36 +101,38 @@ use crate::slots::{
 };
 use rates::Rates;
 
-/// Parameters of DCQCN: a row of published values, and what differs from it.
+/// Parameters of DCQCN: a preset of published values, and values that override it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Dcqcn")]
 pub struct Params {
-    /// The row of published values, which also chooses the machine; what is given beside it wins.
-    /// Source: floodway's choice: HPCC's is the row whose increments grow with the NIC's rate.
+    /// The preset of published values, which also selects the state machine; parameters given beside it
+    /// override its values.
+    /// Source: floodway's choice: HPCC's is the preset whose increments grow with the NIC's rate.
     pub preset: Preset,
-    /// How the receiver tells of marks.
+    /// How the receiver reports marks.
     /// Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet of its own.
     pub cnp: CnpForm,
-    /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in
+    /// Minimum time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in
     /// `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
     /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp_interval: Option<Span>,
-    /// What word of undetermined congestion does (UE, where ports have `tcd`). Default: `"hold"`.
+    /// Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"hold"`.
     /// Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ue: Option<Ue>,
-    /// Losses that replies tell of count as CNPs, at most one in this time, above 0: CASL's rate control. What a timer finds does not
-    /// count. Default: `"off"`.
+    /// Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate control.
+    /// Losses found by a timer do not count. Default: `"off"`.
     /// Source: Zhu et al., whose network loses nothing; with CASL 50 us by floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_as_cnps: Option<Timeout>,
-    /// What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+    /// Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
     /// Source: SWING's configurations; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`, 0.0048828 in `swing`.
+    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`, 0.0048828 in
+    /// `swing`.
     /// Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub g: Option<f64>,
@@ -153,42 +156,42 @@ pub struct Params {
     /// Source: Zhu et al., and its authors' ns-3 model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub byte_counter: Option<Bytes>,
-    /// F: the stage at which fast recovery ends, from 0 up. Default: 5 in `paper`, 1 in the others.
+    /// F: the stage at which fast recovery ends, at least 0. Default: 5 in `paper`, 1 in the others.
     /// Source: Zhu et al.; NICs, `rpg_threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f: Option<u32>,
-    /// Additive step of Rt, from 0 up. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc` per
-    /// 25G of the NIC's rate.
+    /// Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in
+    /// `hpcc` per 25G of the NIC's rate.
     /// Source: Zhu et al.; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
-    /// Hyper step of Rt, from 0 up, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s in
-    /// `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
+    /// Hyper increase step of Rt, at least 0, which `paper` multiplies by the stages beyond F. Default: 200
+    /// Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
     /// Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhai: Option<Rate>,
-    /// Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the others.
-    /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which names none.
+    /// Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the others.
+    /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
-    /// How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in `paper`. Default: 0.
+    /// Delay of the first check beyond `t-dec` after the first CNP, at least 0; not in `paper`. Default: 0.
     /// Source: the HPCC simulator has 1 ns, so that α's period ends first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_offset: Option<Span>,
-    /// When periods of α, checks and increase steps happen; not in `paper`. Default: `"asleep"`.
-    /// Source: floodway's choice: nothing is done where nothing can come of it.
+    /// When periods of α, checks and increase steps are processed; not in `paper`. Default: `"asleep"`.
+    /// Source: floodway's choice: no work is done where it would have no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timers: Option<Timers>,
-    /// What becomes of an odd bit of a mean of Rc and Rt. Default: `"up"`.
+    /// How an odd bit of a mean of Rc and Rt is rounded. Default: `"up"`.
     /// Source: floodway's choice: a sender that has recovered is at line rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub means: Option<Means>,
-    /// Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default: true in
+    /// Whether every cut lowers Rt to Rc, and not only a cut that follows an increase. Default: true in
     /// `paper`, false in the others.
     /// Source: Zhu et al., section 3.1; NICs, "clamp target rate".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clamp: Option<bool>,
-    /// Least factor of one cut, above 0, up to 1. Default: 0.5.
+    /// Smallest factor of one cut, above 0, up to 1. Default: 0.5.
     /// Source: NICs, `rpg_min_dec_fac` 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_decrease: Option<f64>,
@@ -198,7 +201,7 @@ pub struct Params {
     pub rate_on_first_cnp: Option<f64>,
 }
 
-/// How the receiver tells of marks.
+/// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Cnp")]
@@ -212,35 +215,38 @@ pub enum CnpForm {
     AckFlag,
 }
 
-/// When the timers of the NICs' machine do their work.
+/// When the timers of the NICs' state machine are processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnTimers")]
 pub enum Timers {
-    /// Where something may come of it. At one instant a CNP comes first, then alpha, the check, the increase step.
+    /// Only where they may have an effect. At one instant a CNP is processed first, then alpha, the check,
+    /// the increase step.
     /// Source: floodway's choice.
     #[default]
     Asleep,
-    /// Each at every period from the first CNP on, as an event that sets the next one: of those that fall on one instant
-    /// the one that was set first comes first, so that an increase step precedes a check. With `ties = "scheduling-order"`
-    /// that holds among all events: a check precedes what was scheduled less than `t-dec` before.
+    /// Each at every period from the first CNP on, as an event that sets the next one: of the timers of one
+    /// instant, the one that was set first is processed first, so that an increase step precedes a check.
+    /// With `ties = "scheduling-order"` that applies to all events: a check precedes events that were
+    /// scheduled less than `t-dec` before.
     /// Source: the HPCC simulator.
     Ticking,
 }
 
-/// What word of undetermined congestion (UE) does to the rate.
+/// Effect of undetermined congestion (UE) on the rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnUe")]
 pub enum Ue {
-    /// Rc and alpha stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et al., SIGCOMM 2021.
+    /// Rc and alpha keep their values, Rt = Rc, and increase steps and stages restart. Source: Zhang et al.,
+    /// SIGCOMM 2021.
     #[default]
     Hold,
-    /// Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+    /// No effect. Source: the `DCQCN-TCD` simulator without its rate adjustment.
     Ignore,
 }
 
-/// Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
+/// Limit of the payload bytes in flight under DCQCN. A window of constant size is a separate layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnWindow")]
@@ -306,12 +312,12 @@ pub struct Rp {
     machine: Machine,
     cnp: CnpForm,
     ue: Ue,
-    /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
-    /// receiver thin them out, which flags do not pass.
+    /// Flags within this time after a CNP are part of it: the paper's state machine cuts at each CNP and
+    /// relies on its receiver to limit them, which does not apply to flags.
     interval: Span,
     /// Where losses are CNPs.
     losses: Option<Losses>,
-    /// At line rate; the largest number for none.
+    /// At line rate; the largest number if there is no window.
     window: Bytes,
 }
 
@@ -319,7 +325,7 @@ pub struct Rp {
 #[derive(Clone, Copy, Debug)]
 struct Losses {
     interval: Span,
-    /// From when on the next one counts.
+    /// The time from which the next loss counts.
     counts: Time,
 }
 

@@ -1,15 +1,15 @@
-//! DCQCN's notification point: the receiver turns CE marks into CNPs, a few for many (Zhu et al., SIGCOMM
-//! 2015, section 3.1).
+//! DCQCN's notification point: the receiver turns CE marks into CNPs, at most one per flow and interval (Zhu
+//! et al., SIGCOMM 2015, section 3.1).
 //!
 //! # What it does
 //!
-//! A marked packet of a flow that has sent no CNP for N sends one at once; the marks within N after a CNP
-//! send none. Packets without a mark do nothing.
+//! A marked packet of a flow that has sent no CNP for N triggers one at once; marks within N after a CNP
+//! trigger none. Packets without a mark do nothing.
 //!
 //! # Why
 //!
-//! It is the middle of DCQCN: `red` marks, this tells, `dcqcn` as rate control reacts. Unsaid, each flow has
-//! it with the interval that its rate control asks for; choose it to set another.
+//! It is the middle part of DCQCN: `red` marks, this sends CNPs, `dcqcn` as rate control reacts. By default
+//! each flow has it with the interval that its rate control requires; choose it to set another interval.
 //!
 //! # Symbols
 //!
@@ -19,8 +19,8 @@
 //!
 //! # Known differences
 //!
-//! None to the paper. The ns-3 model of its authors instead looks each N whether a mark came; hardware keeps
-//! one N for a whole port.
+//! No difference from the paper. The ns-3 model of its authors instead checks every N whether a mark has
+//! arrived; hardware keeps one N for a whole port.
 //!
 //! # References
 //!
@@ -39,8 +39,8 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnNp")]
 pub struct Params {
-    /// N: the least time between two CNPs of a flow; 0 answers every marked packet. Where a rate control asks
-    /// for CNPs and no notification is chosen, its own interval holds.
+    /// N: the minimum time between two CNPs of a flow; 0 sends a CNP for every marked packet. Where a rate
+    /// control needs CNPs and no notification is chosen, its own interval applies.
     /// Source: newer NICs, `min_time_between_cnps`; DCQCN's paper has 50 us.
     pub cnp_interval: Span,
 }
@@ -63,7 +63,7 @@ impl Notification for Params {
 #[derive(Clone, Copy, Debug)]
 pub struct Np {
     interval: Span,
-    /// A mark before this instant sends no CNP.
+    /// A mark before this instant triggers no CNP.
     blocked_until: Time,
 }
 

@@ -1,19 +1,20 @@
-//! DCTCP as a rate control: a sender that paces at line rate and, once a round trip, cuts by a running share
-//! of marked packets or adds a constant (Alizadeh et al., SIGCOMM 2010, in the form of HPCC's simulator).
+//! DCTCP as a rate control: a sender that paces at line rate and, once per round trip, either cuts its rate
+//! by a running share of marked packets or adds a constant (Alizadeh et al., SIGCOMM 2010, in the form of
+//! HPCC's simulator).
 //!
 //! # What it does
 //!
-//! A batch ends with the first ACK of a packet that was sent after the batch began: about one a round trip.
-//! At its end α takes in the share of its packets that were marked. A marked ACK cuts the rate by α/2, once:
-//! until all that was sent by then is acknowledged, no further mark counts, and no step is added. Otherwise
-//! each end of a batch adds `rai`.
+//! A batch ends with the first ACK of a packet that was sent after the batch began: about one batch per round
+//! trip. At its end α is updated with the share of its packets that were marked. A marked ACK cuts the rate
+//! by α/2, once: until everything sent by then is acknowledged, no further mark counts and no step is added.
+//! Otherwise each end of a batch adds `rai`.
 //!
 //! # Why
 //!
-//! It is what HPCC's figures are compared with. It reacts to the extent of congestion and not only to its
-//! presence, and keeps queues near the marking threshold: it needs a congestion point that marks steeply
-//! (`red` with `preset = "dctcp"`), and ACKs, which carry the marks. There is no window; `static-window`
-//! beside it bounds what is in flight.
+//! It is a baseline in HPCC's figures. It reacts to the extent of congestion and not only to its presence,
+//! and keeps queues near the marking threshold. It needs a congestion point that marks steeply (`red` with
+//! `preset = "dctcp"`), and ACKs, which carry the marks. There is no window; `static-window` beside it bounds
+//! the bytes in flight.
 //!
 //! # Symbols
 //!
@@ -21,7 +22,7 @@
 //! |---|---|
 //! | α, g | running share of marked packets, from 1 at the start, and its gain `g` |
 //! | F | share of marked packets in the last batch |
-//! | CWR | the state after a cut, until all that was sent before it is acknowledged |
+//! | CWR | the state after a cut, until everything sent before it is acknowledged |
 //!
 //! # Sizing
 //!
@@ -36,14 +37,14 @@
 //!
 //! # Known differences
 //!
-//! - Each packet needs an ACK of its own (`ack-interval = 1`): marks of packets without one are not heard.
-//! - The paper's DCTCP is a window with TCP's slow start and timers. HPCC's simulator, whose arithmetic this
-//!   is, sets a rate that begins at the NIC's; `rai` stands for one packet a round trip.
-//! - The first ACK begins a batch without changing α, and adds a step where it is not marked.
-//! - The first batch is as large as all that was sent before the first ACK; mark counts before it go into it.
-//! - Batches are told by packet numbers, not by bytes, which gives the same order.
+//! - Each packet needs an ACK of its own (`ack-interval = 1`): marks of packets without an ACK are lost.
+//! - The paper's DCTCP is a window with TCP's slow start and timers. HPCC's simulator, whose arithmetic is
+//!   used here, sets a rate that begins at the NIC's; `rai` corresponds to one packet per round trip.
+//! - The first ACK begins a batch without changing α, and adds a step if it is not marked.
+//! - The first batch is as large as everything sent before the first ACK; marks before that ACK count in it.
+//! - Batches are delimited by packet numbers, not by bytes, which gives the same order.
 //! - A rate is whole bit/s, and a cut is rounded down.
-//! - The rate never falls below `rmin`, of which the paper does not know.
+//! - The rate never falls below `rmin`, which the paper does not have.
 //!
 //! # References
 //!
@@ -65,11 +66,11 @@ pub struct Params {
     /// Gain of α, from 0 to 1. Default: 1/16.
     /// Source: Alizadeh et al., section 3.1; HPCC's simulator, `EWMA_GAIN` 0.0625.
     pub g: f64,
-    /// What a batch without congestion adds to the rate, from 0 up. Default: 615 Mbit/s, one packet of 1000
-    /// bytes in 13 us.
+    /// Increase of the rate after a batch without congestion, at least 0. Default: 615 Mbit/s, one packet of
+    /// 1000 bytes in 13 us.
     /// Source: HPCC's `run.py`, `DCTCP_RATE_AI`.
     pub rai: Rate,
-    /// Least rate, above 0; at most the NIC's. Default: 1 Gbit/s.
+    /// Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s.
     /// Source: HPCC's `run.py`, `MIN_RATE`.
     pub rmin: Rate,
 }
@@ -138,7 +139,7 @@ pub struct Rp {
 }
 
 impl Rp {
-    /// An ACK beyond the batch: α takes in its share of marks, and the next one begins.
+    /// An ACK beyond the batch: α is updated with its share of marks, and the next batch begins.
     fn end_batch(&mut self, ack: &AckView<'_>) {
         let mut begun = ack.in_flight;
         if self.batch_end == 0 {
@@ -215,7 +216,8 @@ mod tests {
         params.build(&qp()).expect("the parameters are valid")
     }
 
-    /// An ACK of all before `next`, one packet of 1000 bytes more than the last, where all before `sent` is sent.
+    /// An ACK of all before `next`, one packet of 1000 bytes more than the last, where all before `sent` is
+    /// sent.
     fn ack(rp: &mut Rp, next: u64, sent: u64, marked: bool) -> u64 {
         let view = AckView {
             acked: Bytes(1000),

@@ -1,17 +1,16 @@
-//! Deficit round robin: classes share the bytes of a link by their weights, whatever their packets' sizes
+//! Deficit round robin: classes share the bytes of a link by their weights, independent of packet sizes
 //! (Shreedhar and Varghese, SIGCOMM 1995).
 //!
 //! # What it does
 //!
-//! In each round a class that has packets may send Q bytes more than in the last; it sends packets while its
-//! deficit counter D covers them and keeps the rest for the next round. A class that has nothing to send
-//! loses D.
+//! In each round Q bytes are added to the deficit counter D of a class that has packets. The class sends
+//! packets while D covers them, and keeps the rest for the next round. A class without packets loses D.
 //!
 //! # Why
 //!
 //! Choose it to give classes shares of a port: a quarter for storage, the rest for training. Where a class
-//! must never wait use `strict`; where all packets are alike and weights equal, `round-robin` is the same and
-//! simpler.
+//! must never wait, use `strict`; where all packets have equal size and weights are equal, `round-robin` is
+//! the same and simpler.
 //!
 //! # Symbols
 //!
@@ -22,10 +21,9 @@
 //!
 //! # Known differences
 //!
-//! - Rounds in which no packet would fit are not gone through one by one, but counted; the choice is the
-//!   same.
-//! - A paused class is passed over and keeps its D.
-//! - In a class sub-queue 0 goes before 1.
+//! - Rounds in which no packet would fit are not executed one by one, but counted; the choice is the same.
+//! - A paused class is skipped and keeps its D.
+//! - Within a class, sub-queue 0 is served before sub-queue 1.
 //! - Bytes are those on the wire.
 //!
 //! # References
@@ -50,13 +48,13 @@ const MAX_QUANTUM: u64 = 1 << 30;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "DeficitRoundRobin")]
 pub struct Params {
-    /// Bytes a turn of a class of weight 1, above 0; times the largest weight 1 GiB at most. Default: one
+    /// Bytes per turn of a class of weight 1, above 0; times the largest weight, at most 1 GiB. Default: one
     /// MTU.
     /// Source: Shreedhar and Varghese: a quantum of the largest packet finds one that fits in each turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Bytes>,
-    /// Weights by class, whole numbers from 1 up, as `{ 3 = 4, 5 = 1 }`. Default: 1 for each class that is
-    /// not named.
+    /// Weights by class, whole numbers of at least 1, as `{ 3 = 4, 5 = 1 }`. Default: 1 for each class that
+    /// is not listed.
     /// Source: Shreedhar and Varghese: quanta in proportion to the shares.
     pub weights: Weights,
 }
@@ -130,7 +128,7 @@ impl Scheduling for Params {
             })? as u32;
         }
         if quanta.contains(&0) {
-            return Err(ParamError::new("quantum", "a turn of no bytes never sends"));
+            return Err(ParamError::new("quantum", "a quantum of 0B never sends"));
         }
         let start = State { current: 0, deficit: [0; Class::COUNT] };
         Ok(Scheduler { quanta, state: start, picked: None })
@@ -143,12 +141,11 @@ pub struct Scheduler {
     /// Q of each class.
     quanta: [u32; Class::COUNT],
     state: State,
-    /// The answer to the last question with the state that it leads to, which a frame of that queue
-    /// confirms.
+    /// The last answer with the state that it leads to; a frame of that queue confirms it.
     picked: Option<(QueueId, State)>,
 }
 
-/// Whose turn it is, and what every class has left.
+/// The current turn, and the deficit of every class.
 #[derive(Clone, Copy, Debug)]
 struct State {
     current: u8,
@@ -156,8 +153,8 @@ struct State {
     deficit: [u32; Class::COUNT],
 }
 
-/// When a class would send: in which round, counted from 0 for what is left of the current turn, and at
-/// which step of the round.
+/// When a class would send: the round, counted from 0 for the rest of the current turn, and the step within
+/// the round.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
     round: u32,
@@ -259,7 +256,7 @@ mod tests {
         quanta: [u64; 8],
         deficit: [u64; 8],
         current: usize,
-        /// The current class has had its quantum.
+        /// The current class has received its quantum.
         entitled: bool,
     }
 
@@ -378,7 +375,7 @@ mod tests {
                     head.map(|head| ready(class as u8, 0, head, Gate::Open))
                 };
                 let queues: Vec<_> = heads.iter().enumerate().filter_map(offered).collect();
-                // A class without packets loses its deficit at once, however long its turn is off.
+                // A class without packets loses its deficit at once, even long before its turn.
                 for (deficit, head) in book.deficit.iter_mut().zip(&heads) {
                     *deficit = if head.is_some() { *deficit } else { 0 };
                 }

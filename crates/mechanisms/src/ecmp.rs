@@ -3,12 +3,12 @@
 //!
 //! # What it does
 //!
-//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest paths.
+//! Each switch hashes a flow's addresses and ports, and the hash selects one of the shortest paths.
 //!
 //! - `mix`: every switch hashes with a key of its own, which enters *before* the final mix, so that two tiers
 //!   choose independently.
-//! - `shared`: all switches hash alike: what one tier has separated stays together at the next
-//!   (polarisation).
+//! - `shared`: all switches use the same hash: flows that one tier has put on the same path stay together at
+//!   the next (polarisation).
 //! - `swing-ns3`: the hash of SWING's simulator, h = 31·h + byte over addresses and ports, from a seed of the
 //!   switch, modulo the number of paths.
 //! - `hpcc-ns3`: the hash of HPCC's simulator, the 32-bit Murmur hash (its third form) over addresses and
@@ -16,14 +16,15 @@
 //!
 //! # Why
 //!
-//! It keeps packets in order, which go-back-N needs, and is what networks of today do. Two large flows on one
-//! path are slow while another path is idle: `spray` has no such collisions, at the price of order. `shared`
-//! shows what polarisation costs.
+//! It keeps packets in order, which go-back-N needs, and is the practice of today's networks. Two large flows
+//! on one path are slow while another path is idle: `spray` has no such collisions, at the price of order.
+//! `shared` shows the cost of polarisation.
 //!
 //! # Known differences
 //!
-//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of path cannot be expected.
-//! - These two work with the seeds that their profiles know, and refuse switches for which they know none.
+//! - No vendor's hash is reproduced except `swing-ns3` and `hpcc-ns3`; do not expect a vendor's choice of
+//!   path.
+//! - These two use the seeds that their profiles contain, and refuse switches without a known seed.
 //!
 //! # References
 //!
@@ -46,8 +47,8 @@ pub struct Params {
     /// How a flow is hashed.
     /// Source: floodway's choice: tiers that choose independently are the fair case.
     pub hash: Hash,
-    /// Other choices with the same run seed: any whole number of 32 bits, which enters the hashes `mix` and
-    /// `shared`.
+    /// Seed for different path choices with the same run seed: any whole number of 32 bits, which enters the
+    /// hashes `mix` and `shared`.
     /// Source: floodway's choice.
     pub seed: u32,
 }
@@ -56,14 +57,14 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hash {
-    /// With a key of each switch, made of the run's seed and its name. Source: floodway's choice.
+    /// With a key per switch, derived from the run's seed and the switch's name. Source: floodway's choice.
     #[default]
     Mix,
-    /// Alike at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
+    /// With the same hash at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
     Shared,
-    /// h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator, `CalcTime31Hash`.
+    /// h = 31·h + byte, with the seeds of its profile. Source: SWING's simulator, `CalcTime31Hash`.
     SwingNs3,
-    /// Murmur's, with the seeds that its profile knows. Source: HPCC's simulator, `EcmpHash`.
+    /// The Murmur hash, with the seeds of its profile. Source: HPCC's simulator, `EcmpHash`.
     HpccNs3,
 }
 
@@ -148,15 +149,15 @@ impl slots::Router for Router {
         })
     }
 
-    /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two, which
-    /// need the addresses, have only the latter.
+    /// Same as [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two
+    /// hashes need the addresses and support only `by_flow`.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
         self.choose(p, candidates.len())
     }
 }
 
 impl Router {
-    /// The choice among so many ports by the packet's hash.
+    /// The port, among this many, that the packet's hash selects.
     pub(crate) fn choose(&self, p: &PacketView, ports: usize) -> usize {
         let key = match *self {
             Router::Mix { key } => key,
@@ -219,7 +220,7 @@ mod tests {
         }
     }
 
-    /// 10^5 flows as alike as a run's: few hosts, ports counted up.
+    /// 10^5 flows as similar as those of a run: few hosts, consecutive port numbers.
     fn flows() -> impl Iterator<Item = FlowTuple> {
         (0..100_000).map(|n| flow(n % 16, 16 + n / 16 % 16, 1_000, (n / 256) as u16))
     }

@@ -1,18 +1,20 @@
-//! ExpressPass's sender: no data packet without a credit of the receiver (Cho, Jang and Han, SIGCOMM 2017,
-//! section 3).
+//! ExpressPass's sender: it sends a data packet only for a credit of the receiver (Cho, Jang and Han,
+//! SIGCOMM 2017, section 3).
 //!
 //! # What it does
 //!
-//! A flow with something to send asks its receiver for credits (`CREDIT_REQUEST`). Each credit that arrives lets one packet start, new data or
-//! a retransmission, and that packet tells the receiver which credit it has used. When there is nothing more to send, the sender
-//! says so (`CREDIT_STOP`); credits that arrive after that are wasted.
+//! A flow with something to send requests credits from its receiver (`CREDIT_REQUEST`). Each credit that
+//! arrives allows one packet, new data or a retransmission, and that packet carries the number of the credit
+//! it uses. When there is nothing more to send, the sender sends `CREDIT_STOP`; credits that arrive after
+//! that are wasted.
 //!
 //! # Why
 //!
-//! Data enters the network only where the way back of its credits had room for them: queues stay short whatever the number of flows, and a
-//! flow gets its share within a few round trips. The price is a round trip before the first packet, credits that arrive
-//! for nothing at a flow's end, and about 5 % of each link. Choose it with `expresspass` as congestion point at all ports; against `dctcp`,
-//! `hpcc` or `dcqcn`, which send first.
+//! Data enters the network only where the reverse path of its credits had room for them: queues stay short
+//! whatever the number of flows, and a flow gets its share within a few round trips. The costs are a round
+//! trip before the first packet, wasted credits at a flow's end, and about 5 % of each link. Choose it with
+//! `expresspass` as congestion point at all ports; compare it with `dctcp`, `hpcc` or `dcqcn`, which send
+//! first.
 //!
 //! # Symbols
 //!
@@ -24,13 +26,15 @@
 //! # Known differences
 //!
 //! - The request is a packet of its own. The paper may put it on the SYN, or the first data.
-//! - The stop is sent as soon as there is nothing to send; the paper leaves a timeout open, its simulator has none.
-//! - Credits that cannot be used at once, since the NIC is at work or the class is paused, wait: up to 8, further ones are wasted.
-//! - Retransmissions are the affair of the queue pair's reliability, and its ACKs are packets beside the credits; in the paper the data
-//!   of the other direction and the credits carry them.
-//! - Data says which credit it uses without taking a byte more.
-//! - Paths are symmetric since a flow's credits take the way of its data back, not by a hash of switches. Where links fail or a
-//!   router looks at more than the flow, each packet finds its own way.
+//! - The stop is sent as soon as there is nothing to send; the paper leaves a timeout open, its simulator has
+//!   none.
+//! - Credits that cannot be used at once, since the NIC is busy or the class is paused, wait: up to 8;
+//!   further ones are wasted.
+//! - Retransmissions are handled by the queue pair's reliability, and its ACKs are packets in addition to the
+//!   credits; in the paper, data of the other direction and the credits carry them.
+//! - The number of the used credit adds no bytes to a data packet.
+//! - Paths are symmetric because a flow's credits take the path of its data in reverse, not because of a hash
+//!   at switches. Where links fail or a router uses more than the flow, each packet is routed separately.
 //!
 //! # References
 //!
@@ -59,8 +63,8 @@ const WAITING: usize = 8;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Expresspass")]
 pub struct Params {
-    /// After how long without a credit, above 0, the request is sent again; credits that still come that long after a stop are
-    /// answered by another.
+    /// Time without a credit, above 0, after which the request is sent again; credits that still arrive that
+    /// long after a stop trigger another stop.
     /// Source: the simulator of its authors, `retransmit_timeout_`.
     pub request_timeout: Span,
 }
@@ -76,7 +80,10 @@ impl Reaction for Params {
 
     fn build(&self, _qp: &QpInfo) -> Result<Rp, ParamError> {
         if self.request_timeout == Span::ZERO {
-            return Err(ParamError::new("request-timeout", "0 is no time; write it like \"100us\""));
+            return Err(ParamError::new(
+                "request-timeout",
+                "0 is not allowed; write a time above 0, like \"100us\"",
+            ));
         }
         Ok(Rp {
             timeout: self.request_timeout,
@@ -104,11 +111,11 @@ impl Reaction for Params {
 pub struct Rp {
     timeout: Span,
     has_data: bool,
-    /// When to ask for credits again; none once one has come.
+    /// When to request credits again; `None` once one has arrived.
     asks_at: Option<Time>,
     /// When the last stop was sent.
     stopped: Time,
-    /// What is to be sent.
+    /// The message that is to be sent.
     says: Option<u8>,
     /// Credits that wait for their packets, with their numbers and when they were sent: a ring.
     credits: Box<[(u64, Time); WAITING]>,
@@ -145,7 +152,7 @@ impl ReactionPoint for Rp {
             return;
         }
         if !self.has_data {
-            // The receiver does not know of the end.
+            // The receiver has not received the stop.
             if now.since(self.stopped) >= self.timeout {
                 self.says = Some(STOP);
                 self.stopped = now;
@@ -228,7 +235,7 @@ mod tests {
         assert!(!rp.is_open() && rp.with_data(us(13)).is_none());
         rp.on_demand(us(13), false);
         assert_eq!(says(&mut rp, 13), Some(STOP));
-        // What was on the way is wasted; what comes later still shows that the stop was lost.
+        // Credits in flight are wasted; credits that arrive later show that the stop was lost.
         rp.on_message(us(20), &credit(2, 12));
         assert!(!rp.is_open() && says(&mut rp, 20).is_none());
         rp.on_message(us(113), &credit(3, 105));

@@ -1,17 +1,19 @@
-//! ExpressPass's limit on credits: each egress port lets credits through at the rate at which the data that they ask
-//! for fills the link the other way, and drops what does not fit into a short queue (Cho, Jang and Han, SIGCOMM 2017, section 3.1).
+//! ExpressPass's limit on credits: each egress port limits credits to the rate at which the data that they
+//! request fills the link in the reverse direction, and drops credits that do not fit into a short queue
+//! (Cho, Jang and Han, SIGCOMM 2017, section 3.1).
 //!
 //! # What it does
 //!
-//! Credits of receivers pass a token bucket with a queue of a few packets. A credit of c bytes on the wire asks for a data packet of d,
-//! so credits have the share c / (c + d) of the link; the rest is what data and credits of the other direction may use. A credit
-//! that finds the queue full is dropped: that is the congestion signal, before any data is sent.
+//! Credits of receivers pass a token bucket with a queue of a few packets. A credit of c bytes on the wire
+//! requests a data packet of d bytes, so credits get the share c / (c + d) of the link; the rest is for data
+//! and for credits of the other direction. A credit that finds the queue full is dropped: that is the
+//! congestion signal, before any data is sent.
 //!
 //! # Why
 //!
-//! It is the network's part of ExpressPass, and needs `expresspass` as rate control. Without it credits are not limited, and
-//! data of several senders collides as without any control. It belongs at switches and at hosts, whose own credits must not ask for more
-//! than their link can take in.
+//! It is the network's part of ExpressPass, and needs `expresspass` as rate control. Without it credits are
+//! not limited, and data of several senders collides as without any congestion control. Configure it at
+//! switches and at hosts, whose own credits must not request more than their link can receive.
 //!
 //! # Symbols
 //!
@@ -23,11 +25,13 @@
 //!
 //! # Known differences
 //!
-//! - d is the largest data packet of the run as links carry it: 1538 bytes in the paper, where the share is 84 / 1622, or 5.18 %.
-//! - Receivers draw the size of credits from 84 to 92 bytes (section 3.1). By default the limit counts with their mean, 88, since with
-//!   the least one data could not fill more than 95 % of its share.
-//! - The simulator of its authors has the same share (a credit rate of 64,734,895 bytes a second on 10 Gbit/s) and the same burst; its
-//!   queue is 8 credits in the script of a fat tree, and 2 in that of a dumbbell.
+//! - d is the largest data packet of the run as links carry it: 1538 bytes in the paper, where the share is
+//!   84 / 1622, or 5.18 %.
+//! - Receivers draw the size of credits from 84 to 92 bytes (section 3.1). By default the limit uses their
+//!   mean, 88, since with the minimum size data could not fill more than 95 % of its share.
+//! - The simulator of its authors has the same share (a credit rate of 64,734,895 bytes a second on 10
+//!   Gbit/s) and the same burst; its queue is 8 credits in the script of a fat tree, and 2 in that of a
+//!   dumbbell.
 //!
 //! # References
 //!
@@ -51,7 +55,7 @@ pub struct Params {
     /// Credits that may wait, at least 1.
     /// Source: section 3.1 and 6: 8 packets.
     pub queue: u32,
-    /// Credits that may leave at once after a silence, at least 1.
+    /// Credits that may leave at once after an idle time, at least 1.
     /// Source: section 3.1: 2 packets.
     pub burst: u32,
 }
@@ -63,7 +67,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// What credits may take of a link of `rate` whose largest data packet is `wire`.
+    /// The rate limit of credits on a link of `rate` whose largest data packet is `wire`.
     pub fn credit_rate(&self, rate: Rate, wire: Bytes) -> Rate {
         // Section 3.1: credits have the share c / (c + d) of the link.
         let share = u128::from(rate.0) * u128::from(self.credit.0) / u128::from(self.credit.0 + wire.0);
@@ -82,7 +86,7 @@ impl Detection for Params {
         }
         for (key, packets) in [("queue", self.queue), ("burst", self.burst)] {
             if packets == 0 {
-                return Err(ParamError::new(key, "0 lets no credit through; it takes 1 at least"));
+                return Err(ParamError::new(key, "0 lets no credit through; the minimum is 1"));
             }
         }
         let rate = self.credit_rate(port.rate, port.wire);

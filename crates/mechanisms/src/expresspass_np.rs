@@ -1,11 +1,12 @@
-//! ExpressPass's receiver: it paces credits to the sender, and finds their rate by how many of them get lost
-//! (Cho, Jang and Han, SIGCOMM 2017, section 3.2, Algorithm 1).
+//! ExpressPass's receiver: it paces credits to the sender, and adapts their rate to the share of credits that
+//! are lost (Cho, Jang and Han, SIGCOMM 2017, section 3.2, Algorithm 1).
 //!
 //! # What it does
 //!
-//! From a request to a stop it sends credits with a number each, at intervals that follow from its rate, with jitter, and of a size drawn
-//! at random, so that no flow's credits meet a full queue each time. Data names the credits that it uses: a number that is
-//! passed over is a lost credit. Once a round trip the rate is set by the share l of lost credits:
+//! From a request to a stop it sends numbered credits, at intervals that follow from its rate, with jitter,
+//! and of a random size, so that no flow's credits meet a full queue every time. Data carries the numbers of
+//! the credits that it uses: a number that is skipped is a lost credit. Once per round trip the rate is
+//! updated from the share l of lost credits:
 //!
 //! ```text
 //! l <= target:  w = (w + w_max) / 2 if the period before was one of increase, too
@@ -15,8 +16,9 @@
 //!
 //! # Why
 //!
-//! Losing credits costs nothing but the credits, so it may ask for more than its share and find that within a few round
-//! trips. Unsaid, each flow with `expresspass` as rate control has it; choose it to set parameters.
+//! Losing credits costs nothing but the credits, so the receiver may request more than its share and find
+//! that share within a few round trips. By default each flow with `expresspass` as rate control has it;
+//! choose it to set parameters.
 //!
 //! # Symbols
 //!
@@ -30,31 +32,38 @@
 //!
 //! # Known differences
 //!
-//! - `rate_max` is a credit each time that the slowest link of the path takes for a full data packet and a mean credit; the paper has the
-//!   receiver's link.
-//! - Data tells of credits a round trip late: by then a decrease has taken place, and what is lost is the share of a rate that is
-//!   no more. Algorithm 1 as written decreases for it again, and rates swing far below and above their share. So `rate · (1 - l)` is measured: the
-//!   rate at which credits came through, as in the simulator of its authors. The two are the same where feedback takes no time;
-//!   `measured = false` has it as written.
-//! - More credits are lost than the target: 9 %, 17 %, 28 % and 44 % with 1, 2, 4 and 8 flows that send 16 MB over one link of 10 Gbit/s
-//!   (the network of `scenarios/expresspass.toml`, one seed: too few seeds). Two causes were found by taking each away. A rate is judged by
-//!   credits sent at the rate before: with `own-credits` it is 9 %, 13 %, 16 % and 23 %. And w grows by half of what is left: with
-//!   `w-step = 0.05` it is 9 %, 12 %, 16 % and 27 %. Without both it is 9 %, 11 %, 14 % and 18 %; the rest is not traced. That a single flow
-//!   loses 9 % is Algorithm 1's aim beyond the largest rate: without `exceed`, and without both, it loses 1 %.
-//! - The simulator of its authors is not Algorithm 1: `w-step = 0.05`, `target-loss = 0.125`, `target-falls = true`, `exceed = false`.
-//!   With these it is 0.3 %, 8 %, 15 % and 25 %: more than its target, too, as feedback is late there as well.
-//! - The section numbers and Algorithm 1 could not be checked against the paper's text. Its simulator was read: `w-min`, `jitter`, the
-//!   smoothed round trip, the least rate and the measured decrease are as there. Its scripts have 1/2 (a dumbbell) or 1/16 (a fat tree)
-//!   as `initial-rate` and `w-init`, and in the latter credits of 76 to 92 bytes, counted with their mean, 84.
-//! - The round trip is that of the latest credits and their data, smoothed by 1/5 as in the simulator of its authors. A period in which no data
-//!   came changes nothing. The rate stays at one credit a round trip or more, as there.
-//! - Credits that a sender wastes at the end of a flow count neither as sent nor as lost: no data tells of them.
+//! - `rate_max` is one credit per time that the slowest link of the path needs for a full data packet and a
+//!   mean credit; the paper uses the receiver's link.
+//! - Data reports credits a round trip late: by then a decrease has taken place, and the loss belongs to a
+//!   rate that no longer applies. Algorithm 1 as written decreases for it again, and rates swing far below
+//!   and above their share. So `rate · (1 - l)` is measured: the rate at which credits came through, as in
+//!   the simulator of its authors. The two are the same where feedback takes no time; `measured = false` has
+//!   it as written.
+//! - More credits are lost than the target: 9 %, 17 %, 28 % and 44 % with 1, 2, 4 and 8 flows that send 16 MB
+//!   over one link of 10 Gbit/s (the network of `scenarios/expresspass.toml`, one seed: too few seeds). Two
+//!   causes were found by removing each. First, a rate is evaluated by credits sent at the previous rate:
+//!   with `own-credits` it is 9 %, 13 %, 16 % and 23 %. Second, w grows by half of the remaining distance:
+//!   with `w-step = 0.05` it is 9 %, 12 %, 16 % and 27 %. Without both it is 9 %, 11 %, 14 % and 18 %; the
+//!   cause of the rest is unknown. A single flow loses 9 % because Algorithm 1 aims beyond the largest rate:
+//!   without `exceed`, and without both, it loses 1 %.
+//! - The simulator of its authors is not Algorithm 1: `w-step = 0.05`, `target-loss = 0.125`,
+//!   `target-falls = true`, `exceed = false`. With these the loss is 0.3 %, 8 %, 15 % and 25 %: also more
+//!   than its target, as feedback is late there as well.
+//! - The section numbers and Algorithm 1 could not be checked against the paper's text. Its simulator was
+//!   read: `w-min`, `jitter`, the smoothed round trip, the least rate and the measured decrease are the same.
+//!   Its scripts have 1/2 (a dumbbell) or 1/16 (a fat tree) as `initial-rate` and `w-init`, and in the latter
+//!   credits of 76 to 92 bytes, counted with their mean, 84.
+//! - The round trip is that of the latest credits and their data, smoothed by 1/5 as in the simulator of its
+//!   authors. A period in which no data arrived changes nothing. The rate stays at one credit per round trip
+//!   or more, as in that simulator.
+//! - Credits that a sender wastes at the end of a flow count neither as sent nor as lost: no data reports
+//!   them.
 //!
 //! # References
 //!
 //! - Cho, Jang and Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", SIGCOMM 2017.
-//! - Its simulator, `xpass/xpass.cc` of ns2-xpass: round-trip time, least rate, jitter; `scripts/large-scale-fattree.tcl` and
-//!   `scripts/dumbell-topology.tcl`: parameters.
+//! - Its simulator, `xpass/xpass.cc` of ns2-xpass: round-trip time, least rate, jitter;
+//!   `scripts/large-scale-fattree.tcl` and `scripts/dumbell-topology.tcl`: parameters.
 
 use floodway_units::{Bytes, Rng, Span, Time, uniform};
 use schemars::JsonSchema;
@@ -73,19 +82,20 @@ const SMALLEST: Bytes = Bytes(84);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ExpresspassNp")]
 pub struct Params {
-    /// alpha: a flow's first rate, as a part of the largest, above 0 and up to 1.
+    /// alpha: a flow's first rate, as a fraction of the largest, above 0 and up to 1.
     /// Source: section 3.3: 1/2; 1/16 wastes fewer credits of short flows.
     pub initial_rate: f64,
-    /// How far a flow goes towards the largest rate in its first periods, from `w-min` to `w-max`.
+    /// Initial w, the step towards the largest rate, from `w-min` to `w-max`.
     /// Source: Algorithm 1: 1/2.
     pub w_init: f64,
-    /// The least of it, above 0.
+    /// Minimum of w, above 0.
     /// Source: section 3.2: 0.01.
     pub w_min: f64,
-    /// The most of it, up to 1.
+    /// Maximum of w, up to 1.
     /// Source: Algorithm 1: 0.5.
     pub w_max: f64,
-    /// What that grows by from the second period of increase on, above 0 and up to 1. Default: half of what is left to `w-max`.
+    /// Increase of w from the second period of increase on, above 0 and up to 1. Default: half of the
+    /// distance to `w-max`.
     /// Source: Algorithm 1; the simulator of its authors has 0.05.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub w_step: Option<f64>,
@@ -95,21 +105,22 @@ pub struct Params {
     /// Whether the target is that share for a rate of 0, and falls to 0 for the largest rate.
     /// Source: false is Algorithm 1; true the simulator of its authors.
     pub target_falls: bool,
-    /// Whether increases lead beyond the largest rate, by the target, so that credits get lost where there is no other flow.
+    /// Whether increases go beyond the largest rate, by the target, so that credits get lost where there is
+    /// no other flow.
     /// Source: true is Algorithm 1; false the simulator of its authors.
     pub exceed: bool,
-    /// Whether a rate is judged by the credits sent at it alone, which takes two round trips; false counts those of which data
-    /// told in the last round trip, most of which were sent at the rate before.
-    /// Source: floodway's, to tell what late feedback does; false is the simulator of its authors.
+    /// Whether a rate is evaluated only by the credits sent at it, which takes two round trips; false counts
+    /// those that data reported in the last round trip, most of which were sent at the previous rate.
+    /// Source: floodway's choice, to show the effect of late feedback; false is the simulator of its authors.
     pub own_credits: bool,
-    /// Whether a decrease starts from the rate at which credits came through in the period, and leads to no higher rate than before;
-    /// false takes the rate of sending less the share lost, as Algorithm 1 is written.
+    /// Whether a decrease starts from the rate at which credits came through in the period, and leads to no
+    /// higher rate than before; false uses the sending rate minus the lost share, as Algorithm 1 is written.
     /// Source: the simulator of its authors.
     pub measured: bool,
-    /// By which part of itself an interval between credits may be shorter or longer, from 0 to below 1.
+    /// The fraction by which an interval between credits may be shorter or longer, from 0 to below 1.
     /// Source: the simulator of its authors, `min_jitter_` and `max_jitter_`.
     pub jitter: f64,
-    /// The most bytes that a credit is longer than the smallest frame.
+    /// Maximum number of bytes by which a credit is longer than the smallest frame.
     /// Source: section 3.1: credits of 84 to 92 bytes.
     pub padding: u8,
 }
@@ -149,7 +160,7 @@ impl Notification for Params {
         within("w-step", step, step > 0.0 && step <= 1.0, "above 0 and up to 1")?;
         within("target-loss", target_loss, (0.0..1.0).contains(&target_loss), "from 0 to below 1")?;
         within("jitter", jitter, (0.0..1.0).contains(&jitter), "from 0 to below 1")?;
-        // Twice the mean, so that no half of a byte is lost.
+        // Twice the mean, so that half a byte is not lost.
         let twice = Bytes(2 * (qp.wire.0 + SMALLEST.0) + u64::from(self.padding));
         Ok(Np(Box::new(Credits {
             params: *self,
@@ -169,27 +180,27 @@ impl Notification for Params {
     }
 }
 
-/// One per receiving queue pair. Receivers of other mechanisms are small, and this one lies elsewhere.
+/// One per receiving queue pair. Receivers of other mechanisms are small, so this state is stored separately.
 #[derive(Clone, Debug)]
 pub struct Np(Box<Credits>);
 
 #[derive(Clone, Debug)]
 struct Credits {
     params: Params,
-    /// Between two credits at the largest rate.
+    /// Time between two credits at the largest rate.
     least_gap: Span,
-    /// As a part of the largest.
+    /// As a fraction of the largest.
     rate: f64,
     w: f64,
-    /// The period before was one of increase.
+    /// Whether the previous period was one of increase.
     grew: bool,
-    /// When the next credit is sent; none while none is wanted.
+    /// When the next credit is sent; `None` while none is requested.
     next_credit: Option<Time>,
     /// Its number.
     number: u64,
-    /// The least number that data has still to name.
+    /// The smallest number that data has not yet carried.
     expected: u64,
-    /// Credits before this number say nothing about the rate.
+    /// Credits before this number are ignored by the rate update.
     judged_from: u64,
     /// Since `updated`: credits that data has reported, and those of them that were lost.
     sent: u64,
@@ -262,7 +273,7 @@ impl Credits {
         self.rate = (1.0 - self.w) * self.rate + self.w * most;
     }
 
-    /// Its decreasing phase, where in `time` data reported credits of which the share `loss` was lost.
+    /// The decreasing phase, where in `time` data reported credits of which the share `loss` was lost.
     fn decrease(&mut self, loss: f64, target: f64, time: Span) {
         let through = if self.params.measured {
             let most = time.0 as f64 / self.least_gap.0.max(1) as f64;
@@ -277,7 +288,7 @@ impl Credits {
         self.w = (self.w / 2.0).max(self.params.w_min);
     }
 
-    /// From a credit to the next.
+    /// The interval from a credit to the next.
     fn gap(&self, rng: &mut Rng) -> Span {
         let jitter = self.params.jitter * (2.0 * uniform(rng) - 1.0);
         Span(((self.least_gap.0 as f64 / self.rate) * (1.0 + jitter)) as u64).max(Span(1))

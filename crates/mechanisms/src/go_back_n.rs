@@ -1,17 +1,18 @@
-//! Go-back-N, the reliability of RoCE NICs: the receiver takes packets in order only, and a loss makes the
-//! sender start again from it (InfiniBand specification, 9.7; the HPCC simulator's `rdma-hw.cc`).
+//! Go-back-N, the reliability of RoCE NICs: the receiver accepts packets in order only, and after a loss the
+//! sender restarts from the lost packet (InfiniBand specification, 9.7; the HPCC simulator's `rdma-hw.cc`).
 //!
 //! # What it does
 //!
-//! Packet e is delivered and acknowledged, each `ack-interval`-th and the last of each message. A packet
-//! beyond e is discarded and answered by NAK(e), which is repeated for the same e only after `nack-interval`;
-//! one before e is a duplicate, answered by ACK(e) (InfiniBand C9-110) unless `duplicates` says otherwise. A
-//! NAK, or a timer without an ACK that advances, sends the sender back to `snd_una`.
+//! Packet e is delivered; each `ack-interval`-th packet and the last one of each message are acknowledged. A
+//! packet beyond e is discarded and answered by NAK(e), which is repeated for the same e only after
+//! `nack-interval`. A packet before e is a duplicate, answered by ACK(e) (InfiniBand C9-110) unless
+//! `duplicates` sets another answer. A NAK, or a timeout without an ACK that advances, sends the sender back
+//! to `snd_una`.
 //!
 //! # Why
 //!
-//! It is what NICs do, and free where nothing is lost. Where packets are lost or overtake one another
-//! (`spray`) it sends a whole window again for each gap. `none` saves the ACKs on networks that are lossless
+//! It is what NICs implement, and costs nothing where nothing is lost. Where packets are lost or reordered
+//! (`spray`) it retransmits a whole window for each gap. `none` saves the ACKs on networks that are lossless
 //! throughout.
 //!
 //! # Symbols
@@ -19,15 +20,16 @@
 //! | symbol | here, in packets |
 //! |---|---|
 //! | e | the number that the receiver expects |
-//! | `snd_una` | the oldest not acknowledged |
-//! | `snd_nxt` | the next to send |
+//! | `snd_una` | the oldest packet not acknowledged |
+//! | `snd_nxt` | the next packet to send |
 //!
 //! # Known differences
 //!
-//! - Both times know the path. The timer (C9-139) is off where the whole path is lossless, as in the HPCC and
-//!   SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms alone would resend each flow
-//!   over 600 km before its first ACK.
-//! - Numbers are packets, where the HPCC simulator counts bytes and may go back to a multiple of a chunk.
+//! - Both times depend on the path. The timer (C9-139) is off where the whole path is lossless, as in the
+//!   HPCC and SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms alone would resend
+//!   each flow over 600 km before its first ACK.
+//! - Sequence numbers count packets; the HPCC simulator counts bytes and may go back to a multiple of a
+//!   chunk.
 //!
 //! # References
 //!
@@ -51,14 +53,14 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "GoBackN")]
 pub struct Params {
-    /// Packets for which one ACK is sent, at least 1. Beyond a window it leaves a flow without the ACK that
-    /// would open it.
+    /// Number of packets per ACK, at least 1. If it exceeds a window, a flow never gets the ACK that would
+    /// open it.
     /// Source: the HPCC simulator, `L2_ACK_INTERVAL`.
     pub ack_interval: u32,
-    /// A NAK for the same packet is repeated after this time, from 0 up. Default: the longer of 500 us and
-    /// the base round-trip time.
+    /// Minimum time between two NAKs for the same packet, at least 0. Default: the longer of 500 us and the
+    /// base round-trip time.
     /// Source: the HPCC simulator has 500 us; floodway's choice beyond that: a repeat before the answer can
-    /// come sends the window twice.
+    /// arrive sends the window twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nack_interval: Option<Span>,
     /// Time without an ACK that advances, after which the sender goes back, or `"off"`. Default: off where
@@ -67,27 +69,28 @@ pub struct Params {
     /// simulators have none on lossless paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
-    /// What the receiver answers to a packet that it has already.
+    /// The receiver's answer to a packet that it has already received.
     /// Source: InfiniBand C9-110: an ACK; the HPCC simulator answers nothing.
     pub duplicates: Duplicates,
-    /// What starts the timer anew, while something is outstanding.
-    /// Source: floodway's choice: an ACK that says nothing new does not hide a loss.
+    /// What restarts the timer while packets are outstanding.
+    /// Source: floodway's choice: an ACK without new information does not hide a loss.
     pub restart: Restart,
-    /// Whether a NAK tells of congestion, as the reply to a marked packet does.
+    /// Whether a NAK reports congestion, as the reply to a marked packet does.
     /// Source: floodway's choice: a loss is not a mark; ConWeave's simulator sets the flag of a CNP.
     pub nak_marks: bool,
 }
 
-/// What starts the timer anew.
+/// What restarts the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "GoBackNRestart")]
 pub enum Restart {
-    /// An ACK that advances, and the first packet after all were acknowledged. Source: floodway's choice.
+    /// An ACK that advances, and the first packet sent after all were acknowledged. Source: floodway's
+    /// choice.
     #[default]
     Advance,
-    /// Every reply and every packet sent; a NAK does not stop it. Source: InfiniBand o9-85, as ConWeave's simulator
-    /// has it.
+    /// Every reply and every packet sent; a NAK does not stop it. Source: InfiniBand o9-85, as in ConWeave's
+    /// simulator.
     Any,
 }
 
@@ -96,10 +99,10 @@ pub enum Restart {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "GoBackNDuplicates")]
 pub enum Duplicates {
-    /// An ACK that tells what is expected. Source: InfiniBand C9-110.
+    /// An ACK with the expected number. Source: InfiniBand C9-110.
     #[default]
     Ack,
-    /// None. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
+    /// No answer. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
     Silent,
 }
 
@@ -159,16 +162,16 @@ pub struct Sender {
     unacknowledged: u64,
     /// `snd_nxt`: the packet to send next.
     next: u64,
-    /// After the newest packet that was ever sent: what lies before it is sent again.
+    /// One after the newest packet ever sent: packets before it are retransmissions.
     highest: u64,
-    /// Payload before `snd_una` and before `snd_nxt`, as `messages` counts it: what is in flight is asked at every
-    /// packet and reply, and would else be computed from two numbers each time.
+    /// Payload before `snd_una` and before `snd_nxt`, as `messages` counts it. The bytes in flight are
+    /// queried at every packet and reply, and would otherwise be computed from two numbers each time.
     acknowledged_bytes: u64,
     next_bytes: u64,
     messages: Messages,
     timeout: Option<Span>,
     restart: Restart,
-    /// When the timer runs out; it runs while something is outstanding.
+    /// When the timer expires; it runs while packets are outstanding.
     deadline: Option<Time>,
 }
 
@@ -192,7 +195,7 @@ impl Sender {
         self.unacknowledged < self.next
     }
 
-    /// Starts the timer afresh if it has something to watch.
+    /// Restarts the timer if packets are outstanding.
     fn restart_timer(&mut self, now: Time) {
         // C9-139: a timer watches what is outstanding.
         self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
@@ -206,7 +209,7 @@ impl Sender {
         }
     }
 
-    /// All before `next` has arrived; the payload that was not known of.
+    /// Everything before `next` has arrived; returns the newly acknowledged payload.
     fn acknowledge(&mut self, now: Time, next: u64) -> Bytes {
         // Nothing can have arrived that was never sent.
         let next = next.min(self.highest);
@@ -217,7 +220,7 @@ impl Sender {
         let acked = bytes.wrapping_sub(self.acknowledged_bytes);
         // Section 9.7.5.1.2: a response acknowledges all packets before its own number.
         (self.unacknowledged, self.acknowledged_bytes) = (next, bytes);
-        // An ACK from before a rewind may overtake what is being sent again.
+        // An ACK from before a rewind may be ahead of the retransmission.
         if self.next < next {
             (self.next, self.next_bytes) = (next, bytes);
         }
@@ -226,7 +229,7 @@ impl Sender {
         Bytes(acked)
     }
 
-    /// Sends again from the oldest packet that is not acknowledged.
+    /// Retransmits from the oldest packet that is not acknowledged.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
         // Section 9.7: the requester sends again all from the oldest packet that is not acknowledged.
@@ -273,12 +276,12 @@ impl TransportSender for Sender {
                 self.reply_arrived(now);
                 (acked, None)
             }
-            // Its receiver keeps nothing out of order, and so never says this.
+            // Its receiver keeps no packets out of order, and so never sends this.
             Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
                 self.reply_arrived(now);
-                // One from before the last ACK says nothing new.
+                // A NAK from before the last ACK carries no new information.
                 let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
                 (acked, loss)
             }
@@ -317,7 +320,7 @@ pub struct Receiver {
     expected: u64,
     /// Packets taken since the last ACK.
     unanswered: u32,
-    /// When NAK(e) was last sent, for the present e.
+    /// When NAK(e) was last sent, for the current e.
     nacked: Option<Time>,
 }
 

@@ -1,38 +1,39 @@
-//! HPCC: a sender that reads from each ACK how busy every link of its path is, and sets window and rate so
-//! that the busiest is used to just below its capacity (Li et al., SIGCOMM 2019).
+//! HPCC: a sender that reads the load of every link of its path from each ACK, and sets window and rate so
+//! that the busiest link is used to just below its capacity (Li et al., SIGCOMM 2019).
 //!
 //! # What it does
 //!
 //! Every switch writes a record into each data packet as it leaves: the link's rate, the time, the bytes sent
-//! by the port so far, and the queue left behind. The receiver copies the records into the ACK. From two
-//! ACKs' records the sender knows what each link carried in between, and takes the busiest one's utilisation
-//! into a running mean U over one base round trip. The first ACK is only stored.
+//! by the port so far, and the remaining queue. The receiver copies the records into the ACK. From the
+//! records of two ACKs the sender computes what each link carried in between, and includes the busiest one's
+//! utilisation in a running mean U over one base round trip. The first ACK is only stored.
 //!
 //! | U | new window (`paper`) or rate (`simulator`) |
 //! |---|---|
 //! | at `eta` or above, or after `max-stage` additive steps | reference over U/η, plus a small step |
 //! | below | reference plus the step |
 //!
-//! Every ACK sets window and rate anew from the reference. Only a full update, once a round trip, makes the
-//! result the reference: at the first ACK of what was sent after the last one. So it reacts at once, and not
-//! twice to the same packets.
+//! Every ACK computes window and rate from the reference. Only a full update, once per round trip, makes the
+//! result the new reference: at the first ACK of a packet sent after the last update. So HPCC reacts at once,
+//! but not twice to the same packets.
 //!
 //! | | `paper` | `simulator` |
 //! |---|---|---|
 //! | reference | a window Wc; rate = W / T | a rate Rc; window = `window` · rate / line rate |
 //! | step | `wai` bytes | `rai` |
-//! | additive steps at most | 5 | 0: every update is multiplicative |
+//! | maximum additive steps | 5 | 0: every update is multiplicative |
 //! | T and window | of the path | the largest of the network |
 //! | times | picoseconds | whole nanoseconds |
 //!
-//! `simulator` also has one reference per hop, of which the least counts (`multi-rate`), and reactions that
-//! leave out hops with an empty queue (`sample-feedback`).
+//! `simulator` also has one reference per hop, of which the smallest applies (`multi-rate`), and reactions
+//! that leave out hops with an empty queue (`sample-feedback`).
 //!
 //! # Why
 //!
-//! It knows by how much to slow down, so that queues stay near empty and a flow that arrives finds room. The
-//! price is `1 - eta` of the capacity and the records' bytes in every packet. It does not tell a queue that
-//! waits for a pause to end from one of congestion. It needs ACKs, and telemetry of all switches on the path.
+//! The sender knows by how much to slow down, so that queues stay near empty and a new flow finds room. The
+//! costs are `1 - eta` of the capacity and the records' bytes in every packet. It does not distinguish a
+//! queue that waits for a pause to end from a queue due to congestion. It needs ACKs, and telemetry of all
+//! switches on the path.
 //!
 //! # Symbols
 //!
@@ -63,21 +64,23 @@
 //!
 //! # Known differences
 //!
-//! - Ideal times are those of packets without telemetry, so slowdowns hold what its 42 bytes cost.
+//! - Ideal times are those of packets without telemetry, so slowdowns include the cost of its 42 bytes.
 //! - The paper bounds neither window nor rate. Here a window stays between `rmin` · T and `window`, a rate
-//!   between `rmin` and the line rate: an idle flow would otherwise have a window without end.
+//!   between `rmin` and the line rate: the window of an idle flow would otherwise grow without bound.
 //! - T and window are by default those of the flow's path in `paper`, so that a long link does not slow short
-//!   paths down; the paper sets one T for the network, a bit above its largest (`"largest"`, or a time).
-//! - The paper gives `W_AI` in bytes for its experiments. Here it follows from N = 100, which at 100G and 13 us
-//!   gives 81 B.
-//! - In `paper` windows are real numbers, and what is allowed is rounded down to a byte; in `simulator` rates
-//!   are whole bit/s, and each operation rounds down, in the simulator's order of operations.
+//!   paths down; the paper sets one T for the network, slightly above its largest (`"largest"`, or a time).
+//! - The paper gives `W_AI` in bytes for its experiments. Here it follows from N = 100, which at 100G and 13
+//!   us gives 81 B.
+//! - In `paper` windows are real numbers, and the bytes allowed are rounded down; in `simulator` rates are
+//!   whole bit/s, and each operation rounds down, in the simulator's order of operations.
 //! - Records are exact unless `int-multi` is given. The coded form is read as the simulator writes it, with
-//!   counters that wrap, but knows every rate: its table of 25, 50, 100, 200 and 400G has none for others,
-//!   which here stay exact. More than five hops make no update with it; exact records take any number.
-//! - A hop whose records bear the same time, or an older one, is left out (the simulator divides by zero), and
-//!   so is one that the ACK before did not have.
-//! - The paper's records also tell by a path number that packets go another way; there is none here.
+//!   counters that wrap, but includes every rate: its table of 25, 50, 100, 200 and 400G has no code for
+//!   others, which stay exact here. With it, an ACK with more than five hops makes no update; exact records
+//!   allow any number.
+//! - A hop is left out if its record has the same time as before, or an older one (the simulator divides by
+//!   zero), or if the previous ACK did not have that hop.
+//! - The paper's records also carry a path number, which shows that packets take another path; this is not
+//!   modelled here.
 //! - Packets are compared by their numbers, not by bytes, which gives the same order.
 //!
 //! # References
@@ -101,49 +104,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{AckView, Allowance, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
 
-/// Parameters of HPCC: a row of published values, and what differs from it.
+/// Parameters of HPCC: a preset of published values, and values that override it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Hpcc")]
 pub struct Params {
-    /// The form of the algorithm, with its values; what is given beside it wins.
+    /// The form of the algorithm, with its values; parameters given beside it override them.
     /// Source: floodway's choice: the published algorithm.
     pub preset: Preset,
-    /// η: the utilisation aimed at, above 0, up to 1. Default: 0.95.
+    /// η: the target utilisation, above 0, up to 1. Default: 0.95.
     /// Source: Li et al., section 5.1; its simulator, `U_TARGET`.
     pub eta: f64,
-    /// Additive steps between two multiplicative ones, from 0 up. Default: 5 in `paper`, 0 in `simulator`.
+    /// Additive steps between two multiplicative ones, at least 0. Default: 5 in `paper`, 0 in `simulator`.
     /// Source: Li et al., section 5.1; `MI_THRESH` of HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_stage: Option<u32>,
-    /// `W_AI`: bytes that each update adds to the window, from 0 up; `paper` only. Default: window · (1 - η) /
-    /// `expected-flows`.
+    /// `W_AI`: bytes that each update adds to the window, at least 0; `paper` only. Default:
+    /// window · (1 - η) / `expected-flows`.
     /// Source: Li et al., section 3.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wai: Option<Bytes>,
-    /// N: flows that may share a link without the steps of all filling it, from 1; `paper` only, where `wai` is
-    /// not given. Default: 100.
+    /// N: number of flows that may share a link before their additive steps fill it, at least 1; `paper`
+    /// only, where `wai` is not given. Default: 100.
     /// Source: Li et al., section 3.3; the number is floodway's choice, near the step of section 5.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_flows: Option<u32>,
-    /// What each update adds to the rate, from 0 up; `simulator` only. Default: 10 Mbit/s per 25G of the NIC's
-    /// rate.
+    /// Increase of the rate by each update, at least 0; `simulator` only. Default: 10 Mbit/s per 25G of the
+    /// NIC's rate.
     /// Source: HPCC's `run.py`, `RATE_AI`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
-    /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in `simulator`.
+    /// Minimum rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in `simulator`.
     /// Source: HPCC's simulator, the class's default for `MinRate`; HPCC's `run.py`, `MIN_RATE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
-    /// T: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs
-    /// of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
+    /// T: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all
+    /// pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
     /// Source: floodway's choice for paths of very different length; `GLOBAL_T` of HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<OfPath<Span>>,
-    /// `W_init`, payload bytes in flight at line rate: a size of at least one full packet, `"auto"` for the NIC's
-    /// rate times `base-rtt` in `paper` and the path's bandwidth-delay product in `simulator`, or `"largest"`
-    /// for that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`, which also
-    /// divides queues by it.
+    /// `W_init`, payload bytes in flight at line rate: a size of at least one full packet, `"auto"` for the
+    /// NIC's rate times `base-rtt` in `paper` and the path's bandwidth-delay product in `simulator`, or
+    /// `"largest"` for that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`,
+    /// which also divides queues by it.
     /// Source: Li et al., section 3.2; `GLOBAL_T` of HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<OfPath<Bytes>>,
@@ -151,14 +154,15 @@ pub struct Params {
     /// Source: HPCC's `run.py`, `VAR_WIN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variable_window: Option<bool>,
-    /// Whether every ACK sets window and rate, and not only the one that makes a full update. Default: true.
+    /// Whether every ACK sets window and rate, and not only the ACK of a full update. Default: true.
     /// Source: Li et al., section 3.2; HPCC's `run.py`, `FAST_REACT`.
     pub fast_react: bool,
-    /// Whether each hop has a utilisation and a reference of its own, of which the least counts; `simulator`
+    /// Whether each hop has its own utilisation and reference, of which the smallest applies; `simulator`
     /// only. Default: false.
     /// Source: HPCC's `run.py`, `MULTI_RATE`.
     pub multi_rate: bool,
-    /// Whether ACKs between full updates leave out hops with an empty queue; `simulator` only. Default: false.
+    /// Whether ACKs between full updates leave out hops with an empty queue; `simulator` only. Default:
+    /// false.
     /// Source: HPCC's `run.py`, `SAMPLE_FEEDBACK`.
     pub sample_feedback: bool,
     /// Reads records as if coded in 64 bits, in units of this many times 128 bytes sent and 80 bytes queued,

@@ -1,5 +1,5 @@
-//! An input-output queued switch: a queue for each output at each input, a queue at each output, and a crossbar
-//! between them (the switch of RCM's paper; scheduling after iSLIP, McKeown 1999).
+//! An input-output queued switch: a queue for each output at each input, a queue at each output, and a
+//! crossbar between them (the switch of RCM's paper; scheduling after iSLIP, McKeown 1999).
 //!
 //! ```text
 //!  input 0 ─┬─[ VOQ to output 0 ]─┐            ┌─[ output queue 0 ]─► link
@@ -10,23 +10,26 @@
 //!
 //! # What it does
 //!
-//! A packet that arrives waits in the virtual output queue (VOQ) of its input, output and class. The crossbar takes packets
-//! across, one at a time from each input and one at a time to each output, `speed-up` times as fast as the switch's fastest
-//! link. Whenever an input or an output becomes free, or something new may cross, free inputs and outputs are matched by
-//! round robin until no pair is left. A packet starts to cross only if the output queue has room for it: a full output queue stops
-//! the matching and never drops. From its last bit on that has crossed, a packet waits in the output queue, where
-//! schedulers and congestion points find it. A class has VOQs and output queues of its own, and classes take turns to cross.
+//! An arriving packet waits in the virtual output queue (VOQ) of its input, output and class. The crossbar
+//! transfers packets, one at a time from each input and one at a time to each output, `speed-up` times as
+//! fast as the switch's fastest link. Whenever an input or an output becomes free, or something new may
+//! cross, free inputs and outputs are matched by round robin until no pair is left. A packet starts to cross
+//! only if the output queue has room for it: a full output queue stops the matching and never drops. Once its
+//! last bit has crossed, a packet waits in the output queue, where schedulers and congestion points see it. A
+//! class has its own VOQs and output queues, and classes take turns to cross.
 //!
-//! Flow control watches the VOQs: PFC's XOFF is compared with the longest VOQ of an input and class, so that one that is full
-//! pauses its input and all have to fall to XON for the input to go on. A packet that its VOQ has no room for is dropped. Packets of
-//! the control class pass beside the crossbar, as they pass beside every buffer here.
+//! Flow control watches the VOQs: PFC's XOFF is compared with the longest VOQ of an input and class, so that
+//! one full VOQ pauses its input, and all of them have to fall to XON before the input resumes. A packet that
+//! does not fit in its VOQ is dropped. Packets of the control class bypass the crossbar, as they bypass every
+//! buffer here.
 //!
 //! # Why
 //!
-//! Choose it to study what large switches are: a shared memory of as many ports would have to be as fast as all of them
-//! together. What waits for a congested output holds up nobody at its input until a VOQ is at XOFF, and it is known by which
-//! input a queue was filled: RCM finds the congested region by that. `shared` is what the chips of most
-//! datacenter switches have; it absorbs larger bursts with the same memory.
+//! Choose it to study the architecture of large switches: a shared memory of as many ports would have to be
+//! as fast as all of them together. Packets that wait for a congested output block no other packet at their
+//! input until a VOQ is at XOFF, and it is known which input filled a queue: RCM uses this to find the
+//! congested region. `shared` is what the chips of most datacenter switches have; it absorbs larger bursts
+//! with the same memory.
 //!
 //! # Sizing
 //!
@@ -35,24 +38,27 @@
 //! memory = ports · (ports · voq + output), each class
 //! ```
 //!
-//! With a speed-up of 2 a maximal matching carries all admissible traffic. An output queue needs room for the packet that is
-//! sent and the one that crosses; more only lets it run on through a pause of the crossbar.
+//! With a speed-up of 2 a maximal matching carries all admissible traffic. An output queue needs room for the
+//! packet that is being sent and the one that crosses; more room only lets it send during a pause of the
+//! crossbar.
 //!
 //! # Known differences
 //!
-//! - The paper gives neither scheduler nor speed-up; a round-robin matching and 2 are what such switches have.
-//! - iSLIP matches cells in slots. Here packets cross whole, and ports are matched as they become free.
-//! - Flow controls that count all bytes of an input and class (CBFC, Bifrost) have one VOQ's room for all of them: they never
-//!   overflow a VOQ, and use less memory than there is.
-//! - Where a congestion point sorts flows into two queues, VOQs and output queues are doubled, and the second of an output may fill
-//!   half of the output queue's room.
+//! - The paper specifies neither scheduler nor speed-up; a round-robin matching and 2 are usual for such
+//!   switches.
+//! - iSLIP matches cells in slots. Here whole packets cross, and ports are matched as they become free.
+//! - Flow controls that count all bytes of an input and class (CBFC, Bifrost) use one VOQ's room for all of
+//!   them: they never overflow a VOQ, and use less memory than is available.
+//! - Where a congestion point sorts flows into two queues, VOQs and output queues are doubled, and the second
+//!   queue of an output may fill half of the output queue's room.
 //!
 //! # References
 //!
 //! - "Regional Congestion Mitigation in Lossless Datacenter Networks", section 4.
-//! - McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking 7(2), 1999.
-//! - Dai and Prabhakar, "The Throughput of Data Switches with and without Speedup", INFOCOM 2000 (maximal matchings at a
-//!   speed-up of 2).
+//! - McKeown, "The iSLIP Scheduling Algorithm for Input-Queued Switches", IEEE/ACM Transactions on Networking
+//!   7(2), 1999.
+//! - Dai and Prabhakar, "The Throughput of Data Switches with and without Speedup", INFOCOM 2000 (maximal
+//!   matchings at a speed-up of 2).
 
 use floodway_units::{Bytes, Rng, Time};
 use schemars::JsonSchema;
@@ -68,15 +74,16 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Ioq")]
 pub struct Params {
-    /// Room of each virtual output queue, in bytes: one for each input, output and class, and at least a frame.
+    /// Size of each virtual output queue, in bytes: one for each input, output and class, and at least a
+    /// frame.
     /// Source: RCM, section 4: each queue of the switch has 100 KB.
     pub voq: Bytes,
-    /// Room of each output queue, in bytes: one for each output and class, and at least a frame.
+    /// Size of each output queue, in bytes: one for each output and class, and at least a frame.
     /// Source: RCM, section 4.
     pub output: Bytes,
-    /// How much faster than the switch's fastest link a packet crosses, from 1 to 16.
-    /// Source: floodway's choice, since RCM's paper does not say: with 2 every maximal matching carries all admissible traffic
-    /// (Dai and Prabhakar, 2000).
+    /// Speed of the crossbar relative to the switch's fastest link, from 1 to 16.
+    /// Source: floodway's choice, since RCM's paper does not specify it: with 2 every maximal matching
+    /// carries all admissible traffic (Dai and Prabhakar, 2000).
     pub speed_up: f64,
 }
 

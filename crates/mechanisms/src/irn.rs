@@ -1,26 +1,26 @@
-//! IRN, selective retransmission: the receiver keeps what arrives out of order, and only what is lost is sent
-//! again (Mittal et al., SIGCOMM 2018).
+//! IRN, selective retransmission: the receiver keeps packets that arrive out of order, and the sender
+//! retransmits only lost packets (Mittal et al., SIGCOMM 2018).
 //!
 //! # What it does
 //!
-//! The receiver delivers each packet as it comes and answers each. The sender keeps at most `window` packets in
-//! flight and learns from replies for later packets, or from a timer, which ones are lost. The timer is short
-//! while few packets are in flight, since then no later packet may tell of a loss. Three forms are known by the
-//! name:
+//! The receiver delivers each packet as it arrives and answers each. The sender keeps at most `window`
+//! packets in flight and detects lost packets by replies for later packets, or by a timer. The timer is short
+//! while few packets are in flight, since then there may be no later packet to reveal a loss. There are three
+//! forms:
 //!
-//! - `paper`: a cumulative number and a bitmap. A reply out of order or the timer starts a recovery: the oldest
-//!   packet, then every packet that has a later one acknowledged, in order, then new ones. It ends when all is
-//!   acknowledged that was sent before it. One timer for each queue pair.
-//! - `swing`: replies name one packet, or one and the gap before it; every packet of the gap goes into a queue of
-//!   retransmissions, which the NIC serves before new data of any flow. One timer for each packet.
+//! - `paper`: a cumulative number and a bitmap. A reply out of order or the timer starts a recovery: the
+//!   oldest packet, then every packet that has a later one acknowledged, in order, then new ones. It ends
+//!   when everything sent before it is acknowledged. One timer for each queue pair.
+//! - `swing`: replies name one packet, or one and the gap before it; every packet of the gap goes into a
+//!   queue of retransmissions, which the NIC serves before new data of any flow. One timer for each packet.
 //! - `conweave`: blocks of bytes; the sender goes back to the oldest hole and skips what is acknowledged.
 //!
 //! # Why
 //!
-//! It lets a network lose packets: no pauses, no headroom, and a loss costs one packet where `go-back-n` sends a
-//! window again. The window and both timeouts must fit the path. One value for all pairs, as published, is too
-//! small for a long-haul pair or lets a local one flood its buffers; `preset = "per-pair"` takes each from the
-//! flow's own path.
+//! It allows a network to lose packets: no pauses, no headroom, and a loss costs one packet where `go-back-n`
+//! retransmits a window. The window and both timeouts must fit the path. One value for all pairs, as
+//! published, is too small for a long-haul pair or lets a local one flood its buffers; `preset = "per-pair"`
+//! computes each from the flow's own path.
 //!
 //! # Symbols
 //!
@@ -39,28 +39,29 @@
 //! ```
 //!
 //! RTT is the base round-trip time of the flow's path (`"auto"`), or the largest of all pairs of hosts
-//! (`"largest"`). The buffer of a switch is what the ingress is given alone: its own, or reserve and headroom.
-//! SWING's numbers come from this: 6809 packets, 817.071 us and 1875.151 us for the pairs between its datacenters
-//! (the long link counted as 11 MB at 100 Gb/s), 106 packets, 12.714 us and 139.914 us inside one.
+//! (`"largest"`). The buffer of a switch is what one ingress is guaranteed: its own, or reserve and headroom.
+//! SWING's numbers follow from this: 6809 packets, 817.071 us and 1875.151 us for the pairs between its
+//! datacenters (the long link counted as 11 MB at 100 Gb/s), 106 packets, 12.714 us and 139.914 us inside
+//! one.
 //!
 //! # Known differences
 //!
-//! - `paper` has the timers of the paper, 100 us and 320 us, which are for its network of 24 us: they are too short
-//!   for a long link, where `preset = "per-pair"` or times of one's own must be given.
-//! - Timers are off where the whole path is lossless (IRN and ConWeave turn them off under PFC), unless they are
-//!   given.
-//! - In SWING's form retransmissions do not wait for their pacing time, but where turns at the NIC are those of its
-//!   simulator, too (`semantics.turns = "swing-ns3"`).
-//! - The base round-trip time counts the way back of an ACK with its serialisation, which SWING leaves out
-//!   (`semantics.base-rtt = "one-way"`).
+//! - `paper` has the timers of the paper, 100 us and 320 us, which are for its network of 24 us: they are too
+//!   short for a long link, which needs `preset = "per-pair"` or explicit times.
+//! - Timers are off where the whole path is lossless (IRN and ConWeave turn them off under PFC), unless they
+//!   are given.
+//! - In SWING's form retransmissions do not wait for their pacing time, except where the NIC also schedules
+//!   flows as SWING's simulator does (`semantics.turns = "swing-ns3"`).
+//! - The base round-trip time includes the serialisation of an ACK in the reverse direction, which SWING
+//!   leaves out (`semantics.base-rtt = "one-way"`).
 //!
 //! # References
 //!
 //! - Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018.
-//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6, and
-//!   its simulator's `rdma-tx-queue-pair.cc`.
-//! - Song et al., "Network Load Balancing with In-network Reordering Support for RDMA", SIGCOMM 2023 (ConWeave),
-//!   its simulator's `rdma-hw.cc`.
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
+//!   6, and its simulator's `rdma-tx-queue-pair.cc`.
+//! - Song et al., "Network Load Balancing with In-network Reordering Support for RDMA", SIGCOMM 2023
+//!   (ConWeave), its simulator's `rdma-hw.cc`.
 
 use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
@@ -86,42 +87,42 @@ pub use window::Window;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Irn")]
 pub struct Params {
-    /// Whose IRN it is.
+    /// The published form of IRN.
     /// Source: floodway's choice: the paper's.
     pub form: Form,
-    /// Where window and timeouts come from that are not given.
+    /// How window and timeouts that are not given are derived.
     /// Source: floodway's choice: as published.
     pub preset: Preset,
-    /// Most that may be in flight: packets (110), bytes of payload ("110KB"), at least one packet; `"auto"` for
-    /// what fills the flow's own path, or `"largest"` for what fills the longest. Default: `"largest"`; by
+    /// Maximum in flight: packets (110), bytes of payload ("110KB"), at least one packet; `"auto"` for what
+    /// fills the flow's own path, or `"largest"` for what fills the longest. Default: `"largest"`; with
     /// `preset = "per-pair"` `"auto"`.
     /// Source: IRN, section 3.2: the BDP of the network's longest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<OfPath<Window>>,
     /// Time after which a packet counts as lost while few are in flight, or `"off"`; `"auto"` for the base
-    /// round-trip time of the flow's own path, or `"largest"` for that of the longest. Default: off where the whole
-    /// path is lossless; else 100 us, in SWING's form `"largest"`; by `preset = "per-pair"` `"auto"`.
+    /// round-trip time of the flow's own path, or `"largest"` for that of the longest. Default: off where the
+    /// whole path is lossless; else 100 us, in SWING's form `"largest"`; with `preset = "per-pair"` `"auto"`.
     /// Source: IRN, section 4.1; SWING, section 6.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_low: Option<OfPath<Timeout>>,
     /// Time after which a packet counts as lost while more are in flight, or `"off"`; `"auto"` for the base
-    /// round-trip time of the flow's own path with all its queues full, or `"largest"` for the largest such time.
-    /// Default: off where the whole path is lossless; else 320 us, in SWING's form `"largest"`; by
+    /// round-trip time of the flow's own path with all its queues full, or `"largest"` for the largest such
+    /// time. Default: off where the whole path is lossless; else 320 us, in SWING's form `"largest"`; with
     /// `preset = "per-pair"` `"auto"`.
     /// Source: IRN, section 4.1; SWING, section 6.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_high: Option<OfPath<Timeout>>,
-    /// N: the short timeout holds while at most so many packets are in flight, from 0 up.
+    /// N: the short timeout applies while at most this many packets are in flight, at least 0.
     /// Source: IRN, section 4.1; SWING's and ConWeave's configurations.
     pub low_packets: u32,
-    /// In ConWeave's form: a reply that reports the same block is repeated after this time, from 0 up. Default: the
-    /// longer of 500 us and the base round-trip time.
+    /// In ConWeave's form: minimum time between two replies that report the same block, at least 0. Default:
+    /// the longer of 500 us and the base round-trip time.
     /// Source: ConWeave's simulator has 500 us; floodway's choice beyond that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nack_interval: Option<Span>,
 }
 
-/// Whose IRN it is.
+/// The published form of IRN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "IrnForm")]
@@ -129,22 +130,24 @@ pub enum Form {
     /// A bitmap, a recovery and one timer. Source: Mittal et al., SIGCOMM 2018, sections 3.1 and 3.2.
     #[default]
     Paper,
-    /// Replies for one packet, a timer for each, retransmissions before all new data. Source: SWING's simulator.
+    /// Replies for one packet, a timer for each packet, retransmissions before all new data. Source: SWING's
+    /// simulator.
     Swing,
-    /// Blocks of bytes, back over holes. Source: ConWeave's simulator.
+    /// Blocks of bytes, going back over holes. Source: ConWeave's simulator.
     Conweave,
 }
 
-/// Where window and timeouts come from.
+/// How window and timeouts are derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "IrnPreset")]
 pub enum Preset {
-    /// One value for all pairs: the window of the network's longest path, and the form's timeouts. Source: IRN,
-    /// sections 3.2 and 4.1; SWING, section 6.1.
+    /// One value for all pairs: the window of the network's longest path, and the form's timeouts. Source:
+    /// IRN, sections 3.2 and 4.1; SWING, section 6.1.
     #[default]
     Published,
-    /// Each pair its own, from its path, by the same formulas. Source: floodway's choice; both papers name the need.
+    /// Separate values for each pair, from its path, by the same formulas. Source: floodway's choice; both
+    /// papers mention the need.
     PerPair,
 }
 
@@ -240,7 +243,7 @@ pub enum Receiver {
     Conweave(Box<conweave::Receiver>),
 }
 
-/// Passes a call on to the machine of the form.
+/// Dispatches a call to the state machine of the form.
 macro_rules! form {
     ($of:ident, $either:expr, $machine:ident => $call:expr) => {
         match $either {

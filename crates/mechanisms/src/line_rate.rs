@@ -1,16 +1,16 @@
-//! No congestion control: a queue pair sends at the rate of its NIC, or at a given one (the baseline of the
+//! No congestion control: a queue pair sends at the rate of its NIC, or at a given rate (the baseline of the
 //! papers on lossless networks: SWING, section 6.1).
 //!
 //! # What it does
 //!
-//! Packets are paced at the constant rate, whatever comes back. Pauses still hold them up: the network's flow
-//! control is all that protects it.
+//! Packets are paced at the constant rate, whatever the feedback is. Pauses still stop them: only the
+//! network's flow control protects the network.
 //!
 //! # Why
 //!
-//! It shows flow control by itself, with nothing else to blame. With `rate` below the NIC's it is a source of
-//! a known strength: a background, or a flow that an application limits. Put under another rate control it is
-//! a cap, since the least rate of a stack wins.
+//! It shows flow control by itself, without the effects of a congestion control. With `rate` below the NIC's
+//! it is a source of a known rate: background traffic, or a flow that an application limits. Stacked under
+//! another rate control it is a cap, since the lowest rate of a stack applies.
 //!
 //! # Known differences
 //!
@@ -32,7 +32,7 @@ use crate::slots::{Allowance, ParamError, QpInfo, Reaction, ReactionPoint};
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "LineRate")]
 pub struct Params {
-    /// Rate of wire bytes, above 0. Default: the NIC's rate, which is also the most.
+    /// Rate of wire bytes, above 0. Default: the NIC's rate, which is also the maximum.
     /// Source: SWING, section 6.1: without congestion control a host sends at its line's rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,

@@ -1,19 +1,19 @@
-//! No flow control: the link is always open, and what finds no room at the receiving port is dropped (as in
-//! networks that leave loss to the transport, such as IRN's).
+//! No flow control: the link is always open, and a packet without room at the receiving port is dropped (as
+//! in networks that leave loss to the transport, such as IRN's).
 //!
 //! # What it does
 //!
-//! The sender half never closes, the receiver half never speaks. A packet for which the ingress has no room
-//! is dropped and counted (`drops_buffer`, or `drops_egress` where it exceeds its egress queue's share of a
-//! shared pool). A class on such a link is not lossless: a drop is no verdict against the run.
+//! The sender half never closes, the receiver half sends no messages. A packet for which the ingress has no
+//! room is dropped and counted (`drops_buffer`, or `drops_egress` where it exceeds its egress queue's share
+//! of a shared pool). A class on such a link is not lossless: its drops do not count against the run's
+//! lossless verdict.
 //!
 //! # Why
 //!
-//! Choose it for transports that repair losses themselves, as the other side of the question whether
-//! losslessness is worth its pauses; or for one class beside a lossless one
-//! (`flow-control.class-0 = "lossy"`). Against `pfc` it never blocks anybody else's traffic, needs no
-//! headroom, and no distance is too long for it; but go-back-N sends a whole window again for one lost
-//! packet.
+//! Choose it for transports that repair losses themselves, to compare with a lossless network and its pauses;
+//! or for one class beside a lossless one (`flow-control.class-0 = "lossy"`). Compared with `pfc` it never
+//! blocks other traffic, needs no headroom, and has no distance limit; but go-back-N retransmits a whole
+//! window for one lost packet.
 //!
 //! # Sizing
 //!
@@ -22,7 +22,7 @@
 //! ```
 //!
 //! One round trip of the link, so that a window of the link's own length can wait; at least what IRN gives to
-//! each port. No size prevents loss: this one says what a port of its own gets when its size is `"auto"`.
+//! each port. No size prevents loss: this one is the size of a port's own buffer when its size is `"auto"`.
 //!
 //! # Known differences
 //!
@@ -38,11 +38,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, ParamError};
 
-/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018).
+/// The minimum buffer of a port: what the IRN paper gives to each (Mittal et al. 2018).
 // Section 4.1: the buffer of a port.
 const PORT_BUFFER: Bytes = Bytes::kb(240);
 
-/// Nothing to choose.
+/// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Lossy")]
@@ -87,7 +87,7 @@ impl FcSender for Sender {
     }
 }
 
-/// Receiver half: never says anything.
+/// Receiver half: sends no messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver;
 

@@ -87,7 +87,7 @@ fn on_off_is_refused_with_the_reason() {
     assert_eq!(
         refused(&own("{ pause = \"on-off\" }")),
         "a.toml:8: long-haul.flow-control.bifrost.pause: x1 (x1-x2) and 1 more: \"on-off\" cannot carry Bifrost: its \
-         frames name how long the upstream is to pause, and nothing else ends a pause; allowed: \"timer\""
+         frames carry the length of the pause, and nothing else ends a pause; allowed: \"timer\""
     );
     assert!(!scenario(&text(80, &own("{ pause = \"timer\" }"))).name().is_empty());
 }
@@ -100,7 +100,7 @@ fn what_does_not_fit_the_link_is_refused_at_its_line() {
     for (parameters, key, why) in [
         ("{ slot = \"400us\" }", "slot", "and the link's one-way delay of 400us"),
         ("{ slot = \"1us\" }", "slot", "between the 1us that switch and MAC take"),
-        ("{ slot = \"90us\" }", "slot", "a frame names 65535 at most"),
+        ("{ slot = \"90us\" }", "slot", "a frame can carry at most 65535"),
         ("{ level = \"41MB\" }", "level", "is 2.22KB short of Delta + 2 Rs T = 41002.22KB"),
         ("{ leak-period = 0 }", "leak-period", "the least is 1"),
     ] {

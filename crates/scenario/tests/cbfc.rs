@@ -68,8 +68,12 @@ fn a_pool_a_tiny_buffer_and_malformed_times_are_refused_at_their_lines() {
     assert!(error.starts_with("a.toml:8: long-haul.flow-control.cbfc: "), "{error}");
     assert!(error.contains("it needs 1.098KB at least, and 40504.476KB for the full rate"), "{error}");
     for (parameters, key, why) in [
-        ("{ period = \"0us\" }", "period", "a message takes 1.68ns at 400G, and the period is no less"),
-        ("{ on-change = \"0B\" }", "on-change", "it is 1B or more, or is left out"),
+        (
+            "{ period = \"0us\" }",
+            "period",
+            "a message takes 1.68ns at 400G, and the period must be at least that",
+        ),
+        ("{ on-change = \"0B\" }", "on-change", "give at least 1B, or leave it out"),
     ] {
         let error = refused(&own(parameters));
         assert!(error.starts_with(&format!("a.toml:8: long-haul.flow-control.cbfc.{key}: ")), "{error}");

@@ -4,7 +4,7 @@ use floodway_units::{Class, mix};
 
 use crate::slots::FlowFilter;
 
-/// Which bits of a filter are a flow's.
+/// The bits of a flow in a filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hashes {
     number: u8,
@@ -23,20 +23,20 @@ impl Hashes {
         (0..u64::from(self.number)).map(move |hash| (mix(key ^ hash) % size) as usize)
     }
 
-    /// Is a flow in a filter? One that was never put in may be, too.
+    /// Whether a flow is in a filter. False positives are possible.
     pub(super) fn holds(self, filter: &FlowFilter, vfid: u32) -> bool {
         self.bits(vfid.into()).all(|bit| filter.bits[bit / 64] >> (bit % 64) & 1 != 0)
     }
 }
 
-/// A filter from which flows can be taken out again: of each bit it is counted how many flows have it.
+/// A counting Bloom filter, from which flows can be removed: each bit has a count of the flows that set it.
 #[derive(Clone, Debug)]
 pub(super) struct Counting {
     hashes: Hashes,
-    /// Empty as long as nothing was counted.
+    /// Empty until a flow is counted.
     counts: Vec<u32>,
     filter: FlowFilter,
-    /// The bits as the upstream knows them.
+    /// The bits that the upstream has received.
     known: [u64; 16],
 }
 
@@ -46,7 +46,7 @@ impl Counting {
         Counting { hashes, counts: Vec::new(), filter, known: filter.bits }
     }
 
-    /// Puts a flow in, where the number is above 0, or takes it out once.
+    /// Adds a flow if the number is above 0; otherwise removes it once.
     pub(super) fn count(&mut self, vfid: u64, number: i64) {
         if self.counts.is_empty() {
             self.counts = vec![0; 8 * usize::from(self.hashes.bytes)];
@@ -59,7 +59,7 @@ impl Counting {
         }
     }
 
-    /// Is the filter to be sent upstream, again or for the first time?
+    /// Whether the filter has to be sent upstream, again or for the first time.
     pub(super) fn is_due(&self) -> bool {
         !self.filter.is_empty() || self.filter.bits != self.known
     }

@@ -1,4 +1,5 @@
-//! Flows that an egress port has paused: how many of their packets count, and which are to be resumed.
+//! Flows that an egress port has paused: how many of their packets are counted, and which are waiting to be
+//! resumed.
 
 use std::collections::VecDeque;
 
@@ -6,28 +7,28 @@ use floodway_units::{PortId, Span, Time};
 
 use super::next_multiple;
 
-/// A VFID and the port that the flow came in by.
+/// A VFID and the ingress port of the flow.
 pub(super) type Paused = (u32, PortId);
 
-/// What is known of a paused flow.
+/// State of a paused flow.
 #[derive(Clone, Copy, Debug)]
 struct State {
     flow: Paused,
-    /// Packets that wait here and count.
+    /// Counted packets that wait here.
     counted: u32,
-    /// It was to be resumed when the limit was reached.
+    /// Whether it is on the list, since the limit was reached when it was due to be resumed.
     listed: bool,
-    /// The queue that it waits in.
+    /// Its queue.
     queue: u8,
 }
 
 /// Flows that a queue resumes in one HRTT.
 #[derive(Clone, Debug, Default)]
 struct Resumes {
-    /// The number of the HRTT, and how many it has resumed in it.
+    /// The number of the HRTT, and how many flows were resumed in it.
     period: u64,
     resumed: u32,
-    /// Flows that have still to be resumed.
+    /// Flows that wait to be resumed.
     list: VecDeque<Paused>,
 }
 
@@ -35,7 +36,7 @@ struct Resumes {
 #[derive(Clone, Debug)]
 pub(super) struct Pauses {
     limit: u32,
-    /// In the order of flows.
+    /// In order of flows.
     flows: Vec<State>,
     /// By queue.
     resumes: Vec<Resumes>,
@@ -43,7 +44,7 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// Of each queue `limit` flows are resumed in an HRTT.
+    /// Resumes at most `limit` flows of each queue in an HRTT.
     pub(super) fn new(limit: u32) -> Self {
         Pauses { limit, flows: Vec::new(), resumes: Vec::new(), at: None }
     }
@@ -52,7 +53,7 @@ impl Pauses {
         self.flows.binary_search_by_key(&flow, |state| state.flow)
     }
 
-    /// A packet of a flow counts that waits in a queue; is the flow paused from now on, and was not before?
+    /// Counts a packet of a flow that waits in a queue. Returns whether this pauses the flow.
     pub(super) fn count(&mut self, flow: Paused, queue: usize) -> bool {
         match self.find(flow) {
             Ok(at) => {
@@ -67,7 +68,7 @@ impl Pauses {
         }
     }
 
-    /// A packet that counted has left; is the flow resumed now?
+    /// Removes a counted packet that has left. Returns whether this resumes the flow.
     pub(super) fn uncount(&mut self, now: Time, flow: Paused, hop: Span) -> bool {
         let Ok(at) = self.find(flow) else { return false };
         let state = &mut self.flows[at];
@@ -97,7 +98,7 @@ impl Pauses {
         self.at
     }
 
-    /// The limit of another HRTT holds: flows are resumed that have waited for it.
+    /// Resumes flows of the list up to the limit of a new HRTT.
     pub(super) fn resume(&mut self, now: Time, hop: Span, resumed: &mut impl FnMut(Paused)) {
         for queue in 0..self.resumes.len() {
             self.resumes[queue].enter(now.0 / hop.0);
@@ -121,7 +122,7 @@ impl Pauses {
 }
 
 impl Resumes {
-    /// It is the `period`-th HRTT of the run now.
+    /// Enters the `period`-th HRTT of the run.
     fn enter(&mut self, period: u64) {
         if self.period != period {
             (self.period, self.resumed) = (period, 0);

@@ -1,4 +1,5 @@
-//! The queues of a class at an egress port: the queue of each flow, and the queues that the downstream holds back.
+//! The queues of a class at an egress port: the queue of each flow, and the queues that the downstream holds
+//! back.
 
 use std::collections::VecDeque;
 
@@ -12,12 +13,12 @@ use crate::slots::{FlowFilter, ReadyView};
 /// The queue of first packets.
 pub(super) const FIRST: usize = 0;
 
-/// What the table of flows says of a VFID.
+/// Entry of a VFID in the flow table.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Packets that wait here.
     packets: u32,
-    /// The queue in which it waits, if any do.
+    /// The queue in which they wait, if there are any.
     queue: u8,
 }
 
@@ -25,15 +26,15 @@ struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) vfid: u32,
-    /// It made its queue longer than Th.
+    /// Whether it is counted: it made its queue longer than Th.
     pub(super) counts: bool,
 }
 
-/// A queue, as this machine knows it.
+/// State of a queue in this machine.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     packets: VecDeque<Waiting>,
-    /// Flows that have it as theirs.
+    /// Flows that are assigned to it.
     flows: u32,
 }
 
@@ -43,14 +44,15 @@ pub(super) struct Queues {
     flows: u32,
     first_packets: bool,
     hashes: Hashes,
-    /// By VFID; empty until a packet comes.
+    /// By VFID; empty until the first packet.
     table: Vec<Flow>,
     lists: Vec<Queue>,
-    /// As bits by queue: those with packets; those whose first packet's flow is paused; those that are no flow's.
+    /// One bit per queue: queues with packets; queues whose first packet's flow is paused; queues without a
+    /// flow.
     filled: u64,
     held: u64,
     free: u64,
-    /// The queue of the next flow that finds none free.
+    /// The queue of the next flow that finds no queue free.
     drawn: u8,
     /// Flows that the downstream has paused.
     filter: FlowFilter,
@@ -79,12 +81,12 @@ impl Queues {
         self.table.get(vfid as usize).copied().unwrap_or_default()
     }
 
-    /// The queue of a flow that comes now: one that is no other's, if there is one.
+    /// The queue for a new flow: one without a flow, if there is one.
     fn chosen(&self) -> u8 {
         if self.free != 0 { self.free.trailing_zeros() as u8 } else { self.drawn }
     }
 
-    /// Where the next packet of a flow should wait.
+    /// The queue for the next packet of a flow.
     pub(super) fn place(&self, vfid: u32) -> u8 {
         let flow = self.flow(vfid);
         if flow.packets > 0 {
@@ -96,7 +98,8 @@ impl Queues {
         }
     }
 
-    /// Queues of flows that hold packets and are not held back, with a packet that is to join one: N.
+    /// N: queues of flows that hold packets and are not held back, including that of a packet that is to be
+    /// enqueued.
     pub(super) fn active_with(&self, vfid: u32, queue: usize) -> u32 {
         let mut active = self.filled & !self.held & !1;
         if self.filled >> queue & 1 == 0 && !self.is_paused(vfid) {
@@ -105,7 +108,7 @@ impl Queues {
         active.count_ones()
     }
 
-    /// A packet joins a queue.
+    /// A packet is enqueued.
     pub(super) fn join(&mut self, rng: &mut Rng, queue: usize, vfid: u32, counts: bool) {
         if self.table.is_empty() {
             self.table = vec![Flow::default(); self.flows as usize];
@@ -131,7 +134,7 @@ impl Queues {
         self.free &= !(1 << queue);
     }
 
-    /// The first packet of a queue leaves it, if there is one: it takes so many bytes on the link.
+    /// Removes the first packet of a queue, if there is one, which takes `wire` bytes on the link.
     pub(super) fn leave(&mut self, queue: usize, wire: Bytes) -> Option<Waiting> {
         let packets = &mut self.lists.get_mut(queue)?.packets;
         let left = packets.pop_front()?;
@@ -160,7 +163,7 @@ impl Queues {
         self.lists.iter().position(|queue| queue.packets.front().is_some_and(|first| first.vfid == vfid))
     }
 
-    /// These flows are paused from now on, and no others.
+    /// Replaces the set of paused flows by `filter`.
     pub(super) fn obey(&mut self, filter: &FlowFilter) {
         self.filter = *filter;
         for queue in 0..self.lists.len() {
@@ -168,12 +171,12 @@ impl Queues {
         }
     }
 
-    /// Is a flow paused by the downstream?
+    /// Whether the downstream has paused a flow.
     pub(super) fn is_paused(&self, vfid: u32) -> bool {
         !self.filter.is_empty() && self.hashes.holds(&self.filter, vfid)
     }
 
-    /// Is a queue held back by its first packet? The one of first packets never is.
+    /// Whether a queue is held back by its first packet. The queue of first packets never is.
     pub(super) fn is_held(&self, queue: usize) -> bool {
         queue < 64 && self.held >> queue & 1 != 0
     }
@@ -184,7 +187,7 @@ impl Queues {
         self.held = self.held & !(1 << queue) | u64::from(held) << queue;
     }
 
-    /// The queue that goes next. While first packets wait, what keeps them keeps the class.
+    /// The queue that is served next. While first packets wait, whatever blocks them blocks the class.
     pub(super) fn next(&self, now: Time, ready: &[ReadyView]) -> Option<u8> {
         let first = ready.first()?;
         if usize::from(first.queue.sub) == FIRST {

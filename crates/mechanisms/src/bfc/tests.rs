@@ -19,7 +19,7 @@ fn paper() -> Params {
 
 const INGRESS: PortId = PortId(7);
 
-/// An egress port of the paper, and what it says.
+/// An egress port of the paper, and the messages that it sends.
 struct Port {
     cp: Cp,
     bench: Bench<CpAction>,
@@ -43,7 +43,7 @@ impl Port {
         QueueView { sub, len, ..QueueView::example() }
     }
 
-    /// A packet of 1 KB of a flow comes in by `ingress`: its queue, and what is said.
+    /// A packet of 1 KB of a flow arrives at `ingress`: returns its queue and the messages sent.
     fn comes_by(&mut self, ingress: PortId, now: Time, flow: u64) -> (u8, Vec<CpAction>) {
         let p = PacketView { flow_hash: flow, flow: FlowId(0), ingress, ..packet(1_000) };
         let sub = self.cp.classify(now, &p).sub;
@@ -61,7 +61,7 @@ impl Port {
         self.comes_by(INGRESS, now, flow)
     }
 
-    /// The first packet of a queue leaves: what is said.
+    /// The first packet of a queue leaves: returns the messages sent.
     fn leaves(&mut self, now: Time, sub: u8) -> Vec<CpAction> {
         let p = self.waiting[usize::from(sub)].pop_front().expect("a packet waits");
         self.lens[usize::from(sub)] -= 1_000;
@@ -72,7 +72,7 @@ impl Port {
         })
     }
 
-    /// The queue that goes next, if any may.
+    /// The queue that is served next, if any may be.
     fn next(&mut self, now: Time) -> Option<u8> {
         let ready: Vec<ReadyView> = (0..self.lens.len() as u8)
             .filter(|sub| self.lens[usize::from(*sub)] > 0)
@@ -378,5 +378,5 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(refused(Params { interval: Some(Span(16_960)), ..default }), "interval");
     assert!(Params { interval: Some(Span(16_961)), ..default }.build(&port(100)).is_ok());
     let error = Params { queues: 64, ..default }.build(&port(100)).expect_err("it is refused");
-    assert_eq!(error.message, "64 was given; it takes 1 to 63");
+    assert_eq!(error.message, "64 is not allowed; the range is 1 to 63");
 }

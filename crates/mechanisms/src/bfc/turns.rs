@@ -2,8 +2,8 @@
 
 use floodway_units::Bytes;
 
-/// Whose turn it is, and what each queue may still send in its turn. A turn is worth the largest frame, so that each finds its next
-/// frame covered.
+/// Whose turn it is, and how much each queue may still send in its turn. A quantum is the largest frame, so
+/// that each turn covers the queue's next frame.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     quantum: u64,
@@ -12,12 +12,13 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Of so many queues, and frames of `quantum` bytes at most.
+    /// For this many queues, with frames of at most `quantum` bytes.
     pub(super) fn new(queues: usize, quantum: Bytes) -> Self {
         Turns { quantum: quantum.0.max(1), current: 0, deficit: vec![0; queues] }
     }
 
-    /// The queue that sends next, of those that `open` has as bits; `head` returns the bytes of a queue's first frame.
+    /// The queue that sends next, among the bits of `open`; `head` returns the bytes of a queue's first
+    /// frame.
     pub(super) fn next(&self, open: u64, head: impl Fn(usize) -> Bytes) -> Option<usize> {
         let current = self.current;
         if open >> current & 1 != 0 && head(current).0 <= self.deficit[current] {
@@ -28,7 +29,7 @@ impl Turns {
         (next != 0).then(|| next.trailing_zeros() as usize)
     }
 
-    /// A queue sends a frame; it `ends` if that was its last one.
+    /// A queue sends a frame; `ends` if that was its last one.
     pub(super) fn sent(&mut self, queue: usize, wire: Bytes, ends: bool) {
         let Some(deficit) = self.deficit.get_mut(queue) else { return };
         if queue != self.current || *deficit < wire.0 {

@@ -1,4 +1,4 @@
-//! F: how many bytes earlier grants still allow to arrive.
+//! F: the number of bytes that earlier grants still allow to arrive.
 
 use super::{FMode, TimeSlots};
 
@@ -13,20 +13,21 @@ pub(super) enum Incoming {
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     grants: Box<[u32]>,
-    /// Where the oldest one is, of which a part may still arrive.
+    /// Index of the oldest grant, of which a part may still arrive.
     oldest: usize,
     /// Rs·T.
     full: u32,
-    /// So much of the oldest one can be ahead at most.
+    /// Upper bound of the oldest grant's bytes that are still ahead.
     part: u32,
     /// F.
     bytes: u64,
-    /// How many grants are less than a whole time slot's.
+    /// Number of grants that are less than a whole time slot's.
     reduced: usize,
 }
 
 impl Incoming {
-    /// A fresh link's, whose upstream may send all the time. Grants fit the field of a frame's quanta.
+    /// The state of a fresh link, whose upstream may send all the time. Grants fit the field of a frame's
+    /// quanta.
     pub fn new(mode: FMode, time_slots: TimeSlots) -> Self {
         match mode {
             // Section IV-A: F from the history of pause decisions.
@@ -38,7 +39,7 @@ impl Incoming {
         }
     }
 
-    /// A time slot has ended in which `received` bytes came, and `grant` bytes were granted.
+    /// Advances by a time slot in which `received` bytes arrived, and for which `grant` bytes were granted.
     pub fn advance(&mut self, received: u64, grant: u64) {
         match self {
             Incoming::Ledger(ledger) => ledger.push(grant as u32),
@@ -49,7 +50,7 @@ impl Incoming {
         }
     }
 
-    /// As on a fresh link.
+    /// Resets to the state of a fresh link.
     pub fn reset(&mut self) {
         match self {
             Incoming::Ledger(ledger) => ledger.reset(),
@@ -64,7 +65,7 @@ impl Incoming {
         }
     }
 
-    /// Does another whole grant leave everything as it is, whatever has been received?
+    /// Whether another whole grant leaves the state unchanged, whatever has been received.
     pub fn is_steady(&self) -> bool {
         matches!(self, Incoming::Ledger(ledger) if ledger.reduced == 0)
     }

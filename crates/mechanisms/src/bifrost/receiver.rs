@@ -1,4 +1,4 @@
-//! The half at the downstream ingress: grants a time slot at the end of each.
+//! The half at the downstream ingress: computes a time slot's grant at the end of each slot.
 
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
@@ -8,9 +8,9 @@ use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
 
 /// Receiver half: one per (ingress port, class).
 ///
-/// Time slots are counted from the start of the run. While every grant is a whole time slot's and little enough is held
-/// for the next one to be whole as well, nothing changes and nothing is said: then it sleeps, and wakes at the
-/// time slot's end after a packet that takes the queue beyond that.
+/// Time slots are counted from the start of the run. While every grant is a whole time slot's and the queue
+/// is short enough for the next one to be whole as well, nothing changes and no frame is sent: the receiver
+/// then sleeps. It wakes at the end of the time slot after a packet that makes the queue longer than that.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The class that it pauses.
@@ -24,14 +24,14 @@ pub struct Receiver {
     incoming: Incoming,
     /// Wire bytes received when the last time slot ended.
     received: Bytes,
-    /// The first time slot's end that has not been seen, or slept through.
+    /// The first time slot's end that has been neither processed nor slept through.
     time_slot_ends: Time,
     is_awake: bool,
-    /// The last frame pauses beyond its time slot's end.
+    /// Whether the last frame pauses beyond its time slot's end.
     reaches_over: bool,
     /// When the pause of the last frame would end if it began with the frame.
     pause_ends: Time,
-    /// Rate of the link, which gives quanta their length.
+    /// Rate of the link, which defines the length of quanta.
     rate: Rate,
 }
 
@@ -59,13 +59,13 @@ impl Receiver {
         }
     }
 
-    /// F: virtual incoming bytes, those that grants made so far still allow to arrive, in bytes of the wire;
-    /// as of the last time slot's end.
+    /// F: virtual incoming bytes, those that earlier grants still allow to arrive, in wire bytes, as of the
+    /// last time slot's end.
     pub fn incoming(&self) -> Bytes {
         Bytes(self.incoming.bytes())
     }
 
-    /// What a time slot is granted while so many bytes are held.
+    /// The grant of a time slot while this many bytes are held.
     fn grant(&self, held: Bytes) -> u64 {
         // Algorithm 1, line 9: Bifrost_update.
         // Algorithm 1, line 10: c = min(Rs · T, H - L - F), at least 0.
@@ -74,12 +74,12 @@ impl Receiver {
         self.pauses.whole_grant(room.0)
     }
 
-    /// Would the next time slot's grant be whole, with nothing to say and nothing to change?
+    /// Whether the next time slot's grant would be whole, with no frame to send and no state to change.
     fn may_sleep(&self, held: Bytes) -> bool {
         self.incoming.is_steady() && !self.reaches_over && self.grant(held) == self.pauses.full
     }
 
-    /// Time slots that have ended before `now` while it slept were all alike.
+    /// Catches up with the time slots that ended before `now` while the receiver slept; all were alike.
     fn wake(&mut self, now: Time) {
         let time_slots = now.since(self.time_slot_ends).0.div_ceil(self.time_slot.0);
         self.time_slot_ends += self.time_slot * time_slots;
@@ -103,7 +103,7 @@ impl Receiver {
 }
 
 impl FcReceiver for Receiver {
-    /// H: the level that bytes held and virtual incoming bytes together are kept at.
+    /// H: the target of bytes held plus virtual incoming bytes.
     fn level(&self) -> Option<Bytes> {
         Some(self.level)
     }
@@ -144,7 +144,7 @@ impl FcReceiver for Receiver {
         self.is_awake = !self.may_sleep(q.queued);
     }
 
-    /// The upstream starts open, and its first pause is a round trip away.
+    /// The upstream starts open, and its first pause is one round trip away.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.wake(cx.now);
         self.incoming.reset();

@@ -29,7 +29,7 @@ fn pause(quanta: u16) -> Vec<FcFrame> {
     vec![FcFrame::Pause { class: Class::DATA, quanta: Quanta(quanta) }]
 }
 
-/// An ingress that holds so many bytes, all of which have just arrived on the wire.
+/// An ingress that holds this many bytes, all of which have just arrived on the wire.
 fn held(bytes: u64) -> IngressView {
     IngressView { received: Bytes(bytes), ..ingress(0, bytes, 0) }
 }
@@ -141,7 +141,7 @@ fn its_links_have_timers_whatever_the_run_has() {
 
 // ---- quanta
 
-/// What the receiver says at the end of each time slot, where it then holds so much.
+/// The frames of the receiver at the end of each time slot, where it then holds this much.
 fn said(json: &str, link: &LinkInfo, held_at_end: &[u64]) -> Vec<Option<u16>> {
     let mut receiver = receiver(json, link);
     let mut bench = Bench::new();
@@ -159,7 +159,7 @@ fn said(json: &str, link: &LinkInfo, held_at_end: &[u64]) -> Vec<Option<u16>> {
     said
 }
 
-/// What takes the grant down by so many bytes, at the least level.
+/// The minimum level, at which each byte held reduces a whole grant by one byte.
 const LEAST: &str = r#"{ "level": "41003064B" }"#;
 
 #[test]

@@ -1,8 +1,8 @@
-//! d, the ratio of deliberate drops: it follows how long the lossy queue has been.
+//! d, the ratio of deliberate drops: it follows the length of the lossy queue.
 
 use floodway_units::{Bytes, Span, Time};
 
-/// How d follows from the lossy queue.
+/// Parameters by which d follows the lossy queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     pub every: Span,
@@ -30,8 +30,8 @@ impl Dropping {
         self.ratio
     }
 
-    /// Makes up for all instants until `now`, at which the queue and Q1 were these: since the step is the same at each of
-    /// them, they are one.
+    /// Makes all updates due until `now`, during which the queue and Q1 had these values: the step is the
+    /// same at each of them, so they are combined into one.
     pub fn adapt(&mut self, now: Time, queue: Bytes, q1: Bytes) {
         if self.next > now {
             return;

@@ -1,10 +1,10 @@
-//! Labels of flows that congest a port: marks that add up, and a queue that is long while they do.
+//! Labels of flows that congest a port: a moving average of marks, together with a long queue.
 
 use std::collections::BTreeMap;
 
 use floodway_units::{FlowId, Span, Time};
 
-/// How labels follow from marks.
+/// Parameters by which labels follow from marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     /// a.
@@ -12,30 +12,30 @@ pub(super) struct Law {
     /// `m_hi`, `m_lo`.
     pub above: f64,
     pub below: f64,
-    /// A flow is forgotten so long after its last packet.
+    /// The time after a flow's last packet at which its state is deleted.
     pub forgets: Span,
 }
 
-/// How a queue compares with Q1.
+/// The result of comparing a queue with Q1.
 pub(super) use std::cmp::Ordering as Compared;
 
-/// What a packet has changed.
+/// The change that a packet has caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// Its flow is congested from now on.
     Labelled,
-    /// It is not any more; it was labelled then.
+    /// Its flow is no longer congested; it was labelled at this time.
     Released(Time),
 }
 
-/// What is known of a flow. One that was never marked has m = 0 and no label: so much is known of a flow without an entry.
+/// State of a flow. A flow without an entry was never marked: it has m = 0 and no label.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     /// m.
     marks: f64,
     /// When it was labelled congested; never while it is not.
     labelled: Time,
-    /// Its last packet.
+    /// Time of its last packet.
     seen: Time,
 }
 
@@ -53,7 +53,7 @@ impl Labels {
         Labels { law, flows: BTreeMap::new(), congested: 0 }
     }
 
-    /// A packet of `flow` has left, marked or not; `queue` says how what it leaves behind compares with Q1.
+    /// A packet of `flow` has left, marked or not; `queue` is the comparison of the remaining queue with Q1.
     pub fn pass(&mut self, now: Time, flow: FlowId, marked: bool, queue: Compared) -> Option<Change> {
         let Law { gain, above, below, .. } = self.law;
         self.forget_if_old(now, flow);
@@ -86,7 +86,8 @@ impl Labels {
         }
     }
 
-    /// Forgets all flows that were not seen for long. What they were is the same before and after: this is for room alone.
+    /// Deletes the state of flows that have been idle for long. This only frees memory: the labels are the
+    /// same before and after.
     pub fn sweep(&mut self, now: Time) {
         let forgets = self.law.forgets;
         self.flows.retain(|_, flow| now.since(flow.seen) <= forgets);
@@ -98,7 +99,7 @@ impl Labels {
         known.is_some_and(|flow| flow.labelled != Time::NEVER)
     }
 
-    /// Has any flow the label? One that is due to be forgotten counts until it is.
+    /// Whether any flow has the label. A flow whose state is due to be deleted counts until it is deleted.
     pub fn are_any_congested(&self) -> bool {
         self.congested > 0
     }
@@ -151,7 +152,8 @@ mod tests {
         assert_eq!(labels.pass(us(1), FLOW, false, Compared::Greater), Some(Change::Labelled));
     }
 
-    /// From m = 1/16 · (15/16 + 1) = 0.1211 it takes the least n with 0.1211 · (15/16)^n < 0.02: 28 packets without a mark.
+    /// From m = 1/16 · (15/16 + 1) = 0.1211 it takes the smallest n with 0.1211 · (15/16)^n < 0.02: 28
+    /// packets without a mark.
     #[test]
     fn a_label_stays_until_marks_are_few_and_the_queue_is_short() {
         let mut labels = labels();
@@ -171,7 +173,7 @@ mod tests {
         assert!(!fresh.are_any_congested());
     }
 
-    /// With a = 1/2 averages are halves and quarters, which are what they are: 1/2, 3/4, 3/8, 3/16, 3/32.
+    /// With a = 1/2 averages are exact binary fractions: 1/2, 3/4, 3/8, 3/16, 3/32.
     #[test]
     fn averages_at_the_bounds_change_nothing() {
         let law = Law { gain: 0.5, above: 0.5, below: 3.0 / 16.0, forgets: Span::ms(1) };
@@ -198,10 +200,10 @@ mod tests {
         let mut labels = labels();
         passes(&mut labels, &[true, true], Compared::Greater);
         assert!(labels.is_congested(us(1_001), FLOW) && !labels.is_congested(us(1_002), FLOW));
-        // Seen in time, it stays what it was.
+        // Seen in time, it keeps its label.
         labels.saw(us(1_000), FLOW);
         assert!(labels.is_congested(us(2_000), FLOW));
-        // Seen too late, it starts over: one mark is too few, and the label's end is no release.
+        // Seen too late, it starts over: one mark is too few, and the end of the label is not a release.
         assert_eq!(labels.pass(us(2_001), FLOW, true, Compared::Less), None);
         assert!(!labels.is_congested(us(2_001), FLOW) && !labels.are_any_congested());
         assert_eq!(labels.pass(us(2_002), FLOW, false, Compared::Greater), None);

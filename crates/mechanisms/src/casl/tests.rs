@@ -41,7 +41,7 @@ impl Bench {
         self.call(|cp, cx| cp.on_event(cx, event));
     }
 
-    /// The switch pauses this class somewhere.
+    /// The switch sends a pause of this class at some port.
     fn pauses(&mut self, class: Class) {
         self.event(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
     }
@@ -63,7 +63,7 @@ impl Bench {
         self.leaves_as(&Self::data(flow))
     }
 
-    /// A packet finds a lossy queue of so many bytes.
+    /// A packet arrives at a lossy queue of this many bytes.
     fn admitted(&mut self, lossy: u64) -> Option<DropReason> {
         self.queues.1 = lossy;
         let view = self.view(1);
@@ -74,7 +74,7 @@ impl Bench {
         self.cp.classify(self.now, &Self::data(flow)).sub == 1
     }
 
-    /// The queues are of so many bytes from now on, as the port shows them when packets join.
+    /// Sets the queue lengths from now on, as the port reports them when packets are enqueued.
     fn holds(&mut self, lossless: u64, lossy: u64) {
         self.queues = (lossless, lossy);
         for sub in 0..2 {
@@ -91,7 +91,7 @@ impl Bench {
         self.cp.classes[0].dropping.ratio()
     }
 
-    /// Time passes; the queues stay what they are.
+    /// Time passes; the queues do not change.
     fn passes(&mut self, span: Span) {
         self.now += span;
         let (lossless, lossy) = self.queues;
@@ -414,7 +414,7 @@ fn a_threshold_is_a_size_or_learnt() {
 }
 
 proptest! {
-    /// Whatever packets do: d, Q1 and the gates stay within their bounds, and a timer never lies behind.
+    /// For any packets: d, Q1 and the gates stay within their bounds, and a timer is never in the past.
     #[test]
     fn whatever_happens_bounds_hold(steps in prop::collection::vec((0u64..400, 0u32..5, 0u8..6, 0u64..700_000), 1..300)) {
         let mut bench = Bench::new(Params { kmin: Bytes::kb(50), kmax: Bytes::kb(200), ..Params::default() });

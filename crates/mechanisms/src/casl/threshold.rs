@@ -2,17 +2,17 @@
 
 use floodway_units::Bytes;
 
-/// How Q1 follows from what a period has brought.
+/// Parameters by which Q1 follows from the events of a period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     /// Kmin and Kmax.
     pub bounds: (Bytes, Bytes),
-    /// More misjudged labels than this share raise Q1.
+    /// Share of misjudged labels above which Q1 is raised.
     pub misjudged: f64,
-    /// By these factors.
+    /// The factors by which Q1 is raised and lowered.
     pub raise: f64,
     pub lower: f64,
-    /// Q1 stays what it is.
+    /// Whether Q1 is constant.
     pub fixed: bool,
 }
 
@@ -53,7 +53,7 @@ impl Threshold {
         self.paused = true;
     }
 
-    /// Has the period brought anything from which to learn?
+    /// Whether the period has had any event to learn from.
     pub fn has_news(&self) -> bool {
         self.misjudged > 0 || self.paused
     }
@@ -61,7 +61,7 @@ impl Threshold {
     /// The period is over.
     pub fn end_period(&mut self) {
         let Law { bounds: (least, most), misjudged, raise, lower, fixed } = self.law;
-        // Labels of the period before may be found wrong in this one, so that there are more of those than of new ones.
+        // Labels of the previous period may prove wrong in this one, so wrong labels may outnumber new ones.
         let too_many = f64::from(self.misjudged) > misjudged * f64::from(self.labelled);
         let moved = |factor: f64| Bytes((self.at.0 as f64 * factor) as u64);
         // Section 3.2: online learning of Q1.
@@ -88,7 +88,7 @@ mod tests {
         fixed: false,
     };
 
-    /// Q1 after a period with so many labels, of which so many were wrong, and perhaps a PAUSE.
+    /// Q1 after a period with this many labels, this many wrong ones, and possibly a PAUSE.
     fn after(law: Law, start: u64, labelled: u32, misjudged: u32, paused: bool) -> u64 {
         let mut threshold = Threshold::new(law, Bytes(start));
         (0..labelled).for_each(|_| threshold.labelled());

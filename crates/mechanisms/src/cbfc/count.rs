@@ -22,7 +22,7 @@ pub(super) enum Count {
 }
 
 impl Count {
-    /// What a frame of so many wire bytes takes.
+    /// The credit that a frame of this many wire bytes consumes.
     #[inline]
     pub(super) fn of(self, wire: Bytes) -> u64 {
         match self {
@@ -31,7 +31,7 @@ impl Count {
         }
     }
 
-    /// What may be granted where so many bytes are free.
+    /// The credit that may be granted while this many bytes are free.
     pub(super) fn grant(self, free: Bytes) -> u64 {
         match self {
             Count::Bytes => free.0,
@@ -39,19 +39,19 @@ impl Count {
         }
     }
 
-    /// A counter that goes on by `more`.
+    /// A counter advanced by `more`.
     #[inline]
     pub(super) fn add(self, counter: u64, more: u64) -> u64 {
         self.wrap(counter.wrapping_add(more))
     }
 
-    /// How far `to` is ahead of `from`; more than the most credit if it is behind.
+    /// How far `to` is ahead of `from`; more than the largest credit if it is behind.
     #[inline]
     pub(super) fn ahead(self, to: u64, from: u64) -> u64 {
         self.wrap(to.wrapping_sub(from))
     }
 
-    /// May `counter` go on by `more` up to `limit`?
+    /// Whether `counter` may advance by `more` without exceeding `limit`.
     #[inline]
     pub(super) fn allows(self, limit: u64, counter: u64, more: u64) -> bool {
         let most = match self {

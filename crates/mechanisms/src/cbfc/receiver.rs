@@ -1,4 +1,4 @@
-//! The half at the downstream ingress: advertises up to where the sender may go.
+//! The half at the downstream ingress: advertises the credit limit.
 
 use floodway_units::{Bytes, Class, Span, Time};
 
@@ -8,8 +8,8 @@ use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
 
 /// Receiver half: one per (ingress port, class).
 ///
-/// Messages are due at multiples of the period. While nothing is held and the last limit is still right, it
-/// sleeps; where a message may be lost it never does.
+/// Messages are due at multiples of the period. While nothing is held and the last limit is still correct,
+/// the receiver sleeps; where a message may be lost it never sleeps.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The class that it grants credit to.
@@ -18,17 +18,17 @@ pub struct Receiver {
     /// The buffer.
     size: Bytes,
     period: Span,
-    /// A message may be lost, so that one follows each period.
+    /// Whether a message may be lost, so that one is sent each period.
     repeat: bool,
     /// Growth of the limit that is advertised at once.
     on_change: Option<u64>,
-    /// ABR: arrived, or lost on the way, since the link came up.
+    /// ABR: arrived, or lost on the link, since the link came up.
     arrived: u64,
-    /// Wire bytes received when it last looked.
+    /// Wire bytes received at the last check.
     received: Bytes,
     /// FCCL of the last message.
     advertised: u64,
-    /// When it looks next; never while it sleeps.
+    /// The next check; never while it sleeps.
     next: Time,
 }
 
@@ -54,7 +54,7 @@ impl Receiver {
         }
     }
 
-    /// Counts what has arrived since it last looked, and wakes.
+    /// Counts what has arrived since the last check, and wakes.
     fn look(&mut self, now: Time, q: &IngressView) {
         let new = q.received.saturating_sub(self.received);
         self.received = q.received;
@@ -105,12 +105,12 @@ impl FcReceiver for Receiver {
         self.on_change.is_some()
     }
 
-    /// Credit that is missing is no pause, which would have to be ended.
+    /// Missing credit is not a pause that would have to be ended.
     fn is_pausing(&self, _now: Time) -> bool {
         false
     }
 
-    /// The link keeps order: what was sent before the report has arrived, or is lost.
+    /// The link keeps order: what was sent before the report has arrived or is lost.
     fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame, q: &IngressView) {
         if let FcFrame::Sent { total, .. } = frame {
             self.look(cx.now, q);
@@ -136,7 +136,7 @@ impl FcReceiver for Receiver {
         self.next = if stays { following(cx.now, self.period) } else { Time::NEVER };
     }
 
-    /// Counting restarts with what is still held.
+    /// Counting restarts with the bytes that are still held.
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.look(cx.now, q);
         self.arrived = 0;

@@ -15,18 +15,18 @@ pub struct Sender {
     count: Count,
     /// FCTBS: sent since the link came up.
     sent: u64,
-    /// FCCL, as last received; none towards a host.
+    /// FCCL as last received; `None` towards a host.
     limit: Option<u64>,
-    /// A faulty port has paused it.
+    /// Whether a faulty port has paused it.
     is_stopped: bool,
     reports: Option<Reports>,
 }
 
-/// The regular word on what has been sent.
+/// Periodic reports of the sender's count.
 #[derive(Clone, Copy, Debug)]
 struct Reports {
     period: Span,
-    /// A report may be lost, so that one follows each period.
+    /// Whether a report may be lost, so that one is sent each period.
     repeat: bool,
     /// FCTBS of the last report.
     reported: u64,
@@ -35,7 +35,8 @@ struct Reports {
 }
 
 impl Reports {
-    /// None where nothing can be lost that a report would bring back, but for InfiniBand's regular ones.
+    /// `None` where no loss is possible that a report would correct, except for InfiniBand's periodic
+    /// reports.
     fn new(params: &Params, link: &LinkInfo) -> Option<Self> {
         let period = params.period_on(link);
         let next = if link.has_errors { Time::ZERO + period } else { Time::NEVER };
@@ -59,7 +60,7 @@ impl Sender {
 }
 
 impl FcSender for Sender {
-    /// Frames of the link keep their order, so that the newest limit is the furthest.
+    /// Frames of the link keep their order, so the newest limit is the largest.
     fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
         match frame {
             // Section 7.9: FCCL of a flow-control packet is the new limit.
@@ -103,7 +104,7 @@ impl FcSender for Sender {
         reports.next = if reports.repeat { following(cx.now, reports.period) } else { Time::NEVER };
     }
 
-    /// What the other end still holds is not known here: it says so at once.
+    /// What the other end still holds is not known here; it reports that at once.
     fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {
         self.sent = 0;
         self.limit = self.limit.map(|_| 0);

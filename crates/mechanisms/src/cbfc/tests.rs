@@ -33,7 +33,7 @@ fn report(total: u64) -> FcFrame {
     FcFrame::Sent { class: Class::DATA, total }
 }
 
-/// So many wire bytes have come since the start, and so many are held.
+/// The wire bytes received since the start, and the bytes held.
 fn view(received: u64, queued: u64) -> IngressView {
     IngressView {
         queued: Bytes(queued),
@@ -259,7 +259,7 @@ fn what_could_not_work_is_refused_with_the_least_that_can() {
     let period = |ps| Params { period: Some(Span(ps)), ..ideal() };
     let (key, why) = refusal(&period(0), &own(4_000));
     assert_eq!(key, "period");
-    assert_eq!(why, "0ps is too short: a message takes 6.72ns at 100G, and the period is no less");
+    assert_eq!(why, "0ps is too short: a message takes 6.72ns at 100G, and the period must be at least that");
     assert!(period(6_720).build(&own(4_000)).is_ok());
     let nothing = Params { on_change: Some(Bytes::ZERO), ..ideal() };
     assert_eq!(refusal(&nothing, &own(4_000)).0, "on-change");

@@ -12,7 +12,7 @@ pub(super) fn decayed(alpha: f64, g: f64, periods: u64) -> f64 {
     alpha * power(1.0 - g, periods)
 }
 
-/// By squaring, from the lowest bit of the exponent: this order, and no other, defines the last digits.
+/// By squaring, from the lowest bit of the exponent: this exact order defines the last digits.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {

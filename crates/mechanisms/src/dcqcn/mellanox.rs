@@ -1,5 +1,5 @@
-//! The machine of NICs (`ConnectX`-4 and later; mode 1 of the HPCC simulator): α and cuts go by periods that
-//! count from the first CNP.
+//! The state machine of NICs (`ConnectX`-4 and later; mode 1 of the HPCC simulator): α and cuts follow
+//! periods that count from the first CNP.
 
 use floodway_units::{Span, Time};
 
@@ -8,7 +8,7 @@ use super::presets::Settings;
 use super::rates::Rates;
 use crate::slots::TICKS;
 
-/// Places of the timers in `ticks`; that of increase steps is the last.
+/// Indices of the timers in `ticks`; that of increase steps is the last.
 const ALPHA: usize = 0;
 const CHECK: usize = 1;
 
@@ -27,10 +27,10 @@ pub(super) struct Machine {
     checked: Time,
     /// The next check that finds a CNP.
     next_check: Time,
-    /// The next increase step, or if it sleeps the last one, which gives its phase.
+    /// The next increase step; while it sleeps, the last one, which gives the phase.
     step_at: Time,
     asleep: bool,
-    /// With timers that tick: a CNP has come since the last check.
+    /// With ticking timers: a CNP has arrived since the last check.
     cnp_since_check: bool,
     /// Increase steps since the last cut.
     stage: u32,
@@ -38,7 +38,7 @@ pub(super) struct Machine {
     pub(super) increases: u64,
 }
 
-/// How many periods after `from` lies the first tick at `now` or later, not counting `from` itself.
+/// The number of periods from `from` to the first tick at `now` or later, without `from` itself.
 fn ticks_to(from: Time, now: Time, period: Span) -> u64 {
     now.since(from).0.div_ceil(period.0).max(1)
 }
@@ -68,7 +68,7 @@ impl Machine {
         if self.checked == Time::NEVER {
             self.start(now);
         } else {
-            // A tick at this instant is still to come, and counts this CNP.
+            // A tick at this instant has not been processed yet, and counts this CNP.
             self.tick_until(Time(now.0.saturating_sub(1)));
             self.has_cnp = true;
             self.wake(now);
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// With timers that tick: they take note of it.
+    /// With ticking timers: records a CNP for them.
     fn note_cnp(&mut self, now: Time) {
         if self.checked == Time::NEVER {
             self.start(now);
@@ -98,7 +98,7 @@ impl Machine {
         self.rates.lower_target();
     }
 
-    /// Increase steps go on at their phase: layers above get one after every CNP.
+    /// Resumes increase steps at their phase: layers above get one after every CNP.
     fn wake(&mut self, now: Time) {
         if self.asleep && self.step_at != Time::NEVER {
             let period = self.settings.t_inc;
@@ -107,14 +107,14 @@ impl Machine {
         }
     }
 
-    /// Undetermined congestion: no increase until a whole period has gone by without such word. A check that is due for
-    /// an earlier CNP still comes.
+    /// Undetermined congestion: no increase until a whole period has passed without another such report. A
+    /// check that is due for an earlier CNP still happens.
     pub(super) fn hold(&mut self, now: Time) {
         if self.step_at == Time::NEVER {
             return;
         }
         self.rates.lower_target();
-        // Asleep, steps go on at the phase of this instant.
+        // While asleep, steps continue at the phase of this instant.
         self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
         self.stage = 0;
     }
@@ -157,7 +157,7 @@ impl Machine {
         }
     }
 
-    /// A check has found a CNP: a cut, after which increase steps count afresh.
+    /// A check has found a CNP: a cut, after which the count of increase steps restarts.
     fn cut(&mut self, now: Time) {
         if self.settings.clamp || self.stage > 0 {
             self.rates.lower_target();
@@ -182,7 +182,7 @@ impl Machine {
         self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
     }
 
-    /// With timers that tick: when α's, that of checks and that of increase steps do so next.
+    /// With ticking timers: the next ticks of α, the check and the increase step.
     pub(super) fn ticks(&self) -> Option<[Time; TICKS]> {
         self.settings.ticking.then(|| self.times())
     }
@@ -193,7 +193,7 @@ impl Machine {
         [alpha, self.next_check, self.step_at]
     }
 
-    /// One of the timers ticks, by its place in `ticks`, and is set again.
+    /// One of the timers ticks, by its index in `ticks`, and is set again.
     pub(super) fn on_tick(&mut self, now: Time, timer: usize) {
         match timer {
             ALPHA => self.tick_until(now),
@@ -207,7 +207,7 @@ impl Machine {
         }
     }
 
-    /// All timers that are due, the one that was set first before the others.
+    /// Processes all timers that are due, in the order in which they were set.
     fn tick_all(&mut self, now: Time) {
         let set = |timer: usize| match timer {
             ALPHA => self.ticked,

@@ -1,4 +1,4 @@
-//! The machine of the paper: every CNP cuts, and timer and byte counter both raise the rate.
+//! The state machine of the paper: every CNP cuts the rate, and timer and byte counter both raise it.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
@@ -13,9 +13,9 @@ pub(super) struct Machine {
     pub(super) rates: Rates,
     /// α after the last CNP.
     alpha: f64,
-    /// When that came, from which periods of α count.
+    /// When the last CNP arrived, from which periods of α count.
     last_cnp: Time,
-    /// When the timer makes the next step; never while there is no limit to lift.
+    /// The timer's next step; never while the rate is at its limit.
     pub(super) next_step: Time,
     /// Wire bytes since the byte counter's last step.
     sent: Bytes,
@@ -40,10 +40,10 @@ impl Machine {
         }
     }
 
-    /// Cuts the rate by α as it was, then raises α, and starts timer, byte counter and stages afresh.
+    /// Cuts the rate by the old α, then raises α, and restarts timer, byte counter and stages.
     pub(super) fn on_cnp(&mut self, now: Time) {
         let settings = &*self.settings;
-        // A period that would end now has had its CNP after all.
+        // A period that would end now does include this CNP.
         let idle = now.since(self.last_cnp).0.saturating_sub(1) / settings.t_alpha.0;
         // Eq. 2: α of the periods without a CNP until now.
         let alpha = alpha::decayed(self.alpha, settings.g, idle);
@@ -59,8 +59,8 @@ impl Machine {
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
-    /// Undetermined congestion: no increase until a whole period has gone by without such word. At line rate there is
-    /// nothing to hold.
+    /// Undetermined congestion: no increase until a whole period has passed without another such report. At
+    /// line rate there is nothing to hold.
     pub(super) fn hold(&mut self, now: Time) {
         if self.next_step == Time::NEVER {
             return;
@@ -70,7 +70,7 @@ impl Machine {
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
-    /// Did a CNP arrive less than `span` ago?
+    /// Whether a CNP arrived less than `span` ago.
     pub(super) fn had_cnp_within(&self, span: Span, now: Time) -> bool {
         self.last_cnp != Time::NEVER && now.since(self.last_cnp) < span
     }
@@ -101,7 +101,7 @@ impl Machine {
         }
     }
 
-    /// An increase by the stages reached; at line rate nothing more is to come until the next CNP.
+    /// An increase by the stages reached; at line rate no further step follows until the next CNP.
     fn step(&mut self) {
         let f = self.settings.f;
         let (fewest, most) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));

@@ -1,4 +1,4 @@
-//! Presets: published values, and the user's beside them.
+//! Presets: published values, and the user's overrides.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use super::{CnpForm, Params, Timers, Window};
 use crate::slots::ParamError;
 
-/// A row of published values, and the machine that they are for.
+/// A preset of published values, and the state machine that it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnPreset")]
 pub enum Preset {
-    /// The paper's machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors' ns-3 model.
+    /// The paper's state machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors' ns-3 model.
     Paper,
-    /// The NICs' machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
+    /// The NICs' state machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
     Mellanox,
-    /// The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate. Source: `dcqcn`
-    /// of HPCC's `run.py`.
+    /// The NICs' state machine with the values of HPCC's simulations: increments grow with the NIC's rate.
+    /// Source: `dcqcn` of HPCC's `run.py`.
     #[default]
     Hpcc,
-    /// The NICs' machine as SWING's simulations set it, with their variable window. Source: SWING's
-    /// configurations.
+    /// The NICs' state machine with the values of SWING's simulations, including their variable window.
+    /// Source: SWING's configurations.
     Swing,
 }
 
-/// Every value, as a machine uses it.
+/// All values, as a state machine uses them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) g: f64,
@@ -54,7 +54,7 @@ impl Settings {
 }
 
 impl Preset {
-    /// Least time between CNPs of a flow.
+    /// Minimum time between CNPs of a flow.
     pub(super) fn cnp_interval(self) -> Span {
         if self == Preset::Paper { Span::us(50) } else { Span::us(4) }
     }
@@ -63,8 +63,8 @@ impl Preset {
         if self == Preset::Swing { Window::VariableBdp } else { Window::None }
     }
 
-    /// The row for a NIC of rate `line`. Sources: the paper; NVIDIA's page of DCQCN
-    /// parameters; `dcqcn` of HPCC's `run.py`; SWING's configurations.
+    /// The preset for a NIC of rate `line`. Sources: the paper; NVIDIA's page of DCQCN parameters; `dcqcn` of
+    /// HPCC's `run.py`; SWING's configurations.
     fn settings(self, line: Rate) -> Settings {
         let mellanox = Settings {
             g: 5.0 / 1024.0,
@@ -114,12 +114,12 @@ impl Params {
         self.window.unwrap_or(self.preset.window())
     }
 
-    /// Least time between two CNPs.
+    /// Minimum time between two CNPs.
     pub(super) fn interval(&self) -> Span {
         self.cnp_interval.unwrap_or(self.preset.cnp_interval())
     }
 
-    /// The preset's values with those given beside it, for a NIC of rate `line`.
+    /// The preset's values with the user's overrides, for a NIC of rate `line`.
     pub(super) fn settings(&self, line: Rate) -> Result<Settings, ParamError> {
         self.check()?;
         let row = self.preset.settings(line);
@@ -161,10 +161,7 @@ impl Params {
             }
         }
         if self.byte_counter == Some(Bytes::ZERO) {
-            return Err(ParamError::new(
-                "byte-counter",
-                "a step after 0B is one without end; the least is 1B",
-            ));
+            return Err(ParamError::new("byte-counter", "0B is not allowed; the minimum is 1B"));
         }
         if self.rmin == Some(Rate(0)) {
             return Err(ParamError::new("rmin", "a rate of 0bps never sends"));
@@ -172,7 +169,7 @@ impl Params {
         Ok(())
     }
 
-    /// Refuses what the chosen machine has no use for.
+    /// Refuses parameters that the selected state machine does not use.
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
         if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {

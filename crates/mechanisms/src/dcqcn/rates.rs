@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of an odd bit where Rc rises to the mean of Rc and Rt.
+/// How an odd bit is rounded where Rc rises to the mean of Rc and Rt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnMeans")]
@@ -12,7 +12,7 @@ pub enum Means {
     /// The mean is rounded up, so that Rt is reached. Source: floodway's choice.
     #[default]
     Up,
-    /// Each half is rounded down, so that Rc stays a bit or two short of Rt for ever. Source: the HPCC simulator.
+    /// Each half is rounded down, so that Rc stays a bit or two below Rt forever. Source: the HPCC simulator.
     Halves,
 }
 
@@ -33,7 +33,7 @@ impl Rates {
         Rates { line, means, current: line, target: line }
     }
 
-    /// Rc is multiplied by `factor`, rounded down, and stays at `least` or above.
+    /// Multiplies Rc by `factor`, rounded down, but not below `least`.
     pub(super) fn cut(&mut self, factor: f64, least: Rate) {
         // Eq. 1: Rc = Rc · (1 - α / 2).
         self.current = Rate((self.current.0 as f64 * factor) as u64).max(least);
@@ -54,19 +54,19 @@ impl Rates {
         });
     }
 
-    /// Rt rises by `step` up to the NIC's rate, and Rc follows.
+    /// Raises Rt by `step` up to the NIC's rate; Rc follows.
     pub(super) fn raise(&mut self, step: Rate) {
         // Eq. 4: Rt = Rt + Rai, then Rc as in fast recovery.
         self.target = (self.target + step).min(self.line);
         self.recover();
     }
 
-    /// Nothing is left to gain.
+    /// Whether both rates are at line rate.
     pub(super) fn are_at_line(&self) -> bool {
         self.current == self.line
     }
 
-    /// What Rc over the NIC's rate leaves of `window`: at least a byte, which lets one packet go at a time.
+    /// `window` times Rc over the NIC's rate: at least a byte, which allows one packet at a time.
     pub(super) fn share_of(&self, window: Bytes) -> Bytes {
         let share = u128::from(window.0) * u128::from(self.current.0) / u128::from(self.line.0);
         Bytes(share as u64).max(Bytes(1))

@@ -4,7 +4,7 @@ use super::*;
 use crate::registry::{NotificationParams, ReactionParams};
 use crate::testing::{qp, us};
 
-/// At a NIC of 100 Gbit/s, with what JSON gives.
+/// At a NIC of 100 Gbit/s, with the parameters in JSON.
 fn rp(json: &str) -> Rp {
     params(json).build(&qp()).expect("the parameters are valid")
 }
@@ -281,7 +281,7 @@ fn timers_sleep_at_line_rate_once_a_step_has_followed_the_last_cnp() {
     }
 }
 
-/// At a least rate of the NIC's a cut changes nothing, and still a step follows each CNP.
+/// If the minimum rate is the NIC's, a cut changes nothing, and still a step follows each CNP.
 #[test]
 fn a_step_follows_a_cnp_at_line_rate_too() {
     for json in [r#"{"preset": "paper", "rmin": "100G"}"#, r#"{"rmin": "100G"}"#] {
@@ -294,7 +294,7 @@ fn a_step_follows_a_cnp_at_line_rate_too() {
     }
 }
 
-/// An acknowledgement of a packet that bore this mark.
+/// An acknowledgement of a packet with this mark.
 fn ack(marked: Mark) -> AckView<'static> {
     AckView {
         acked: Bytes(1_000),
@@ -307,7 +307,7 @@ fn ack(marked: Mark) -> AckView<'static> {
     }
 }
 
-/// Word of undetermined congestion.
+/// A report of undetermined congestion.
 fn ue(rp: &mut Rp, at: u64) {
     pass(rp, at);
     rp.on_cnp(us(at), &reporting(Mark::Ue));

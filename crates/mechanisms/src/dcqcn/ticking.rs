@@ -1,4 +1,4 @@
-//! The machines as they would be if every timer always ticked: a model for tests to compare with.
+//! The state machines with timers that always tick: a reference model for tests.
 
 use floodway_units::FlowId;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ struct Timers {
     step: Time,
 }
 
-/// Either machine, with plain loops in place of closed forms and of sleep.
+/// Either state machine, with plain loops in place of closed forms and of sleep.
 struct Model {
     settings: Settings,
     means: Means,
@@ -69,7 +69,8 @@ impl Model {
         }
     }
 
-    /// The next tick, and whose: at one instant alpha's, a check, a step; of timers that tick what was set first.
+    /// The next tick and its timer: at one instant alpha's, a check, a step; with ticking timers the one that
+    /// was set first.
     fn next(&self) -> Option<(Time, usize)> {
         let Settings { t_alpha, t_dec, t_inc, ticking, .. } = self.settings;
         let Timers { alpha, check, step } = self.timers;
@@ -168,7 +169,7 @@ impl Model {
     }
 }
 
-/// The machine itself, with the instants of its steps.
+/// The real state machine, with the instants of its steps.
 struct Sleeper {
     rp: Rp,
     steps: Vec<Time>,
@@ -191,12 +192,12 @@ impl Sleeper {
 #[derive(Clone, Copy, Debug)]
 enum Input {
     Cnp,
-    /// Word of undetermined congestion.
+    /// A report of undetermined congestion.
     Hold,
     Sent(u64),
 }
 
-/// Inputs after waits in picoseconds; many at whole microseconds, where timers fall together.
+/// Inputs after waits in picoseconds; many at whole microseconds, where timers coincide.
 fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
     let wait = prop_oneof![
         4 => (0u64..60).prop_map(|us| us * 1_000_000),
@@ -209,7 +210,7 @@ fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
     proptest::collection::vec((wait, input), 1..40)
 }
 
-/// Drives both through the same inputs, with CNPs before what falls on their instant.
+/// Drives both through the same inputs, with CNPs before other events of the same instant.
 fn compare(json: &str, inputs: &[(u64, Input)]) {
     let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
     let rp = params.build(&qp()).expect("the parameters are valid");

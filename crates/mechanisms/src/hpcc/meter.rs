@@ -5,7 +5,7 @@ use floodway_units::Rate;
 use super::telemetry::{Reader, Record};
 use crate::slots::IntHop;
 
-/// What is measured, and what is kept of each hop.
+/// The parameters of the measurement, and the state of each hop.
 #[derive(Debug)]
 pub(super) struct Meter {
     reader: Reader,
@@ -30,11 +30,11 @@ pub(super) struct Hop {
     pub(super) reference: Rate,
     /// Its own additive steps since the last multiplicative one.
     pub(super) stage: u32,
-    /// The acknowledgement in hand has a sample of it.
+    /// Whether the current acknowledgement has a sample of it.
     pub(super) sampled: bool,
 }
 
-/// A hop's utilisation since the record before, and for how many ticks.
+/// A hop's utilisation since its last record, and the ticks between the two.
 struct Sample {
     utilisation: f64,
     elapsed: u64,
@@ -51,7 +51,7 @@ impl Meter {
         self.reader.has_room_for(int.len())
     }
 
-    /// Takes the records as those to compare the next ones with.
+    /// Stores the records for comparison with the next ones.
     pub(super) fn store(&mut self, int: &[IntHop]) {
         if self.has_room_for(int) {
             self.hops.clear();
@@ -67,7 +67,7 @@ impl Meter {
         self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, sampled: false });
     }
 
-    /// U with the busiest hop's part in it; nothing where no hop has a sample.
+    /// U including the busiest hop's sample; `None` if no hop has a sample.
     pub(super) fn measure(&mut self, int: &[IntHop], skip_empty: bool) -> Option<f64> {
         // Algorithm 1, lines 1 and 2: MeasureInflight, u = 0.
         let mut busiest = Sample { utilisation: 0.0, elapsed: 0 };
@@ -88,7 +88,7 @@ impl Meter {
         any.then_some(self.overall)
     }
 
-    /// Updates each hop's own U and notes whether it has a sample; true where any has.
+    /// Updates each hop's own U and whether it has a sample; returns whether any has.
     pub(super) fn measure_each(&mut self, int: &[IntHop], skip_empty: bool) -> bool {
         let mut any = false;
         for (at, hop) in int.iter().enumerate() {
@@ -110,8 +110,8 @@ impl Meter {
         (before * (self.base - elapsed) as f64 + sample.utilisation * elapsed as f64) / self.base as f64
     }
 
-    /// What hop `at` did since its last record, which the new one replaces. Nothing for a hop that is new, whose
-    /// clock has not moved, or that is skipped for its empty queue.
+    /// The sample of hop `at` since its last record, which the new one replaces. `None` for a hop that is
+    /// new, whose clock has not advanced, or that is skipped for its empty queue.
     fn sample(&mut self, at: usize, hop: &IntHop, skip_empty: bool) -> Option<Sample> {
         let Some(before) = self.hops.get(at).map(|known| known.record) else {
             self.add(hop);

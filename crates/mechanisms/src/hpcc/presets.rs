@@ -1,4 +1,4 @@
-//! Presets: published values, and the user's beside them.
+//! Presets: published values, and the user's overrides.
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub enum Preset {
     Simulator,
 }
 
-/// Every value, as the machines use it.
+/// All values, as the state machines use them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) eta: f64,
@@ -96,7 +96,7 @@ impl Params {
         Ok(window)
     }
 
-    /// The preset's values with those given beside it, for a queue pair.
+    /// The preset's values with the user's overrides, for a queue pair.
     pub(super) fn settings(&self, qp: &QpInfo) -> Result<Settings, ParamError> {
         self.check()?;
         let paper = self.is_paper();
@@ -122,7 +122,7 @@ impl Params {
         })
     }
 
-    /// What measures utilisation for a queue pair of these settings.
+    /// The meter that measures utilisation for a queue pair of these settings.
     pub(super) fn meter(&self, qp: &QpInfo, settings: &Settings) -> Meter {
         let paper = self.is_paper();
         // HPCC's simulator counts whole nanoseconds.
@@ -144,7 +144,7 @@ impl Params {
             ));
         }
         if self.expected_flows == Some(0) {
-            return refuse("expected-flows", "0 flows share no window; the least is 1");
+            return refuse("expected-flows", "0 flows are not allowed; the minimum is 1");
         }
         if self.rmin == Some(Rate(0)) {
             return refuse("rmin", "a rate of 0bps never sends");
@@ -155,12 +155,12 @@ impl Params {
             return Err(ParamError::new("base-rtt", message));
         }
         if self.int_multi == Some(0) {
-            return refuse("int-multi", "units of 0B count nothing; the least is 1");
+            return refuse("int-multi", "0 is not allowed; the minimum is 1");
         }
         Ok(())
     }
 
-    /// Refuses what the chosen form has no use for.
+    /// Refuses parameters that the selected form does not use.
     fn check_preset(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
         if !self.is_paper() {
@@ -173,7 +173,7 @@ impl Params {
             };
         }
         if self.wai.is_some() && self.expected_flows.is_some() {
-            return refuse("expected-flows", "wai is given, which is what they would give");
+            return refuse("expected-flows", "wai is given, which replaces expected-flows");
         }
         if self.rai.is_some() {
             return refuse("rai", "preset = \"paper\" adds to its window; give wai or expected-flows");

@@ -1,5 +1,5 @@
-//! The machine of HPCC's simulator (mode 3): a reference rate, a window that follows it, and rates in whole
-//! bit/s.
+//! The state machine of HPCC's simulator (mode 3): a reference rate, a window that follows it, and rates in
+//! whole bit/s.
 
 use floodway_units::{Bytes, Rate};
 
@@ -13,7 +13,7 @@ pub(super) struct Machine {
     settings: Settings,
     pub(super) meter: Meter,
     pub(super) allowance: Allowance,
-    /// Rc, which a full update sets.
+    /// Rc, set by a full update.
     reference: Rate,
     /// Additive steps since the last multiplicative one.
     stage: u32,
@@ -24,7 +24,7 @@ pub(super) struct Machine {
 }
 
 impl Settings {
-    /// A new rate from a reference, and the stage it leads to, at utilisation `u`.
+    /// The new rate from a reference at utilisation `u`, and the stage after it.
     fn step(&self, reference: Rate, stage: u32, u: f64) -> (Rate, u32) {
         let c = u / self.eta;
         // Algorithm 1, lines 12 to 19: ComputeWind for a rate in place of the window.
@@ -37,7 +37,7 @@ impl Settings {
         ((base + self.rai).max(self.rmin).min(self.line), stage)
     }
 
-    /// What `rate` over the NIC's leaves of the window, at least a byte.
+    /// The window times `rate` over the NIC's rate, at least a byte.
     fn window_at(&self, rate: Rate) -> Bytes {
         if !self.variable_window {
             return self.window;
@@ -90,7 +90,8 @@ impl Machine {
         }
     }
 
-    /// The least of the rates of the first `hops` hops; a full update makes those with a sample their references.
+    /// The smallest of the rates of the first `hops` hops; a full update makes those with a sample their
+    /// references.
     fn take_least(&mut self, hops: usize, full: bool) {
         let settings = self.settings;
         let next = |hop: &mut Hop| {

@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Rate};
 
 use crate::slots::IntHop;
 
-/// Hops that the coded form has room for.
+/// Maximum number of hops in the coded form.
 const CODED_HOPS: usize = 5;
 
 /// How records are read; times are counted in ticks.
@@ -14,11 +14,11 @@ pub(super) struct Reader {
     tick: u64,
     /// Bytes of a unit of bytes sent, and of a queue.
     units: (u64, u64),
-    /// Where the counters of the coded form begin again; exact ones never do.
+    /// Where the counters of the coded form wrap; exact ones never do.
     wraps: Option<Wraps>,
 }
 
-/// The first number that no longer fits.
+/// The first values that do not fit.
 #[derive(Clone, Copy, Debug)]
 struct Wraps {
     /// Nanoseconds.
@@ -29,7 +29,7 @@ struct Wraps {
     queue: u64,
 }
 
-/// What is kept of a record.
+/// The stored part of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     time: u64,
@@ -54,7 +54,7 @@ impl Reader {
         Reader { tick: 1_000, units: (128 * multi, 80 * multi), wraps: Some(wraps) }
     }
 
-    /// Does the form have room for so many hops?
+    /// Whether the form has room for this many hops.
     pub(super) fn has_room_for(&self, hops: usize) -> bool {
         self.wraps.is_none() || hops <= CODED_HOPS
     }
@@ -80,7 +80,7 @@ impl Reader {
         Record { time, sent, queue: queue * self.units.1, rate: hop.rate }
     }
 
-    /// Ticks from `before` to `now`; none where an exact record is the older one.
+    /// Ticks from `before` to `now`; `None` if an exact record is older.
     #[inline]
     pub(super) fn elapsed(&self, now: Record, before: Record) -> u64 {
         difference(now.time, before.time, self.wraps.map_or(0, |wraps| wraps.time))
@@ -94,7 +94,7 @@ impl Reader {
     }
 }
 
-/// `now - before` of a counter that begins again at `wrap`, or never where that is 0.
+/// `now - before` of a counter that wraps at `wrap`, or never if that is 0.
 fn difference(now: u64, before: u64, wrap: u64) -> u64 {
     now.checked_sub(before).unwrap_or_else(|| (now + wrap).saturating_sub(before))
 }

@@ -19,12 +19,12 @@ fn simulator(more: &str) -> Rp {
     rp(&format!(r#"{{"preset": "simulator"{more}}}"#))
 }
 
-/// A record of a port of 100G after so many microseconds, bytes sent and bytes queued.
+/// A record of a port of 100G: microseconds, bytes sent and bytes queued.
 fn hop(at_us: u64, tx_bytes: u64, queue: u64) -> IntHop {
     IntHop { rate: Rate::gbps(100), time: us(at_us), tx_bytes, queue: Bytes(queue) }
 }
 
-/// An ACK of all before `next`, where all before `sent` is sent: the rate then.
+/// An ACK of everything before `next`, where everything before `sent` is sent: returns the rate.
 fn ack(rp: &mut Rp, next: u64, sent: u64, int: &[IntHop]) -> u64 {
     let view = AckView {
         acked: Bytes(1000),

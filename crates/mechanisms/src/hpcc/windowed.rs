@@ -1,4 +1,4 @@
-//! The machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
+//! The state machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
 
 use floodway_units::{Bytes, Rate};
 
@@ -12,7 +12,7 @@ pub(super) struct Machine {
     settings: Settings,
     pub(super) meter: Meter,
     pub(super) allowance: Allowance,
-    /// Wc, which a full update sets.
+    /// Wc, set by a full update.
     reference: f64,
     /// Additive steps since the last multiplicative one.
     stage: u32,
@@ -56,7 +56,7 @@ impl Machine {
         self.set(window);
     }
 
-    /// `ComputeWind`, with bounds that the paper leaves out.
+    /// `ComputeWind`, with bounds that the paper omits.
     fn window_at(&self, u: f64) -> (f64, u32) {
         let Settings { eta, max_stage, wai, .. } = self.settings;
         // Algorithm 1, lines 11 and 12: ComputeWind, is U at η, or incStage at maxStage?

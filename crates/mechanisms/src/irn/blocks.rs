@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) struct Blocks(VecDeque<Range<u64>>);
 
 impl Blocks {
-    /// The first of them.
+    /// The first block.
     pub fn front(&self) -> Option<&Range<u64>> {
         self.0.front()
     }
@@ -18,7 +18,7 @@ impl Blocks {
         self.0.get(at).is_some_and(|block| block.contains(&psn))
     }
 
-    /// Adds a packet; blocks that then touch become one.
+    /// Adds a packet and merges blocks that become adjacent.
     pub fn insert(&mut self, psn: u64) {
         let at = self.0.partition_point(|block| block.end < psn);
         let Some(block) = self.0.get_mut(at).filter(|block| block.start <= psn + 1) else {
@@ -34,7 +34,7 @@ impl Blocks {
         }
     }
 
-    /// Forgets what lies before `psn`.
+    /// Removes packets before `psn`.
     pub fn discard(&mut self, psn: u64) {
         while let Some(block) = self.0.front_mut() {
             if block.end > psn {

@@ -1,12 +1,12 @@
-//! IRN as ConWeave's simulator has it (`rdma-hw.cc`, `rdma-queue-pair.cc`): blocks of what has arrived, and back
-//! over the holes between them.
+//! IRN in the form of ConWeave's simulator (`rdma-hw.cc`, `rdma-queue-pair.cc`): blocks of arrived packets,
+//! and going back over the holes between them.
 //!
-//! Both ends keep a list of blocks beyond the cumulative number. A reply that names a block sends the sender back
-//! to its oldest hole, once a recovery; what it sends from there on leaves out the blocks that it knows when it
-//! comes to them. So packets that are on the way are sent again, too. What is in flight counts from the
-//! cumulative number, blocks included.
+//! Both ends keep a list of blocks beyond the cumulative number. A reply that names a block sends the sender
+//! back to its oldest hole, once per recovery; from there on it skips the blocks that it knows when it
+//! reaches them. So packets in flight are retransmitted, too. The packets in flight count from the cumulative
+//! number, including blocks.
 //!
-//! That simulator counts bytes, here packets are counted, as full ones.
+//! That simulator counts bytes; here packets are counted, as full ones.
 
 use floodway_units::{Bytes, Span, Time};
 
@@ -20,7 +20,8 @@ pub struct Sender {
     settings: Settings,
     mtu: u64,
     messages: Messages,
-    /// `snd_una`: the oldest packet not acknowledged, alone or in a block that it has met.
+    /// `snd_una`: the oldest packet not acknowledged, neither cumulatively nor in a block that `snd_una` has
+    /// reached.
     unacknowledged: u64,
     /// `snd_nxt`: the packet to send next, unless a block begins there.
     next: u64,
@@ -28,12 +29,12 @@ pub struct Sender {
     cumulative: u64,
     /// `max_seq`: the newest packet that was ever sent.
     newest: u64,
-    /// After it: what lies before is sent again.
+    /// One after the newest packet ever sent: packets before it are retransmissions.
     sent: u64,
-    /// What has arrived out of order and is not behind `next` yet.
+    /// Blocks that have arrived out of order and that `next` has not passed yet.
     blocks: Blocks,
     recovering: bool,
-    /// `recovery_seq`: the recovery ends when all before it is acknowledged.
+    /// `recovery_seq`: the recovery ends when everything before it is acknowledged.
     recovery_end: u64,
     deadline: Option<Time>,
 }
@@ -56,13 +57,13 @@ impl Sender {
         }
     }
 
-    /// Packets from the cumulative number to the newest one, which is not counted; none where even that one is
-    /// acknowledged, which that simulator takes for more than any window.
+    /// Packets from the cumulative number to the newest one, which is not counted; `None` if even the newest
+    /// one is acknowledged, which that simulator treats as more than any window.
     fn beyond_cumulative(&self) -> Option<u64> {
         self.newest.checked_sub(self.cumulative)
     }
 
-    /// May another packet go (`CanIrnTransmit`)?
+    /// Whether another packet may be sent (`CanIrnTransmit`).
     fn has_room(&self) -> bool {
         let window = self.settings.window_bytes.0;
         let left = self.messages.payload(self.next, self.messages.end()).0.min(self.mtu);
@@ -71,7 +72,7 @@ impl Sender {
             || (self.next - self.cumulative.min(self.next)).saturating_mul(self.mtu) < window
     }
 
-    /// The packet that goes next: a block that begins at `next` is left out.
+    /// The next packet to send: a block that begins at `next` is skipped.
     fn to_send(&self) -> u64 {
         self.blocks.front().filter(|block| block.start == self.next).map_or(self.next, |block| block.end)
     }
@@ -84,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// The time after which what is in flight now counts as lost.
+    /// The time after which the packets now in flight count as lost.
     fn timeout(&self) -> Option<Span> {
         let few = self.beyond_cumulative().is_some_and(|packets| packets <= self.settings.low_packets);
         if few { self.settings.rto_low } else { self.settings.rto_high }
@@ -94,7 +95,7 @@ impl Sender {
         self.deadline = self.timeout().map(|timeout| now + timeout);
     }
 
-    /// Takes in what a reply says; the payload that was not known to have arrived.
+    /// Processes a reply; returns the newly acknowledged payload.
     fn acknowledge(&mut self, next: u64, seen: Option<u64>) -> Bytes {
         let before = self.unacknowledged;
         // Nothing can have arrived that was never sent.
@@ -114,7 +115,7 @@ impl Sender {
         acked
     }
 
-    /// Sends again from the oldest hole.
+    /// Retransmits from the oldest hole.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
         self.next = self.unacknowledged;
@@ -157,7 +158,7 @@ impl TransportSender for Sender {
         let (next, seen) = match reply {
             Reply::Ack { next } | Reply::Nak { next } => (next, None),
             Reply::Sack { next, seen } => (next, Some(seen)),
-            // Its receiver always says more.
+            // Its receiver never sends this.
             Reply::One { .. } => return (Bytes::ZERO, None),
         };
         let acked = self.acknowledge(next, seen);
@@ -214,7 +215,7 @@ pub struct Receiver {
     nack_interval: Span,
     /// The packet that is expected.
     expected: u64,
-    /// What has arrived beyond it.
+    /// Blocks that have arrived beyond it.
     blocks: Blocks,
     /// Before this instant a packet that is in a block is not answered.
     blocked_until: Time,
@@ -230,7 +231,7 @@ impl Receiver {
         }
     }
 
-    /// Answers a packet that is expected or behind that: while something is missing, it is named as a block.
+    /// Answers a packet that is expected or before that: while packets are missing, it is named as a block.
     fn answer(&self, cx: &mut Cx<'_, Reply>, psn: u64) {
         cx.push(match self.blocks.front() {
             None => Reply::Ack { next: self.expected },
@@ -285,7 +286,7 @@ mod tests {
     use crate::testing::{Bench, qp, us};
     use Reply::{Ack, Sack};
 
-    /// The published values, with a window that is for 100G and 4160 ns.
+    /// The published values, with a window for 100G and 4160 ns.
     const C5: &str = r#"{ "form": "conweave", "window": "52KB", "nack-interval": "4us" }"#;
 
     fn settings(json: &str) -> (Sender, Receiver) {
@@ -295,7 +296,7 @@ mod tests {
         (Sender::new(&qp(), &settings), Receiver::new(&qp(), &settings))
     }
 
-    /// A sender of `packets` that has sent all that it may at 0.
+    /// A sender of `packets` packets that has sent all that it may at time 0.
     fn sender(json: &str, packets: u64) -> Sender {
         let mut sender = settings(json).0;
         sender.push(Bytes::kb(packets));

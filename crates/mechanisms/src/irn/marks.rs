@@ -1,4 +1,4 @@
-//! Marks of packets in a window that slides: a ring of words, since no packet before the window is asked for
+//! Marks of packets in a sliding window: a ring of words, since packets before the window are not queried
 //! again, and a set that only grows would keep a word for every 64 packets of a flow.
 
 use std::collections::VecDeque;
@@ -20,12 +20,12 @@ impl Marks {
         self.base
     }
 
-    /// Is this packet marked?
+    /// Whether this packet is marked.
     pub(super) fn has(&self, psn: u64) -> bool {
         psn < self.base || self.word(psn) & bit(psn) != 0
     }
 
-    /// Marks a packet; was it unmarked?
+    /// Marks a packet; returns whether it was unmarked.
     pub(super) fn add(&mut self, psn: u64) -> bool {
         if self.has(psn) {
             return false;

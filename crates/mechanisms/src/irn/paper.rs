@@ -1,5 +1,5 @@
-//! IRN as its paper has it: a cumulative number and a bitmap, one timer, and recovery (Mittal et al. 2018, sections
-//! 3.1 and 3.2).
+//! IRN in the form of its paper: a cumulative number and a bitmap, one timer, and recovery (Mittal et al.
+//! 2018, sections 3.1 and 3.2).
 //!
 //! ```text
 //! in flight = sent - cumulatively acknowledged - selectively acknowledged
@@ -18,11 +18,12 @@ use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportRece
 /// A recovery from loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recovery {
-    /// After the last packet that was sent before it began (the paper's recovery sequence is that packet).
+    /// One after the last packet that was sent before it began (the paper's recovery sequence is that
+    /// packet).
     end: u64,
-    /// `snd_una` is to be sent again whatever is known of later ones.
+    /// Whether `snd_una` is to be retransmitted, whatever is known of later packets.
     first: bool,
-    /// `retx_next`: all lost packets before it were sent again.
+    /// `retx_next`: all lost packets before it were retransmitted.
     next: u64,
 }
 
@@ -33,16 +34,16 @@ pub struct Sender {
     messages: Messages,
     /// What is acknowledged; its base is `snd_una`.
     acknowledged: Marks,
-    /// How many packets that are.
+    /// Number of acknowledged packets.
     known: u64,
-    /// After the highest packet that is acknowledged.
+    /// One after the highest packet that is acknowledged.
     top: u64,
     /// `snd_nxt`: the first packet that was never sent.
     next: u64,
     recovery: Option<Recovery>,
     /// Payload sent and not acknowledged.
     in_flight: Bytes,
-    /// When the timer runs out; it runs while something is in flight.
+    /// When the timer expires; it runs while packets are in flight.
     deadline: Option<Time>,
 }
 
@@ -71,7 +72,7 @@ impl Sender {
         self.next - self.known
     }
 
-    /// The packet to send again now.
+    /// The packet to retransmit now.
     fn lost(&self) -> Option<u64> {
         let recovery = self.recovery?;
         let oldest = self.unacknowledged();
@@ -96,7 +97,7 @@ impl Sender {
         self.deadline = timeout.filter(|_| self.flight() > 0).map(|timeout| now + timeout);
     }
 
-    /// `psn` has arrived; its payload, if that is news.
+    /// `psn` has arrived; returns its payload if it is newly acknowledged.
     fn acknowledge(&mut self, psn: u64) -> Bytes {
         // Nothing can have arrived that was never sent.
         if psn >= self.next || self.acknowledged.has(psn) {
@@ -109,12 +110,12 @@ impl Sender {
         payload
     }
 
-    /// All before `next` has arrived; what of it is news.
+    /// Everything before `next` has arrived; returns the newly acknowledged payload.
     fn acknowledge_before(&mut self, next: u64) -> Bytes {
         (self.unacknowledged()..next.min(self.next)).map(|psn| self.acknowledge(psn)).sum()
     }
 
-    /// What a reply acknowledges for the first time.
+    /// The payload that a reply acknowledges for the first time.
     fn news(&mut self, now: Time, reply: Reply) -> Bytes {
         let before = self.known;
         let acked = match reply {
@@ -130,7 +131,8 @@ impl Sender {
         acked
     }
 
-    /// Does a reply say that the oldest packet is missing? One from before the last news says nothing.
+    /// Whether a reply reports the oldest packet as missing. A reply older than the last new acknowledgement
+    /// reports nothing.
     fn reports_loss(&self, reply: Reply) -> bool {
         let oldest = self.unacknowledged();
         match reply {
@@ -146,7 +148,7 @@ impl Sender {
         self.recovery = Some(Recovery { end: self.next, first: true, next: oldest });
     }
 
-    /// Payload that the recovery sends again, as far as is known now.
+    /// Payload that the recovery retransmits, as far as is known now.
     fn holes(&self) -> Bytes {
         let oldest = self.unacknowledged();
         let lost = (oldest..self.top.max(oldest + 1)).filter(|psn| !self.acknowledged.has(*psn));
@@ -186,7 +188,7 @@ impl TransportSender for Sender {
         let acked = self.news(now, reply);
         let oldest = self.unacknowledged();
         if let Some(recovery) = &mut self.recovery {
-            // What was to be sent first has arrived meanwhile.
+            // The packet to retransmit first has arrived meanwhile.
             recovery.first &= oldest == before;
         }
         // Section 3.1: a cumulative acknowledgement beyond the recovery sequence ends it.
@@ -241,7 +243,7 @@ impl TransportSender for Sender {
 /// The receiver's end.
 #[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    /// What has arrived; its base is the expected packet.
+    /// Packets that have arrived; the base is the expected packet.
     arrived: Marks,
 }
 

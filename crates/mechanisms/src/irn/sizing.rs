@@ -5,20 +5,20 @@ use floodway_units::{Bytes, Span};
 use super::{Form, Params, Preset, Window};
 use crate::slots::{OfPath, ParamError, QpInfo, Timeout};
 
-/// Every value, as the machines of one queue pair use it.
+/// All values, as the state machines of one queue pair use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
-    /// Most packets in flight, as the form counts them; at least 1.
+    /// Maximum number of packets in flight, as the form counts them; at least 1.
     pub(super) window: u64,
-    /// The same in bytes of payload: the packets full, or the bytes as given.
+    /// The same in bytes of payload: full packets, or the bytes as given.
     pub(super) window_bytes: Bytes,
-    /// While at most `low_packets` are in flight; none: no timer then.
+    /// Timeout while at most `low_packets` are in flight; `None`: no timer then.
     pub(super) rto_low: Option<Span>,
-    /// While more are.
+    /// Timeout while more packets are in flight.
     pub(super) rto_high: Option<Span>,
     /// N.
     pub(super) low_packets: u64,
-    /// Least time between two replies that report the same packet.
+    /// Minimum time between two replies that report the same packet.
     pub(super) nack_interval: Span,
 }
 
@@ -57,7 +57,7 @@ impl Params {
         self.rto_high.unwrap_or(self.preset.timeout(self.form, Span::us(320)))
     }
 
-    /// The longer timeout; none where it follows from paths.
+    /// The longer timeout; `None` if it depends on paths.
     pub(super) fn longest_fixed_timeout(&self) -> Option<Span> {
         match (self.rto_low(), self.rto_high()) {
             (OfPath::Fixed(low), OfPath::Fixed(high)) => low.span().max(high.span()).or(Some(Span::ZERO)),
@@ -65,8 +65,8 @@ impl Params {
         }
     }
 
-    /// Of the timeouts that do not follow from paths, the shorter one; where nothing can be lost, only of those that were
-    /// given.
+    /// The shorter one of the timeouts that do not depend on paths; where nothing can be lost, only of those
+    /// that were given.
     pub(super) fn shortest_fixed_timeout(&self, can_lose: bool) -> Option<Span> {
         let timeouts = [(self.rto_low, self.rto_low()), (self.rto_high, self.rto_high())];
         let on = timeouts.into_iter().filter(|(given, _)| can_lose || given.is_some());
@@ -109,7 +109,7 @@ impl Params {
     }
 }
 
-/// The time of a timer, of the path and of the largest: where nothing can be lost, only one that was given.
+/// The time of a timer, for the path and for the largest path; where nothing can be lost, only a given one.
 fn timer(
     given: Option<OfPath<Timeout>>,
     chosen: OfPath<Timeout>,

@@ -1,6 +1,6 @@
-//! IRN as SWING's simulator has it: replies name single packets, each packet has a timer of its own, and what is
-//! lost waits in a queue that the NIC serves before new data (`rdma-tx-queue-pair.cc`, `rdma-rx-queue-pair.cc`,
-//! `pfc-host-port.cc`).
+//! IRN in the form of SWING's simulator: replies name single packets, each packet has its own timer, and lost
+//! packets wait in a queue that the NIC serves before new data (`rdma-tx-queue-pair.cc`,
+//! `rdma-rx-queue-pair.cc`, `pfc-host-port.cc`).
 //!
 //! ```text
 //! w = newest - base + 1                                what is acknowledged inside counts
@@ -10,8 +10,8 @@
 //! SACK(s, e): s is acknowledged; e to s - 1 are not, their timers stop, and each goes into the queue
 //! ```
 //!
-//! The queue is not searched: a packet may stand in it twice, and is then sent twice unless it is acknowledged
-//! meanwhile. A retransmission that is lost, too, is found by its timer alone.
+//! The queue is not searched: a packet may be in it twice, and is then sent twice unless it is acknowledged
+//! meanwhile. A retransmission that is lost, too, is detected by its timer alone.
 
 use std::collections::VecDeque;
 
@@ -21,19 +21,19 @@ use super::marks::Marks;
 use super::sizing::Settings;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
 
-/// What is known of a packet that was sent.
+/// State of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Its timer runs out then.
+    /// Its timer expires at this time.
     Timed(Time),
-    /// Reported lost, its timer out, or without one.
+    /// Reported lost, or its timer has expired, or it has none.
     Untimed,
     /// It has arrived.
     Acknowledged,
 }
 
-/// Timers of one length, in the order in which they run out. Those of packets that were acknowledged, or timed
-/// again, are passed over.
+/// Timers of one length, in order of expiry. Timers of packets that were acknowledged, or timed again, are
+/// skipped.
 #[derive(Clone, Debug)]
 struct Timers {
     length: Option<Span>,
@@ -43,10 +43,10 @@ struct Timers {
 /// The timer of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// When it runs out.
+    /// When it expires.
     at: Time,
     psn: u64,
-    /// Its place in the order of scheduling, where ties go by that.
+    /// Its number in scheduling order, where ties are resolved by that.
     number: u64,
 }
 
@@ -55,13 +55,13 @@ impl Timers {
         Timers { length, running: VecDeque::new() }
     }
 
-    /// When the first one runs out, and when it was set.
+    /// When the first one expires, and when it was set.
     fn first(&self) -> Option<(Time, Time)> {
         let Timer { at, .. } = self.running.front()?;
         Some((*at, Time(at.0.saturating_sub(self.length?.0))))
     }
 
-    /// Sets one for `psn` at `now`; when it runs out.
+    /// Sets a timer for `psn` at `now`; returns when it expires.
     fn set(&mut self, psn: u64, now: Time, number: u64) -> Option<Time> {
         let at = now + self.length?;
         self.running.push_back(Timer { at, psn, number });
@@ -78,12 +78,12 @@ pub struct Sender {
     base: u64,
     /// Packets from `base` to the newest one sent.
     sent: VecDeque<State>,
-    /// What is to be sent again, once or more.
+    /// Packets to retransmit; a packet may occur more than once.
     repeats: VecDeque<u64>,
     /// Timers of `RTO_low` and of `RTO_high`.
     low: Timers,
     high: Timers,
-    /// The place of the next timer that is set in the order of scheduling.
+    /// The number of the next timer in scheduling order.
     number: u64,
     /// Payload sent and not acknowledged.
     in_flight: Bytes,
@@ -114,7 +114,7 @@ impl Sender {
         self.base + self.window()
     }
 
-    /// Of a packet that may be sent no more, or not yet: none.
+    /// The state of a packet; `None` if it is already released or was never sent.
     fn state(&self, psn: u64) -> Option<State> {
         let at = psn.checked_sub(self.base)?;
         self.sent.get(at as usize).copied()
@@ -151,7 +151,7 @@ impl Sender {
         }
     }
 
-    /// A packet has arrived; its payload, if that is news.
+    /// A packet has arrived; returns its payload if it is newly acknowledged.
     fn acknowledge(&mut self, psn: u64) -> Bytes {
         if !self.is_open(psn) {
             return Bytes::ZERO;
@@ -165,14 +165,14 @@ impl Sender {
         }
         self.messages.release(self.base);
         if self.is_done() {
-            // None of them is sent any more.
+            // Nothing is left to retransmit.
             self.repeats.clear();
         }
         self.forget_timers();
         payload
     }
 
-    /// `from` to `to` are lost: each is to be sent again.
+    /// The packets `from` to `to` are lost: each is queued for retransmission.
     fn lose(&mut self, from: u64, to: u64) -> Option<LossView> {
         let mut loss = None;
         for psn in from.max(self.base)..to.min(self.next()) {
@@ -184,14 +184,15 @@ impl Sender {
         loss
     }
 
-    /// Has a packet sent again, as part of a loss.
+    /// Queues a packet for retransmission, as part of a loss.
     fn repeat(&mut self, psn: u64, loss: &mut LossView) {
         self.set(psn, State::Untimed);
         self.repeats.push_back(psn);
         loss.lost += self.messages.segment(psn, true).payload;
     }
 
-    /// Takes the next packet whose timer has run out by `now`; of two at one instant the one that was set first.
+    /// Removes and returns the next packet whose timer has expired by `now`; of two at one instant the one
+    /// that was set first.
     fn timed_out(&mut self, now: Time) -> Option<u64> {
         self.forget_timers();
         let first =
@@ -199,7 +200,7 @@ impl Sender {
         first.running.pop_front().map(|timer| timer.psn)
     }
 
-    /// Those of which one runs out next; of two at one instant the one that was set first.
+    /// The timers of which one expires next; of two at one instant the one that was set first.
     fn first_timers_mut(&mut self) -> Option<&mut Timers> {
         [&mut self.low, &mut self.high]
             .into_iter()
@@ -207,7 +208,7 @@ impl Sender {
             .min_by_key(|timers| timers.first())
     }
 
-    /// The timer that runs out next; of two at one instant the one that was set first.
+    /// The timer that expires next; of two at one instant the one that was set first.
     fn first_timer(&self) -> Option<&Timer> {
         let timers = [&self.low, &self.high].into_iter().filter(|timers| timers.first().is_some());
         timers.min_by_key(|timers| timers.first())?.running.front()
@@ -237,7 +238,7 @@ impl TransportSender for Sender {
     fn on_reply(&mut self, _now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
         match reply {
             Reply::One { psn } => (self.acknowledge(psn), None),
-            // A second one for the same packet says nothing new.
+            // A second SACK for the same packet carries no new information.
             Reply::Sack { next, seen } if self.is_open(seen) => {
                 let acked = self.acknowledge(seen);
                 (acked, self.lose(next, seen))
@@ -311,9 +312,9 @@ impl TransportSender for Sender {
 /// The receiver's end.
 #[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    /// What has arrived.
+    /// Packets that have arrived.
     arrived: Marks,
-    /// h: after the highest number that has arrived.
+    /// h: one after the highest number that has arrived.
     edge: u64,
 }
 

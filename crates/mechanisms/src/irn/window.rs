@@ -9,7 +9,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// What may be in flight.
+/// The limit of data in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// Packets.

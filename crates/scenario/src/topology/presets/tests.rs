@@ -45,7 +45,7 @@ fn the_list_is_right_and_every_preset_has_the_numbers_of_its_source() {
     assert!(others.iter().all(|other| !other.reason.is_empty()));
 }
 
-/// Links and propagation of a shortest path.
+/// Number of links and propagation of a shortest path.
 fn path(network: &Network, from: &str, to: &str) -> (u32, Span) {
     let [from, to] = [from, to].map(|name| network.find(name).expect("it is there"));
     let distances = network.distances(from);

@@ -15,24 +15,24 @@ use crate::topology::hpcc::node_name;
 const FIRST_PORT: u16 = 10_000;
 /// Destination port of the first flow to a host in ConWeave's simulator.
 const FIRST_DESTINATION_PORT: u16 = 100;
-/// That simulator reads sizes into 32 bits.
+/// The maximum size: that simulator reads sizes into 32 bits.
 const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// What a flow file lists.
+/// Contents of a flow file.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// The flows with their lines.
     pub rows: Vec<(u32, FlowRow)>,
-    /// The line of a flow beyond those that the first line counts, which is not read.
+    /// The line of a flow beyond the number in the first line; it is not read.
     pub beyond: Option<u32>,
 }
 
-/// Ports count on by whoever they belong to.
+/// Port numbers, counted separately for each owner.
 #[derive(Debug, Default)]
 struct Ports(BTreeMap<(String, String), u16>);
 
 impl Ports {
-    /// The next one of an owner, whose first is `first`.
+    /// The next port of an owner, whose first is `first`.
     fn next(&mut self, owner: (&str, &str), first: u16) -> u16 {
         let next = self.0.entry((owner.0.to_owned(), owner.1.to_owned())).or_insert(first);
         let port = *next;
@@ -144,7 +144,7 @@ fn class(word: &str) -> Result<Class, String> {
     }
 }
 
-/// Pins flows to the paths of a file, whose lines must say again what the flow file says.
+/// Pins flows to the paths of a file, whose lines must match those of the flow file.
 ///
 /// # Errors
 /// The first line that does not fit.
@@ -195,7 +195,7 @@ fn pin_one(
     Ok(())
 }
 
-/// Source, destination, ports and size, as a file of paths has them.
+/// Source, destination, ports and size, in the form of a file of paths.
 fn identity(row: &FlowRow) -> Vec<String> {
     let port = |port: Option<u16>| port.unwrap_or_default().to_string();
     vec![
@@ -207,7 +207,8 @@ fn identity(row: &FlowRow) -> Vec<String> {
     ]
 }
 
-/// The names of a path's nodes, whose ids follow each other along links, with switches between its ends.
+/// The names of a path's nodes; consecutive ids must have a link, and all nodes between the ends must be
+/// switches.
 fn path(
     ids: &str,
     [from, to]: [&String; 2],
@@ -234,7 +235,7 @@ fn path(
     }
 }
 
-/// Why a path cannot pass a node, or begin there.
+/// The reason why a path cannot pass a node, or begin there.
 fn no_node(id: usize, is_end: bool, network: &Network) -> String {
     match network.find(&node_name(id, is_end)) {
         Some(_) if is_end => format!("node {id} is a switch; paths begin at hosts"),

@@ -25,7 +25,7 @@ fn touch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch neither reads nor writes, and faults at no address.
+        // SAFETY: a prefetch neither reads nor writes, and no address causes a fault.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

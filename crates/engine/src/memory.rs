@@ -72,7 +72,7 @@ pub fn advise(first: *const u8, bytes: usize) {
     let page = 4096;
     let start = first.addr().next_multiple_of(page);
     let end = (first.addr() + bytes) / page * page;
-    // SAFETY: the advice changes no contents, and where it is refused, or there is no memory, nothing is lost but time.
+    // SAFETY: the advice changes no contents; if it is rejected, or there is no memory, only time is lost.
     unsafe { libc::madvise(first.with_addr(start).cast_mut().cast(), end - start, libc::MADV_HUGEPAGE) };
 }
 
@@ -179,7 +179,7 @@ fn group_at(folder: &Path, [limit, used, of_all]: [&str; 3]) -> Option<Left> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let of = number(limit).filter(|&of| of < 1 << 60)?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    // Pages of files go before anybody is ended.
+    // The system frees pages of files before it kills a process.
     let pages = |kind: &str| -> Option<u64> {
         let of_kind = |line: &str| line.strip_prefix(of_all)?.strip_prefix(kind)?.trim().parse().ok();
         statistics.lines().find_map(of_kind)

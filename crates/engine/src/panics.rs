@@ -74,12 +74,12 @@ pub fn is_guarded() -> bool {
 /// The value of the unwinding.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let before = GUARDED.replace(true);
-    // What was left half done is dropped with `work`, and never seen again.
+    // Incomplete state is dropped with `work`, and is never read again.
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     let last = LAST.take();
     done.map_err(|payload| match last {
-        // What a library unwinds with on purpose has passed no hook.
+        // A deliberate unwinding by a library calls no hook.
         Some(panicked) if is_message(&*payload) => Box::new(panicked),
         _ => payload,
     })

@@ -105,11 +105,11 @@ impl Default for Queue {
 
 impl Queue {
     /// Adds an event, not earlier than the last one popped.
-    // The event comes in parts, which stay in registers: a whole one would be stored to be loaded again.
+    // The event is passed in parts, which stay in registers: a whole one would be stored and loaded again.
     #[inline(never)]
     pub fn push(&mut self, time: Time, order: u64, item: u64) {
         let bucket = time.0 >> NEAR_SHIFT;
-        // Of an open bucket this is a huge number.
+        // For an open bucket this is a huge number.
         if bucket.wrapping_sub(self.cursor + 1) < NEAR - 1 {
             self.waiting += 1;
             if let Some(place) = self.near.place(bucket, &mut self.arena) {
@@ -335,7 +335,7 @@ impl Queue {
         let opened = &mut self.open[first..];
         let count = opened.len();
         self.waiting -= count;
-        // Two of three buckets hold two events at most where there are few hosts.
+        // With few hosts, two of three buckets have at most two events.
         match opened {
             [] | [_] => {}
             [a, b] if a.key() <= b.key() => {}
@@ -441,7 +441,7 @@ mod tests {
             queue.push(Time(1_000 + i), i, 0);
         }
         let first = queue.pop_before(Time::NEVER).expect("twenty are pending");
-        // All in one bucket, which is open; in no order.
+        // All in one open bucket, in random order.
         for i in 0..5_000u64 {
             queue.push(Time(1_000 + i * 7_919 % 13), 100 + i, 0);
         }

@@ -48,7 +48,7 @@ struct Held {
 }
 
 #[expect(unsafe_code, reason = "its pointers are to constants, or to nothing")]
-// SAFETY: nothing that it points to ever changes.
+// SAFETY: the memory that it points to never changes.
 unsafe impl Send for Schema {}
 
 #[expect(unsafe_code, reason = "its pointers are to what it holds itself")]
@@ -140,7 +140,7 @@ impl Drop for Array {
 
 #[expect(unsafe_code, reason = "the holder of the schema calls it by a pointer")]
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
-    // SAFETY: the interface has it that the pointer is to a schema of ours that is not released.
+    // SAFETY: by the interface, the pointer is to a schema of this module that is not released.
     unsafe {
         (*schema).release = None;
     }
@@ -148,8 +148,8 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
 
 #[expect(unsafe_code, reason = "the holder of the array calls it by a pointer")]
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: the interface has it that the pointer is to an array of ours that is not released, and what it holds was made
-    // by a box.
+    // SAFETY: by the interface, the pointer is to an array of this module that is not released, and its contents were
+    // allocated by a box.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Held>()));
         (*array).release = None;

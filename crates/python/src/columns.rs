@@ -79,7 +79,7 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // Whoever asks for other types converts them, which the interface leaves to both sides.
+        // A consumer that requests other types converts the values; the interface permits that on both sides.
         let _ = requested_schema;
         capsules(py, &self.values)
     }

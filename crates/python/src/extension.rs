@@ -32,7 +32,7 @@ pub fn add(
         Err(Stopped::Panicked(panicked)) => return Err(refused(errors::of_panic(&panicked, Some(name)).1)),
         Err(why) => return Err(errors::stopped(module.py(), &why)),
     }
-    // Mechanisms of the registry itself are compared with each other as they are added.
+    // Mechanisms of the registry itself are compared with each other when they are added.
     let is_taken =
         |entry: &Entry| !before.contains(entry) && schema["$defs"].get(&*entry.definition).is_some();
     if let Some(entry) = registry::entries().into_iter().find(is_taken) {

@@ -281,7 +281,7 @@ fn last_start(workload: &WorkloadSpec) -> Option<Time> {
     let last = match &workload.arrivals {
         Arrivals::List(flows) => flows.iter().rfind(|flow| flow.size < UNBOUNDED)?.start,
         Arrivals::Poisson(process) => process.until,
-        // Nobody knows how long it takes.
+        // Its duration is unknown.
         Arrivals::ClosedLoop(_) => return None,
     };
     Some(last.min(workload.measure.1))

@@ -74,7 +74,7 @@ impl Bytes {
     pub fn scale(self, factor: f64) -> Bytes {
         if let Ok(bytes) = i64::try_from(self.0) {
             let scaled = bytes as f64 * factor;
-            // The processor converts signed numbers only; the result is the same.
+            // The processor converts only signed numbers; the result is the same.
             if scaled < 9.0e18 {
                 return Bytes(scaled as i64 as u64);
             }

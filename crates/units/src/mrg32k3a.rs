@@ -165,7 +165,7 @@ mod tests {
         }
         assert_eq!(by_hand, Mrg32k3a { first, second });
         let draws: Vec<u32> = (0..3).map(|_| by_hand.next_u32()).collect();
-        // With which every random mark of ConWeave's recorded runs comes out.
+        // With this state, every random mark of ConWeave's recorded runs is reproduced.
         assert_eq!(draws, [4_107_895_768, 3_905_916_689, 2_357_657_433]);
     }
 }

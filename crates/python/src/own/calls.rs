@@ -61,7 +61,7 @@ pub fn watched<T: Send>(
     });
     let fault = current.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (fault, done) {
-        // Whoever interrupts users' code before a run wants that to end, and no more.
+        // A keyboard interrupt in users' code before a run is raised unchanged.
         (Some(fault), _) if fault.error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(fault.error),
         (Some(fault), _) => Err(errors::of_mechanism(py, fault)),
         (None, Ok(done)) => Ok(done),

@@ -339,7 +339,7 @@ impl Object {
     pub fn timer_after(name: &str, object: &Bound<'_, PyAny>, now: Time) -> PyResult<Option<Time>> {
         let timer = whole(&object.getattr(intern!(object.py(), "timer_ps"))?, "timer_ps")?.map(Time);
         match timer {
-            // It would come again and again, and time stand still.
+            // The timer would expire again and again at the same instant.
             Some(at) if name == "on_timer" && at <= now => Err(PyValueError::new_err(format!(
                 "timer_ps = {}; allowed in on_timer: later than now, {}, or None",
                 at.0, now.0
@@ -358,7 +358,7 @@ impl Object {
     fn fail(&mut self, py: Python<'_>, method: &str, at: Option<Time>, error: PyErr) {
         self.alive = None;
         let Some(work) = &self.work else { return };
-        // Whoever interrupts users' code wants the run to end, and no more.
+        // A keyboard interrupt in users' code ends the run, and is not a fault of the code.
         if error.is_instance_of::<PyKeyboardInterrupt>(py) && work.is_run() {
             work.stop();
             return;

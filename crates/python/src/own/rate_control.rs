@@ -138,7 +138,7 @@ impl ReactionPoint for Rp {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        // It is over; the object sets it again if it wants another.
+        // It has expired; the object sets it again if it needs another one.
         self.timer = None;
         self.object.clear_timer(now);
         self.call("on_timer", now, now.0);

@@ -1,7 +1,8 @@
-//! Columns by the Arrow C data interface, in capsules: libraries for tables take the values where Rust holds them.
+//! Columns by the Arrow C data interface, in capsules: table libraries read the values in Rust's memory.
 //!
-//! The two structures and who releases them are as in <https://arrow.apache.org/docs/format/CDataInterface.html>, the names of
-//! the capsules as in <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
+//! The two structures and their release are as in <https://arrow.apache.org/docs/format/CDataInterface.html>,
+//! the names of the capsules as in
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -40,9 +41,9 @@ struct Array {
     private_data: *mut c_void,
 }
 
-/// What an array points to.
+/// The memory that an array points to.
 struct Held {
-    /// No bitmap of what is there, and the values.
+    /// No validity bitmap, and the values.
     buffers: [*const c_void; 2],
     _values: Arc<Values>,
 }
@@ -113,7 +114,7 @@ impl Array {
     }
 }
 
-/// A capsule whose content was not taken releases it; a consumer that takes it clears `release`.
+/// A capsule releases its content unless a consumer has moved it; a consumer that moves it clears `release`.
 impl Drop for Schema {
     fn drop(&mut self) {
         if let Some(release) = self.release {

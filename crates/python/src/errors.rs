@@ -86,7 +86,7 @@ pub fn too_large(py: Python<'_>, why: &str) -> PyErr {
 fn exhausted_memory(py: Python<'_>, exhausted: Exhausted) -> PyErr {
     let asked = match exhausted.bytes {
         0 => String::from("hardly any is left"),
-        bytes => format!("{} more were not to be had", size(bytes)),
+        bytes => format!("{} more could not be allocated", size(bytes)),
     };
     let left = left().map_or_else(String::new, |left| format!(" ({})", words(&left)));
     let helps = "fewer flows, records or threads, or a smaller network, need less";

@@ -135,7 +135,8 @@ impl Class {
         ANY.store(true, Ordering::Relaxed);
         let wrong = |what: String| PyTypeError::new_err(what);
         let parameter = |(key, attribute, kind, default): (String, String, String, Option<String>)| {
-            let kind = Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is no type of a parameter")))?;
+            let kind =
+                Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is not a type of a parameter")))?;
             let default = default.map(|json| serde_json::from_str(&json)).transpose();
             let default = default.map_err(|error| wrong(format!("{key}: {error}")))?;
             Ok(Parameter { key: key.leak(), attribute, kind, default })

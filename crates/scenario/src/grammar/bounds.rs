@@ -59,7 +59,7 @@ fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result
 /// The fault of a text at a path of keys.
 fn fault(text: &str, path: &[std::borrow::Cow<'_, str>]) -> Option<String> {
     if let Some(most) = most(text) {
-        return Some(format!("{text:?} is too large: the most is {most}"));
+        return Some(format!("{text:?} is too large: the maximum is {most}"));
     }
     let lines = matches!(path, [key] if key == DESCRIPTION);
     unshowable(text, lines).map(|why| format!("{text:?}: {why}"))
@@ -85,7 +85,7 @@ mod tests {
         let check = |text: &str| check(&Node::parse("a", text).expect("it is TOML"));
         assert!(check("a = { b = [\"1PB\", \"1TB\"] }\nc = \"99999s\"\nd = \"400G\"").is_ok());
         let error = check("\na = { b = [\"1TB\", \"1001TB\"] }").unwrap_err().to_string();
-        assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the most is 1000TB");
+        assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the maximum is 1000TB");
         assert!(check("a = \"100001s\"").is_err() && check("a = \"101T\"").is_err());
         assert!(check("a = \"200000001km\"").is_err());
     }

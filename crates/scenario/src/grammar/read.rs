@@ -129,7 +129,12 @@ impl de::Error for Fault {
 
     fn invalid_type(given: Unexpected<'_>, due: &dyn Expected) -> Self {
         let due = due.to_string();
-        Fault::message(format!("{} where {} is due{}", spelled(given), plain(&due), instead(given, &due)))
+        Fault::message(format!(
+            "{} where {} is required{}",
+            spelled(given),
+            plain(&due),
+            instead(given, &due)
+        ))
     }
 
     fn invalid_value(given: Unexpected<'_>, due: &dyn Expected) -> Self {
@@ -222,7 +227,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
                 let value = visitor.visit_seq(&mut rest)?;
                 match rest.next {
                     all if all == items.len() => Ok(value),
-                    most => Err(Fault::message(format!("{} values where {most} are due", items.len()))),
+                    most => Err(Fault::message(format!("{} values where {most} are required", items.len()))),
                 }
             }
             Value::Table(entries) => {
@@ -514,13 +519,13 @@ mod tests {
     fn lists_of_a_fixed_length_have_that_length() {
         let tree = Node::parse("a", "pair = [1, 2]").expect("it is TOML");
         assert_eq!(read::<Sample>(&tree, &[]).expect("it fits").pair, Some((1, 2)));
-        assert_eq!(error("\npair = [1, 2, 3]"), "a.toml:2: pair: 3 values where 2 are due");
+        assert_eq!(error("\npair = [1, 2, 3]"), "a.toml:2: pair: 3 values where 2 are required");
         assert!(error("\npair = [1]").starts_with("a.toml:2: pair: invalid length 1"));
     }
 
     #[test]
     fn wrong_kinds_and_quantities_get_plain_errors() {
-        assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is due");
+        assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is required");
         assert_eq!(
             error("delays = ['1us',\n'-3us']"),
             r#"a.toml:2: delays.2: "-3us" is not a time: it is negative; write it like "10us""#

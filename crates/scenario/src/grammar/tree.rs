@@ -95,7 +95,7 @@ impl Node {
                 (.., float) => Value::Float(float.unwrap_or(f64::NAN)),
             },
             Json::Null => {
-                return Err((Vec::new(), "null is no value: leave the key out".into()));
+                return Err((Vec::new(), "null is not a value: leave the key out".into()));
             }
             Json::Array(items) => {
                 let item = |(i, item)| Self::of_json(item, place).map_err(below(usize::to_string(&(i + 1))));
@@ -304,7 +304,7 @@ impl Source {
                     Value::Integer(whole)
                 }
                 _ => {
-                    let why = format!("is too large: the most is {}", u64::MAX);
+                    let why = format!("is too large: the maximum is {}", u64::MAX);
                     return Err(refuse(place, number.as_str(), &why));
                 }
             },
@@ -324,7 +324,7 @@ impl Source {
 }
 
 fn lies_too_deep(place: Place) -> ScenarioError {
-    refuse(place, "tables and lists", &format!("lie too deep in each other: the most is {DEEPEST}"))
+    refuse(place, "tables and lists", &format!("are nested too deeply: the maximum is {DEEPEST}"))
 }
 
 /// The same error below a key.

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(message, "no node is named \"s3\"; did you mean \"s1\"?");
         assert!(error(vec![link("s1", "s1")]).1.contains("linked with itself"));
         assert!(error(vec![link("h3..h1", "s1")]).1.contains("not a range"));
-        assert_eq!(error(vec![link("h1..h3", "s1")]).1, "it falls apart: no links lead from h1 to s2");
+        assert_eq!(error(vec![link("h1..h3", "s1")]).1, "it is not connected: no links lead from h1 to s2");
         let mut zero = link("h1", "s1");
         zero.delay = Some(Span::ZERO);
         assert_eq!(error(vec![zero]), ("links.1.delay".into(), "a link needs a delay above 0".into()));

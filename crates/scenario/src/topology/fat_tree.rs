@@ -301,7 +301,7 @@ mod tests {
         let some = FatTree { pods: None, hosts_per_tor: None, ..general() };
         let due = "the key \"k\" is missing; without it also give pods, hosts-per-tor";
         assert_eq!(error(some), (String::new(), due.to_owned()));
-        let due = "4 ToR of a pod do not come in groups of 3";
+        let due = "4 ToR of a pod cannot be divided into groups of 3";
         assert_eq!(error(FatTree { homes: Some(3), ..general() }), ("homes".into(), due.into()));
         assert_eq!(error(FatTree { pods: Some(0), ..general() }).0, "pods");
         let most = FatTree { aggs_per_pod: Some(1 << 19), ..general() };

@@ -328,17 +328,17 @@ mod tests {
     fn faults_are_named_with_their_lines() {
         let with = |from: &str, to: &str| error(&SMALL.replace(from, to));
         let is = |fault: LineError, line: u32, why: &str| assert_eq!(fault, (line, why.to_owned()));
-        is(error(""), 1, "the text ends here, and the number of nodes is due");
+        is(error(""), 1, "the text ends here, but the number of nodes is required");
         is(with("4 1 3", "4 x 3"), 1, "\"x\" is not the number of switches");
         is(
             with("4 1 3", "4 1 4"),
             7,
-            "1 words, and 5 are due: link 4 of 4: two nodes, rate, delay and error rate",
+            "1 words, but 5 are required: link 4 of 4: two nodes, rate, delay and error rate",
         );
         is(
             error("4 1 4\n3\n0 3 1Gbps 1us 0\n"),
             3,
-            "the text ends here, and link 2 of 4: two nodes, rate, delay and error rate is due",
+            "the text ends here, but link 2 of 4: two nodes, rate, delay and error rate is required",
         );
         is(with("4 1 3", "5 1 3"), 1, "host 4 has no link");
         is(with("\n3\n", "\n4\n"), 2, "switch 4 is not below 4, the number of nodes");

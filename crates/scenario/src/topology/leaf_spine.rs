@@ -178,7 +178,10 @@ mod tests {
             (error.path.join("."), error.message)
         };
         let (key, message) = error(LeafSpine { homes: Some(2), ..leaf_spine(1, 3, 1) });
-        assert_eq!((key.as_str(), message.as_str()), ("homes", "3 leaves do not come in groups of 2"));
+        assert_eq!(
+            (key.as_str(), message.as_str()),
+            ("homes", "3 leaves cannot be divided into groups of 2")
+        );
         assert_eq!(error(leaf_spine(0, 1, 1)).0, "spines");
         assert_eq!(error(leaf_spine(1, 1 << 11, 1 << 10)).0, "hosts");
         assert_eq!(error(leaf_spine(1 << 11, 1 << 10, 1)).1, "it has more than 1048576 links");

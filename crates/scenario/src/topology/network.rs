@@ -273,7 +273,7 @@ impl Network {
         let entries = self.edges().saturating_mul(self.nodes.len());
         if entries > MOST_ROUTES {
             let message =
-                format!("it needs {entries} entries of routing tables, and the most is {MOST_ROUTES}");
+                format!("it needs {entries} entries of routing tables, but the maximum is {MOST_ROUTES}");
             return Err(TopologyError::new("", message));
         }
         let reached = self.distances(0);
@@ -281,7 +281,7 @@ impl Network {
             Some(lost) => Err(TopologyError::new(
                 "",
                 format!(
-                    "it falls apart: no links lead from {} to {}",
+                    "it is not connected: no links lead from {} to {}",
                     self.nodes[0].name, self.nodes[lost].name
                 ),
             )),
@@ -370,7 +370,7 @@ pub(super) fn groups(
     if members.is_multiple_of(size) {
         return Ok(size);
     }
-    Err(TopologyError::new(key, format!("{members} {what} do not come in groups of {size}")))
+    Err(TopologyError::new(key, format!("{members} {what} cannot be divided into groups of {size}")))
 }
 
 /// Rejects unreasonable numbers of elements.

@@ -108,7 +108,7 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
     if !names.iter().any(|name| is_like_column(name)) {
         let known: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
         let (shown, known) = (glimpse(header), known.join(", "));
-        return Err(format!("it begins with {shown}, which is no column; a list of flows has {known}"));
+        return Err(format!("it begins with {shown}, which is not a column; a list of flows has {known}"));
     }
     let swings = |name: &String| SWING.iter().any(|(known, _)| known == name);
     let table = if names.iter().any(swings) { SWING } else { OURS };
@@ -180,7 +180,7 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
 fn id(field: String) -> Result<String, String> {
     if field.contains(char::is_whitespace) {
         return Err(format!(
-            "the id {field:?} has a blank: write one word, since blanks part the ids of \"after\""
+            "the id {field:?} has a blank: write one word, because blanks separate the ids of \"after\""
         ));
     }
     Ok(field)
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(error("").0, 1);
         let (line, why) = error("# c\nroot:$6$secret:19000:0:99999:7:::\n");
         assert_eq!(line, 2);
-        assert!(why.starts_with("it begins with \"root:$6$\"..., which is no column; "), "{why}");
+        assert!(why.starts_with("it begins with \"root:$6$\"..., which is not a column; "), "{why}");
         assert!(!why.contains("secret"), "{why}");
         let (line, why) = error("# c\nsource,destination,size,start_us\n");
         assert_eq!(line, 2);

@@ -171,7 +171,7 @@ fn pin_one(
 ) -> Result<(), String> {
     let parts: Vec<&str> = line.split('|').collect();
     let [flow, data, acks] = parts[..] else {
-        return Err(format!("{} parts, and 3 are due: flow | path | path of its ACKs", parts.len()));
+        return Err(format!("{} parts, but 3 are required: flow | path | path of its ACKs", parts.len()));
     };
     let words: Vec<&str> = flow.split_whitespace().collect();
     let [n, said @ ..] = &words[..] else { return Err("the number of the flow is missing".into()) };
@@ -296,8 +296,7 @@ mod tests {
         let due = [(10_000, 100), (10_001, 100), (10_000, 101), (10_002, 102)];
         assert_eq!(ports.collect::<Vec<_>>(), due.map(|(source, to)| (Some(source), Some(to))));
         let fault = flows(FLOWS, ListFormat::Conweave, &network()).unwrap_err();
-        let due =
-            "6 words, and 5 are due: flow 1 of 3: source, destination, priority group, bytes and seconds";
+        let due = "6 words, but 5 are required: flow 1 of 3: source, destination, priority group, bytes and seconds";
         assert_eq!(fault, (2, due.to_owned()));
     }
 
@@ -320,8 +319,8 @@ mod tests {
         };
         let due = "source, destination, priority group, port, bytes and seconds";
         is("3\n0", "x\n0", 1, "\"x\" is not the number of flows");
-        is("3\n0", "4\n0", 4, &format!("the text ends here, and flow 4 of 4: {due} is due"));
-        is("0 3 2 100", "0 3 100", 3, &format!("5 words, and 6 are due: flow 2 of 3: {due}"));
+        is("3\n0", "4\n0", 4, &format!("the text ends here, but flow 4 of 4: {due} is required"));
+        is("0 3 2 100", "0 3 100", 3, &format!("5 words, but 6 are required: flow 2 of 3: {due}"));
         is("1 3 3", "9 3 3", 4, "there is no host 9");
         is("1 3 3", "1 4 3", 4, "node 4 is a switch; flows run between hosts");
         is("1 3 3", "3 3 3", 4, "it goes from 3 to itself");
@@ -359,7 +358,7 @@ mod tests {
                 pin(rows.iter_mut().map(|(_, row)| row), &PATHS.replace(from, to), &network()).unwrap_err();
             assert_eq!(fault, (line, why.to_owned()));
         };
-        is("| 3 4 2 0", "", 2, "2 parts, and 3 are due: flow | path | path of its ACKs");
+        is("| 3 4 2 0", "", 2, "2 parts, but 3 are required: flow | path | path of its ACKs");
         is("0 0 3", "5 0 3", 2, "flow 5 is not one of the 3, from 0 on");
         is(
             "100 1007",

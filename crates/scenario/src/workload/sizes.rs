@@ -136,7 +136,7 @@ fn parse(text: &str) -> Result<Sizes, (u32, String)> {
                 (Ok(size), Ok(share)) => points.push((size, share)),
                 _ => return Err((number, "a line is bytes and cumulative percent, two numbers".into())),
             },
-            _ => return Err((number, format!("{} columns, where two are due", words.len()))),
+            _ => return Err((number, format!("{} columns, where two are required", words.len()))),
         }
         lines.push(number);
     }
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(sizes.mean(), 1000.0);
         assert_eq!(parse("0 0\n5 60\n4 100\n").unwrap_err().0, 3);
         assert!(parse("0 0\n5 60\n4 100\n").unwrap_err().1.contains("lies below the one before"));
-        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 columns, where two are due".into()));
+        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 columns, where two are required".into()));
         assert_eq!(parse("0 0\nx 100\n").unwrap_err().0, 2);
         assert!(parse("").unwrap_err().1.contains("at least two points"));
     }

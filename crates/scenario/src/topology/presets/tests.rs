@@ -158,5 +158,5 @@ fn unknown_names_get_the_nearest_and_left_out_ones_the_reason() {
     let error = network("topology.preset = 'casl-dumbbell'").unwrap_err();
     assert!(error.contains("\"casl-dumbbell\" is known, but not a preset: CASL's motivation"), "{error}");
     let error = network("topology.preset = 3").unwrap_err();
-    assert_eq!(error, "a:1: topology.preset: the number 3 where the name of a published network is due");
+    assert_eq!(error, "a:1: topology.preset: the number 3 where the name of a published network is required");
 }

@@ -256,8 +256,10 @@ MISTAKES = {
     "one bracket where two are due": (
         "[[workload]]",
         "[workload]",
-        "a.toml:17: workload: a table where a list is required: put [ ] around it, or "
-        "[[ ]] around its header",
+        (
+            "a.toml:17: workload: a table where a list is required: put [ ] around it, or "
+            "[[ ]] around its header"
+        ),
     ),
     "a workload of nothing": (
         f"{TRAFFIC}\n",

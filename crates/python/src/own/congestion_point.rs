@@ -143,7 +143,7 @@ fn sends_none(method: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
-        "send_cnp in {method}; allowed: in on_enqueue, on_dequeue and on_removed, for the packet in hand"
+        "send_cnp in {method}; allowed: in on_enqueue, on_dequeue and on_removed, for the current packet"
     )))
 }
 
@@ -158,8 +158,8 @@ fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<Fl
         let (flow, rate, window, degree) = cnp.extract::<(i128, Option<u64>, Option<u64>, f32)>()?;
         let Some(flow) = in_hand.filter(|hand| i128::from(hand.0) == flow) else {
             let allowed = in_hand.map_or_else(
-                || String::from("nothing, as no packet is in hand here"),
-                |hand| format!("{}, the flow of the packet in hand", hand.0),
+                || String::from("nothing, because there is no current packet here"),
+                |hand| format!("{}, the flow of the current packet", hand.0),
             );
             return Err(PyValueError::new_err(format!("send_cnp({flow}); allowed: {allowed}")));
         };

@@ -92,7 +92,7 @@ impl fmt::Display for Selector {
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // Where to go back to: after the last star, with one character more for it.
+    // The position to return to: after the last star, which then matches one more character.
     let mut star = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -199,7 +199,7 @@ fn choose(node: &mut Node, choice: &str, place: &Place) {
     let entries = table(node);
     if is_class(choice) && entries.iter().all(|entry| is_class(&entry.key)) {
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key == choice) {
-            // What is chosen for a class is a choice of its own.
+            // The choice for a class is a separate choice.
             entry.place = place.clone();
         }
         return;

@@ -72,7 +72,7 @@ pub fn starts(
     synchronised: bool,
     chance: &mut Chance,
 ) -> Vec<Time> {
-    // Each sender has a burst, however soon the end comes.
+    // Each sender has a burst, even if the end is early.
     let room = every.0.min(until.since(start).0);
     let phase = if synchronised { 0 } else { chance.pick(room, 0) };
     let mut next = Time(start.0.saturating_add(phase));

@@ -326,7 +326,8 @@ semantic! {
         /// Each node draws from its own stream.
         PerNode => PerNode,
         /// As in HPCC's simulator (one thread only): each draw of the run is the first one of the next stream
-        /// of ns-3's generator. Each pause frame also uses one stream, and a draw is made for each reply among data.
+        /// of ns-3's generator. Each pause frame also uses one stream, and a draw is made for each reply
+        /// among data.
         HpccNs3 => HpccNs3,
         /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for
         /// all.

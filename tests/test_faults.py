@@ -48,7 +48,7 @@ FAULTS = {
     ),
     "disconnected topology": (
         APART,
-        "small.toml:3: topology.explicit: it falls apart: no links lead from h1 to h2",
+        "small.toml:3: topology.explicit: it is not connected: no links lead from h1 to h2",
     ),
     "unreachable destination": (
         LISTED.replace('to = "h3"', 'to = "h9"'),

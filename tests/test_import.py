@@ -115,8 +115,8 @@ FAULTS = {
     "too few flows": (
         {"flows": FLOWS.replace("2\n", "3\n", 1)},
         (
-            "flow.txt:3: FLOW_FILE: the text ends here, and flow 3 of 3: source, destination, priority "
-            "group, port, bytes and seconds is due"
+            "flow.txt:3: FLOW_FILE: the text ends here, but flow 3 of 3: source, destination, priority "
+            "group, port, bytes and seconds is required"
         ),
     ),
     "unknown node": (

@@ -125,13 +125,13 @@ MISTAKES = {
     "a seed that is too large": (
         'limit = "5ms"',
         "seed = 18446744073709551616",
-        "a.toml:2: seed: 18446744073709551616 is too large: the most is 18446744073709551615",
+        "a.toml:2: seed: 18446744073709551616 is too large: the maximum is 18446744073709551615",
     ),
     "a number in quotation marks": (
         'limit = "5ms"',
         'seed = "7"',
         (
-            'a.toml:2: seed: the text "7" where a whole number from 0 up is due: '
+            'a.toml:2: seed: the text "7" where a whole number from 0 up is required: '
             "write 7, without quotation marks"
         ),
     ),
@@ -173,7 +173,7 @@ MISTAKES = {
         '{ size = "1MB" }',
         '"1MB"',
         (
-            'a.toml:7: defaults.buffer.static: the text "1MB" where a table is due, with these keys: '
+            'a.toml:7: defaults.buffer.static: the text "1MB" where a table is required, with these keys: '
             f"{keys('StaticBuffer')}"
         ),
     ),
@@ -256,7 +256,10 @@ MISTAKES = {
     "one bracket where two are due": (
         "[[workload]]",
         "[workload]",
-        "a.toml:17: workload: a table where a list is due: put [ ] around it, or [[ ]] around its header",
+        (
+            "a.toml:17: workload: a table where a list is required: put [ ] around it, or "
+            "[[ ]] around its header"
+        ),
     ),
     "a workload of nothing": (
         f"{TRAFFIC}\n",
@@ -285,7 +288,7 @@ MISTAKES = {
         "0.7",
         '"70%"',
         (
-            'a.toml:19: workload.web.poisson.load: the text "70%" where a number is due: '
+            'a.toml:19: workload.web.poisson.load: the text "70%" where a number is required: '
             "write 0.7, without quotation marks"
         ),
     ),

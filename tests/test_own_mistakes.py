@@ -55,9 +55,9 @@ def test_a_timer_that_comes_again_at_once_ends_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offset", "allowed"), [(1, "the flow of the packet in hand"), (-(10**9), "in hand")]
+    ("offset", "allowed"), [(1, "the flow of the current packet"), (-(10**9), "current packet")]
 )
-def test_a_cnp_for_another_flow_than_that_in_hand_is_refused(offset: int, allowed: str) -> None:
+def test_a_cnp_for_another_flow_than_the_current_packets_is_refused(offset: int, allowed: str) -> None:
     class Stray(floodway.CongestionPoint, tells=("cnps",)):
         def on_enqueue(self, packet: Packet, queue: Queue) -> None:  # noqa: ARG002 (called with it)
             self.send_cnp(packet.flow + offset)
@@ -66,7 +66,7 @@ def test_a_cnp_for_another_flow_than_that_in_hand_is_refused(offset: int, allowe
         run(pair("congestion-point", "stray"))
 
 
-def test_a_cnp_where_no_packet_is_in_hand_is_refused() -> None:
+def test_a_cnp_without_a_current_packet_is_refused() -> None:
     class Late(floodway.CongestionPoint, tells=("cnps",)):
         def start(self, port: Port) -> None:  # noqa: ARG002 (called with it)
             self.timer_ps = 1_000_000
@@ -74,7 +74,7 @@ def test_a_cnp_where_no_packet_is_in_hand_is_refused() -> None:
         def on_timer(self, now_ps: int) -> None:  # noqa: ARG002 (called with it)
             self.send_cnp(0)
 
-    with pytest.raises(MechanismError, match="nothing, as no packet is in hand here"):
+    with pytest.raises(MechanismError, match="nothing, because there is no current packet here"):
         run(pair("congestion-point", "late"))
 
 

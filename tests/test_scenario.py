@@ -175,7 +175,7 @@ def test_faults_of_dictionaries_name_the_key(keys: Sequence[str | int], text: st
 
 
 def test_what_no_scenario_can_hold_is_refused() -> None:
-    with pytest.raises(floodway.ScenarioError, match="null is no value"):
+    with pytest.raises(floodway.ScenarioError, match="null is not a value"):
         floodway.Scenario.from_dict({"limit": [None]})
     with pytest.raises(floodway.InputError, match=r"^defaults\.pipeline: <object object"):
         floodway.Scenario.from_dict({"defaults": {"pipeline": object()}})

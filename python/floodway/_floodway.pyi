@@ -1,4 +1,4 @@
-"""The simulator's native half: conversions between Rust and Python, no rule of the simulation."""
+"""The simulator's native module: conversions between Rust and Python, without rules of the simulation."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -44,32 +44,32 @@ __version__: str
 
 @final
 class Scenario:
-    """A scenario that was parsed and found valid; immutable."""
+    """A parsed and valid scenario; immutable."""
 
     @property
     def name(self) -> str:
         """Its file's name without the ending, or the name given with its text."""
     @property
     def file(self) -> str:
-        """Its file, or the name given with its text: what messages call it."""
+        """Its file, or the name given with its text, as messages show it."""
     @property
     def seed(self) -> int:
-        """What seeds every random stream and tie."""
+        """Seed of all random streams and of the order of ties."""
     @property
     def limit_us(self) -> float:
-        """The run never simulates more, in microseconds."""
+        """The maximum simulated time, in microseconds."""
     @property
     def arrivals_end_us(self) -> float:
-        """When the last measured flow may start, in microseconds."""
+        """The latest start of a measured flow, in microseconds."""
     @property
     def origin_ns(self) -> int:
-        """What time 0 is on the clock of the simulator whose files it reads, in nanoseconds."""
+        """Time 0 on the clock of the simulator whose files it reads, in nanoseconds."""
     @property
     def warnings(self) -> list[str]:
-        """What is allowed but seldom meant, a line each."""
+        """Warnings about valid settings that are seldom intended, one per line."""
     @property
     def resolved_json(self) -> str:
-        """The whole scenario after defaults, as JSON."""
+        """The whole scenario with defaults, as JSON."""
     @property
     def written_json(self) -> str:
         """The scenario as it was written, as JSON."""
@@ -78,38 +78,38 @@ class Scenario:
     def replaced(
         self, keys_json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
     ) -> Scenario:
-        """The same scenario with other values for keys of the top level, then of paths of keys."""
+        """The same scenario with other values for keys of the top level, then for paths of keys."""
     @property
     def mtu_bytes(self) -> int:
         """Payload of a full packet, in bytes."""
     @property
     def offered_gbps(self) -> list[tuple[str, float | None]]:
-        """Of each workload its name and, of Poisson arrivals, what they offer, in Gbit/s."""
+        """Name and offered load of each workload; the load, in Gbit/s, only for Poisson arrivals."""
     @property
     def nodes(self) -> list[tuple[str, bool]]:
         """Its nodes in order: names, and whether each is a switch."""
     def pair_times(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int, int] | None]:
         """Propagation, payload (ns) and the lowest rate (bit/s) one way between pairs of hosts.
 
-        None stands for a pair without a way from one to the other.
+        None for a pair without a path from one to the other.
         """
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
 
 @final
 class Check:
-    """What a scenario comes to when it is built but not run."""
+    """The result of building a scenario without running it."""
 
     @property
     def text(self) -> str:
-        """For people."""
+        """Report for users."""
     @property
     def json(self) -> str:
-        """For programs."""
+        """Report for programs."""
 
 @final
 class Progress:
-    """Shared between a run and whoever watches it."""
+    """Progress of a run, shared with its observer."""
 
     def __new__(cls) -> Progress: ...
     @property
@@ -126,47 +126,47 @@ class Progress:
         """Packets received over a link so far, data and replies alike."""
     @property
     def is_stopping(self) -> bool:
-        """The run was asked to end."""
+        """Whether the run was requested to end."""
     def stop(self) -> None:
-        """Ask the run to end within a fraction of a second and to hand out what is complete."""
+        """Request the run to end within a fraction of a second and to return its complete records."""
 
     def stop_if_short_of_memory(self) -> None:
-        """Ask the run to end if there is hardly any memory left; it hands out nothing then."""
+        """Request the run to end if there is hardly any memory left; it returns no records then."""
 
 @final
 class Plan:
-    """How a run of a scenario is to be done, and what it comes to."""
+    """The plan of a run of a scenario, with its cost."""
 
     def __new__(cls, scenario: Scenario, *, threads: int | None = None, force: bool = False) -> Plan: ...
     @property
     def threads(self) -> int:
-        """On how many threads it will run."""
+        """Number of threads of the run."""
     @property
     def threads_why(self) -> str | None:
-        """Why not on more, where there is a reason in the scenario."""
+        """The reason why not more, if the scenario has one."""
     @property
     def cost_json(self) -> str:
-        """What it comes to, about, as JSON."""
+        """Its estimated cost, as JSON."""
     @property
     def too_large(self) -> str | None:
-        """Why it needs more memory than there is, if so."""
+        """The reason why it needs more memory than there is, if so."""
 
 @final
 class Column:
-    """A named column, whose values Rust holds."""
+    """A named column, whose values are in Rust's memory."""
 
     @property
     def name(self) -> str:
-        """Name, as files show it; its suffix is the unit."""
+        """Name in files; its suffix is the unit."""
     @property
     def kind(self) -> Literal["u64", "f64", "bool", "text"]:
-        """What the values are: u64, f64 (NaN for none), u8 for bool, u32 codes for text."""
+        """Type of the values: u64, f64 (NaN for none), u8 for bool, u32 codes for text."""
     @property
     def dictionary(self) -> list[str]:
-        """What the codes of a text column mean; empty for the others."""
+        """Texts of the codes of a text column; empty for the others."""
     def __len__(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """Its values by Arrow's C data interface, where they lie: u8 for bool, u32 codes for text."""
+        """Its values by Arrow's C data interface, without a copy: u8 for bool, u32 codes for text."""
 
 @final
 class Table:
@@ -178,71 +178,71 @@ class Table:
 
 @final
 class Records:
-    """Everything that a run keeps."""
+    """All records of a run."""
 
     @property
     def flows(self) -> Table:
-        """One row a flow."""
+        """One row per flow."""
     @property
     def latency(self) -> Table:
-        """One row a workload, component and bucket of packet delay."""
+        """One row per workload, component and bucket of packet delay."""
     @property
     def series(self) -> Table:
-        """One row a watched object, metric and time bucket."""
+        """One row per watched object, metric and time bucket."""
     @property
     def counters(self) -> Table:
-        """One row a port and class."""
+        """One row per port and class."""
     @property
     def pauses(self) -> Table | None:
-        """One row a pause or resume as it was received, where the scenario asks for them."""
+        """One row per pause or resume as it was received, if the scenario requests them."""
     @property
     def signals(self) -> Table | None:
-        """One row a mark, CNP or change of state of a congestion point, where the scenario asks for them."""
+        """One row per mark, CNP or change of state of a congestion point, if the scenario requests them."""
     @property
     def allowances(self) -> Table | None:
-        """One row each time that a sender's allowance changed, where the scenario asks for them."""
+        """One row per change of a sender's allowance, if the scenario requests them."""
     @property
     def shares(self) -> Table | None:
-        """One row a chosen port, bucket of time and flow, where the scenario asks for them."""
+        """One row per chosen port, bucket of time and flow, if the scenario requests them."""
     @property
     def queue_histogram(self) -> Table | None:
-        """One row a switch's egress port and bin of queue length, where the scenario asks for them."""
+        """One row per switch's egress port and bin of queue length, if the scenario requests them."""
     @property
     def capture(self) -> bytes | None:
-        """Captured frames as a pcapng file; none where nothing was to be captured."""
+        """Captured frames as a pcapng file; none without a capture."""
     @property
     def outcome_json(self) -> str:
         """Verdicts and totals, as JSON."""
     @property
     def threads(self) -> int:
-        """On how many threads it ran; nothing else that is kept depends on it."""
+        """Number of threads of the run; no other record depends on it."""
     @property
     def threads_why(self) -> str | None:
-        """Why not on more, where there is a reason in the scenario."""
+        """The reason why not more, if the scenario has one."""
 
 @final
 class Why:
-    """A flow's completion time, taken apart."""
+    """The breakdown of a flow's completion time."""
 
     @property
     def start_ps(self) -> int:
-        """When it started."""
+        """Its start, in picoseconds."""
     @property
     def fct_ps(self) -> int:
-        """From its start to its completion at the receiver."""
+        """Time from its start to its completion at the receiver, in picoseconds."""
     @property
     def ideal_ps(self) -> int:
-        """What it would have taken alone."""
+        """Completion time of the flow alone, in picoseconds."""
     @property
     def parts(self) -> Table:
-        """One row a cause, port and origin: they add up to `fct_ps`."""
+        """One row per cause, port and origin; the rows add up to `fct_ps`."""
 
 def parse_file(
     path: str | PathLike[str], *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
 ) -> Scenario:
     """Read a scenario's file, with values that replace those of the file.
 
-    `tables` gives the rows of files that are not text as CSV.
+    `tables` returns the rows of files that are not text as CSV.
     """
 
 def parse_text(
@@ -258,7 +258,7 @@ def parse_json(
     tables: Callable[[Path], str],
     folder: str | PathLike[str] | None = None,
 ) -> Scenario:
-    """Read a scenario from JSON of the same form, as `parse_text` does; paths begin at `folder`."""
+    """Read a scenario from JSON of the same form, as `parse_text` does; paths start at `folder`."""
 
 def import_hpcc(
     path: str | PathLike[str], *, to: str | PathLike[str] | None = None
@@ -269,33 +269,33 @@ def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float)
     """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""
 
 def queue_states() -> list[tuple[str, list[str]]]:
-    """Of each congestion point by name the states that it gives to queues, where it gives any."""
+    """The queue states of each congestion point, by name, if it has any."""
 
 def schema_json() -> str:
     """The grammar of scenarios as JSON Schema."""
 
 def catalog_json() -> str:
-    """What a scenario can name, as JSON."""
+    """The names that a scenario can use, as JSON."""
 
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
-    """Build a scenario without running it; `resolved` adds what every object ended up with."""
+    """Build a scenario without running it; `resolved` adds the final settings of every object."""
 
 def run(scenario: Scenario, *, progress: Progress, plan: Plan) -> Records:
     """Build and run a scenario as planned; the interpreter lock is released meanwhile."""
 
 def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
-    """Run a scenario until a flow is complete, and take its completion time apart.
+    """Run a scenario until a flow is complete, and break down its completion time.
 
-    None where it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
+    None if it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
     """
 
 @final
 class Flow:
-    """A queue pair as its rate control begins: what is fixed about it."""
+    """The constant properties of a queue pair, at the start of its rate control."""
 
     @property
     def name(self) -> str:
-        """Its first flow as results name it, `WORKLOAD:SOURCE:NUMBER`; empty where nothing runs yet."""
+        """Name of its first flow in results, `WORKLOAD:SOURCE:NUMBER`; empty outside a run."""
 
     @property
     def line_rate_bps(self) -> int:
@@ -311,7 +311,7 @@ class Flow:
 
     @property
     def bdp_bytes(self) -> int:
-        """What the path holds in that time, in bytes."""
+        """Capacity of the path in that time, in bytes."""
 
     @property
     def mtu_bytes(self) -> int:
@@ -319,11 +319,11 @@ class Flow:
 
     @property
     def wire_bytes(self) -> int:
-        """A full packet on the link, in bytes."""
+        """Size of a full packet on the link, in bytes."""
 
     @property
     def lossless(self) -> bool:
-        """No packet of it can be lost on its path."""
+        """Whether none of its packets can be lost on its path."""
 
 @final
 class Ack:
@@ -331,7 +331,7 @@ class Ack:
 
     @property
     def now_ps(self) -> int:
-        """When it arrived, in picoseconds."""
+        """Time of its arrival, in picoseconds."""
 
     @property
     def acked_bytes(self) -> int:
@@ -343,11 +343,11 @@ class Ack:
 
     @property
     def sent(self) -> int:
-        """Number of the packet that is sent next, new or again."""
+        """Number of the next packet to send, new or again."""
 
     @property
     def rtt_ps(self) -> int:
-        """From the data packet's start on the wire to now, in picoseconds."""
+        """Time from the data packet's start on the wire to now, in picoseconds."""
 
     @property
     def in_flight_bytes(self) -> int:
@@ -355,15 +355,15 @@ class Ack:
 
     @property
     def marked(self) -> bool:
-        """The data packet was marked CE."""
+        """Whether the data packet was marked CE."""
 
     @property
     def undetermined(self) -> bool:
-        """The data packet was marked UE (TCD)."""
+        """Whether the data packet was marked UE (TCD)."""
 
     @property
     def hops(self) -> list[Hop]:
-        """Of each hop, where the class needs `"int"`."""
+        """Telemetry of each hop, if the class needs `"int"`."""
 
 @final
 class Hop:
@@ -375,39 +375,39 @@ class Hop:
 
     @property
     def time_ps(self) -> int:
-        """When the packet left, in picoseconds."""
+        """Time at which the packet left, in picoseconds."""
 
     @property
     def tx_bytes(self) -> int:
-        """Sent by the port before it, in bytes."""
+        """Bytes that the port sent before it."""
 
     @property
     def queue_bytes(self) -> int:
-        """Left behind in the port's queues, in bytes."""
+        """Bytes left in the port's queues."""
 
 @final
 class Cnp:
-    """A CNP, whoever made it."""
+    """A CNP from a receiver or a switch."""
 
     @property
     def now_ps(self) -> int:
-        """When it arrived, in picoseconds."""
+        """Time of its arrival, in picoseconds."""
 
     @property
     def marked(self) -> bool:
-        """It tells of a mark CE."""
+        """Whether it reports a mark CE."""
 
     @property
     def undetermined(self) -> bool:
-        """It tells of a mark UE (TCD)."""
+        """Whether it reports a mark UE (TCD)."""
 
     @property
     def window_bytes(self) -> int | None:
-        """The window to use, in bytes, if it says one."""
+        """The window to use, in bytes, if it has one."""
 
     @property
     def rate_bps(self) -> int | None:
-        """The rate to use, in bit/s, if it says one."""
+        """The rate to use, in bit/s, if it has one."""
 
     @property
     def degree(self) -> float:
@@ -415,11 +415,11 @@ class Cnp:
 
 @final
 class Loss:
-    """A loss, as the sender learns of it."""
+    """A loss, as the sender detects it."""
 
     @property
     def now_ps(self) -> int:
-        """When it learned of it, in picoseconds."""
+        """Time of its detection, in picoseconds."""
 
     @property
     def lost_bytes(self) -> int:
@@ -427,7 +427,7 @@ class Loss:
 
     @property
     def by_timeout(self) -> bool:
-        """Found by a timer rather than by a reply."""
+        """Whether a timer detected it, and not a reply."""
 
 @final
 class Sent:
@@ -435,23 +435,23 @@ class Sent:
 
     @property
     def now_ps(self) -> int:
-        """When, in picoseconds."""
+        """The time, in picoseconds."""
 
     @property
     def wire_bytes(self) -> int:
-        """On the link, in bytes."""
+        """Size on the link, in bytes."""
 
 @final
 class Port:
-    """An egress port as its congestion point begins: what is fixed about it."""
+    """The constant properties of an egress port, at the start of its congestion point."""
 
     @property
     def name(self) -> str:
-        """As results name it; empty where nothing runs yet."""
+        """Name in results; empty outside a run."""
 
     @property
     def rate_bps(self) -> int:
-        """In bit/s."""
+        """Rate, in bit/s."""
 
     @property
     def delay_ps(self) -> int:
@@ -459,11 +459,11 @@ class Port:
 
     @property
     def mtu_bytes(self) -> int:
-        """The largest frame as buffers hold it, in bytes."""
+        """Size of the largest frame in buffers, in bytes."""
 
     @property
     def wire_bytes(self) -> int:
-        """The largest frame on the link, in bytes."""
+        """Size of the largest frame on the link, in bytes."""
 
 @final
 class Packet:
@@ -475,43 +475,43 @@ class Packet:
 
     @property
     def flow(self) -> int:
-        """A number that stands for its flow, as `send_cnp` takes it; another flow may have it later."""
+        """Number of its flow, for `send_cnp`; it may be another flow's number later."""
 
     @property
     def priority(self) -> int:
-        """The class that it bears; control is 6."""
+        """Its class; control is 6."""
 
     @property
     def frame_bytes(self) -> int:
-        """As buffers hold it, in bytes."""
+        """Size in buffers, in bytes."""
 
     @property
     def wire_bytes(self) -> int:
-        """On the link, in bytes."""
+        """Size on the link, in bytes."""
 
     @property
     def ecn_capable(self) -> bool:
-        """May be marked."""
+        """Whether it may be marked."""
 
     @property
     def is_reply(self) -> bool:
-        """Answers data: an ACK or NAK."""
+        """Whether it is a reply to data: an ACK or NAK."""
 
     @property
     def marked(self) -> bool:
-        """Is marked CE already."""
+        """Whether it is already marked CE."""
 
     @property
     def undetermined(self) -> bool:
-        """Is marked UE already (TCD)."""
+        """Whether it is already marked UE (TCD)."""
 
     @property
     def source(self) -> int:
-        """A number that stands for the host that sent it."""
+        """Number of the host that sent it."""
 
     @property
     def destination(self) -> int:
-        """A number that stands for the host that receives it."""
+        """Number of the host that receives it."""
 
 @final
 class Queue:
@@ -523,11 +523,11 @@ class Queue:
 
     @property
     def priority(self) -> int:
-        """The class whose queue it is."""
+        """Its class."""
 
     @property
     def len_bytes(self) -> int:
-        """Bytes that wait in it."""
+        """Number of bytes that wait in it."""
 
     @property
     def rate_bps(self) -> int:
@@ -535,13 +535,13 @@ class Queue:
 
     @property
     def paused(self) -> bool:
-        """The downstream has paused it."""
+        """Whether the downstream has paused it."""
 
 def parse_unit(kind: str, text: str) -> int:
-    """What a text with a unit comes to, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`)."""
+    """The value of a text with a unit, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`)."""
 
 def register_congestion_point(name: str, head: str, class_: type, described: dict[str, Any]) -> None:
-    """Makes a class a congestion point of scenarios; `head` is its page."""
+    """Register a class as a congestion point of scenarios; `head` is its page."""
 
 def register_rate_control(name: str, head: str, class_: type, described: dict[str, Any]) -> None:
-    """Makes a class a rate control of scenarios; `head` is its page."""
+    """Register a class as a rate control of scenarios; `head` is its page."""

@@ -291,7 +291,7 @@ class CongestionPoint:
         Parameters
         ----------
         flow
-            `Packet.flow` of the packet in hand, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
+            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
             number may be another flow's, and is refused.
         rate_bps, window_bytes
             What the sender is to use, if anything.

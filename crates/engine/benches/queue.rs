@@ -1,4 +1,5 @@
-//! Benchmark of the event queue: the cost of a pop and a push with few and many pending events, beside the standard library's heap.
+//! Benchmark of the event queue: the cost of a pop and a push with few and many pending events, in comparison
+//! with the standard library's heap.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use std::cmp::Reverse;
@@ -9,13 +10,13 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use floodway_engine::{Event, Queue};
 use floodway_units::{Time, mix};
 
-/// Pops and pushes of a turn.
+/// Number of pops and pushes of an iteration.
 const TURNS: u64 = 10_000;
 
-/// What draws the next event after one.
+/// Draws the next event after one.
 type Next = fn(Event) -> Event;
 
-/// A simulation's delays: mostly a packet's time, a microsecond of wire, now and then a long link.
+/// Delays of a simulation: mostly a packet's time and a microsecond of wire, sometimes a long link.
 fn spread(event: Event) -> Event {
     let random = mix(event.order ^ event.time.0);
     let delay = match random % 64 {
@@ -26,8 +27,8 @@ fn spread(event: Event) -> Event {
     Event { time: Time(event.time.0 + delay), order: event.order, item: 0 }
 }
 
-/// The delays of a permutation on a fat-tree of 100G links, as recorded: few values, so that two of three events have
-/// company at their instant. Departures go by port, arrivals by a hash.
+/// The delays of a permutation on a fat tree of 100G links, as recorded: few different values, so that two of
+/// three events share their instant with others. Departures are ordered by port, arrivals by a hash.
 fn fabric(event: Event) -> Event {
     let random = mix(event.order ^ event.time.0);
     let port = event.order & 0xffff_ffff;
@@ -46,7 +47,7 @@ fn fabric(event: Event) -> Event {
     Event { time: Time(event.time.0 + delay), order: kind | port, item: 0 }
 }
 
-/// What is compared.
+/// The queues that are compared.
 trait Pending: Default {
     fn push(&mut self, event: Event);
     fn pop(&mut self) -> Option<Event>;
@@ -79,7 +80,7 @@ fn turns(pending: &mut impl Pending, next: Next, turns: u64) {
     }
 }
 
-/// So many events, after each of them was popped once.
+/// A queue with this number of events, after each of them was popped once.
 fn filled<P: Pending>(events: u64, next: Next) -> P {
     let mut pending = P::default();
     for port in 0..events {

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Checks in a row before a waiting thread sleeps. Then the system may give its processor to the thread that it waits for,
-/// and wakes it up on one that is idle: threads that began on one processor do not stay there together.
+/// Number of consecutive checks before a waiting thread sleeps. While it sleeps, the system may give its
+/// processor to the thread that it waits for. The system then wakes it on an idle processor, so threads that
+/// started on one processor do not stay there together.
 const SPINS: u32 = 2_000;
 
 /// A barrier: writes of each thread before `wait` are visible to all threads after it.
@@ -13,13 +14,13 @@ const SPINS: u32 = 2_000;
 pub struct Barrier {
     threads: usize,
     here: AtomicUsize,
-    /// Rounds completed.
+    /// Number of completed rounds.
     times: AtomicUsize,
-    /// A thread has panicked and will never arrive.
+    /// Whether a thread has panicked and will never arrive.
     broken: AtomicBool,
-    /// Threads that sleep, or are about to.
+    /// Number of threads that sleep, or are about to.
     asleep: AtomicUsize,
-    /// Held from the last check to falling asleep, and by who wakes.
+    /// Held from the last check until a thread sleeps, and while a thread wakes others.
     bed: Mutex<()>,
     changed: Condvar,
 }
@@ -37,7 +38,7 @@ impl Barrier {
         let times = self.times.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.here.store(0, Ordering::Relaxed);
-            // Either this thread sees that another is about to sleep, or that one sees that the round is complete.
+            // Either this thread reads that another is about to sleep, or the other reads that the round is complete.
             self.times.store(times.wrapping_add(1), Ordering::SeqCst);
             self.wake();
             return !self.broken.load(Ordering::Relaxed);
@@ -51,7 +52,7 @@ impl Barrier {
         self.sleep(times)
     }
 
-    /// Is the round after `times` others complete, or will it never be?
+    /// Whether the round after `times` others is complete, or will never be.
     fn is_over(&self, times: usize) -> bool {
         self.times.load(Ordering::SeqCst) != times || self.broken.load(Ordering::SeqCst)
     }
@@ -66,7 +67,8 @@ impl Barrier {
         !self.broken.load(Ordering::Relaxed)
     }
 
-    /// Wakes threads that sleep. The lock is taken, since one that has looked last and does not sleep yet would miss it.
+    /// Wakes sleeping threads. It takes the lock, because a thread between its last check and its sleep would
+    /// otherwise miss the signal.
     fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst) > 0 {
             drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
@@ -104,10 +106,10 @@ mod tests {
 
     use super::*;
 
-    /// After so long a test whose threads wait has failed; it takes milliseconds.
+    /// The time limit of a test whose threads wait; such a test takes milliseconds.
     const LONGEST: Duration = Duration::from_secs(120);
 
-    /// Runs a test whose threads might wait for one another without end.
+    /// Runs a test whose threads might wait for one another forever.
     fn ends(test: impl FnOnce() + Send + 'static) {
         let (over, is_over) = channel::<()>();
         let test = thread::spawn(move || {

@@ -1,10 +1,10 @@
 use floodway_units::{Span, Time};
 
-/// Length of an epoch: runs are inspected, and end, at its multiples only, so that they end the
-/// same way on any number of threads.
+/// Length of an epoch: runs are inspected, and end, only at its multiples, so that they end in the same way
+/// on any number of threads.
 pub const EPOCH: Span = Span::us(100);
 
-/// How far a world came.
+/// How far a world has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     /// To the end of the epoch.
@@ -13,7 +13,7 @@ pub enum Advance {
     Interrupted,
 }
 
-/// End of the epoch that begins at `now`, or within which it lies.
+/// End of the epoch that begins at `now` or contains it.
 pub fn end_of_epoch(now: Time, limit: Time) -> Time {
     Time((now.0 / EPOCH.0 + 1).saturating_mul(EPOCH.0)).min(limit)
 }

@@ -1,8 +1,7 @@
 //! Virtual time: a queue of ordered events, runs divided into epochs, and a barrier for threads.
 //!
-//! An event is a time and an order, both chosen by its creator; together they are unique, so
-//! that the order of events is total and owes nothing to the order of insertion. What an event
-//! means is the caller's business.
+//! An event has a time and an order, both chosen by its creator. Together they are unique, so the order of
+//! events is total and independent of the order of insertion. The caller defines the meaning of an event.
 
 mod barrier;
 mod epoch;

@@ -1,27 +1,28 @@
-//! Memory limits: what a process may still allocate, and the end of a run that gets no more.
+//! Memory limits: the memory that a process may still allocate, and the end of a run whose request fails.
 //!
-//! An allocator that finds nothing ends the whole process, and a notebook's kernel with it. So what grows with a run asks
-//! for its memory here: where none is left, the run ends by unwinding with [`Exhausted`], which frees all that it had.
+//! A failed allocation normally ends the whole process, and with it a notebook's kernel. So all data that
+//! grow with a run request their memory here. If a request fails, the run ends by unwinding with
+//! [`Exhausted`], which frees all its memory.
 
 use std::fs;
 use std::panic::resume_unwind;
 use std::path::Path;
 
-/// What a run unwinds with where memory is not to be had.
+/// The value with which a run unwinds when a memory request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// Bytes that were asked for at once; 0 where what is left came to be too little.
+    /// Bytes of the failed request; 0 if the memory that is left became too small.
     pub bytes: u64,
 }
 
 impl Exhausted {
-    /// Ends the run, which is no bug: nothing is reported here, and who catches it says so.
+    /// Ends the run. This is not a bug: nothing is reported here; the code that catches it reports it.
     pub fn end(self) -> ! {
         resume_unwind(Box::new(self))
     }
 }
 
-/// Makes room for `more` elements.
+/// Reserves memory for `more` elements.
 #[cold]
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) {
     if elements.try_reserve(more).is_err() {
@@ -39,29 +40,29 @@ pub fn push<T>(elements: &mut Vec<T>, element: T) {
     elements.push(element);
 }
 
-/// Adds elements, of which there are at least as many as the iterator says.
+/// Adds elements; there are at least as many as the iterator's lower bound.
 pub fn extend<T>(elements: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     let more = more.into_iter();
     reserve(elements, more.size_hint().0);
     more.for_each(|element| push(elements, element));
 }
 
-/// All elements.
+/// All elements of an iterator.
 pub fn collect<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut all = Vec::new();
     extend(&mut all, elements);
     all
 }
 
-/// From so many bytes on memory asks for huge pages.
+/// The size from which memory requests huge pages.
 const LARGE: usize = 1 << 21;
 
-/// Asks for huge pages for what a vector has room for, where it fills some.
+/// Requests huge pages for the capacity of a vector, where it fills at least one.
 pub fn advise_vec<T>(elements: &Vec<T>) {
     advise(elements.as_ptr().cast(), elements.capacity() * size_of::<T>());
 }
 
-/// Likewise for memory.
+/// Requests huge pages for memory.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
 pub fn advise(first: *const u8, bytes: usize) {
@@ -71,62 +72,62 @@ pub fn advise(first: *const u8, bytes: usize) {
     let page = 4096;
     let start = first.addr().next_multiple_of(page);
     let end = (first.addr() + bytes) / page * page;
-    // SAFETY: the advice changes no contents, and where it is refused, or there is no memory, nothing is lost but time.
+    // SAFETY: the advice changes no contents; if it is rejected, or there is no memory, only time is lost.
     unsafe { libc::madvise(first.with_addr(start).cast_mut().cast(), end - start, libc::MADV_HUGEPAGE) };
 }
 
-/// Likewise for memory.
+/// Requests huge pages for memory.
 #[cfg(not(target_os = "linux"))]
 pub fn advise(_: *const u8, _: usize) {}
 
-/// What bounds a process's memory.
+/// The limit of a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The machine has no more.
+    /// The memory of the machine.
     Machine,
-    /// The control group that the process is in, as of a container.
+    /// The control group of the process, for example of a container.
     Group,
     /// The process's own limit of addresses or data (`ulimit -v`, `ulimit -d`).
     Process,
 }
 
-/// What a process may still have.
+/// The memory that a process may still allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Of so many in all.
+    /// Total number of bytes.
     pub of: u64,
-    /// Why not more.
+    /// The limit that applies.
     pub bound: Bound,
 }
 
-/// The least that a process needs beside a run: for tables, files, the interpreter.
+/// The minimum that a process needs in addition to a run: for tables, files, the interpreter.
 const LEAST: u64 = 64 << 20;
-/// And the most that is set aside for it.
+/// The maximum that is reserved for it.
 const MOST: u64 = 1 << 30;
-/// Between them this part of all memory.
+/// Between the two, the fraction of all memory that is reserved is one over this number.
 const PART: u64 = 32;
 
 impl Left {
-    /// Is it so little that a process that has `grown` by so many bytes may be killed by the system, without an error? Who is
-    /// small frees nothing by ending.
+    /// Whether it is so little that the system may kill a process that has `grown` by this number of bytes,
+    /// without an error. The end of a small process frees too little memory.
     pub fn is_short_for(&self, grown: u64) -> bool {
         grown >= LEAST && self.bytes < (self.of / PART).clamp(LEAST, MOST)
     }
 }
 
-/// What this process holds in memory now, as far as the system says.
+/// The memory that this process uses now, if the system reports it.
 pub fn used() -> Option<u64> {
     kib(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// What this process may still have, as far as the system says.
+/// The memory that this process may still allocate, if the system reports it.
 pub fn left() -> Option<Left> {
     left_at(Path::new("/"))
 }
 
-/// The same where the system's files lie below `root`.
+/// The same with the system's files below `root`.
 fn left_at(root: &Path) -> Option<Left> {
     let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
     let [machine, group] = [machine(root), group(root)];
@@ -136,7 +137,7 @@ fn left_at(root: &Path) -> Option<Left> {
     [machine, group].into_iter().chain(process).flatten().min_by_key(|left| left.bytes)
 }
 
-/// By the machine: what is free, or can be made so, in memory and swap.
+/// The limit of the machine: memory and swap that are free, or can be freed.
 fn machine(root: &Path) -> Option<Left> {
     let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let swap = |key| kib(&text, key).unwrap_or_default();
@@ -144,14 +145,14 @@ fn machine(root: &Path) -> Option<Left> {
     Some(Left { bytes, of: kib(&text, "MemTotal:")? + swap("SwapTotal:"), bound: Bound::Machine })
 }
 
-/// By the process's own limit of what it uses already.
+/// The process's own limit of a resource, of which `used` is in use.
 fn process(limits: &str, name: &str, used: u64) -> Option<Left> {
     let words = limits.lines().find_map(|line| line.strip_prefix(name))?;
     let of: u64 = words.split_whitespace().next()?.parse().ok()?;
     Some(Left { bytes: of.saturating_sub(used), of, bound: Bound::Process })
 }
 
-/// By the control groups that the process is in, from its own up to the root.
+/// The limit of the control groups of the process, from its own up to the root.
 fn group(root: &Path) -> Option<Left> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let paths = groups.lines().filter_map(|line| {
@@ -173,12 +174,12 @@ fn group(root: &Path) -> Option<Left> {
     all.min_by_key(|left| left.bytes)
 }
 
-/// By one control group; none where it has no limit.
+/// The limit of one control group; none where it has no limit.
 fn group_at(folder: &Path, [limit, used, of_all]: [&str; 3]) -> Option<Left> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let of = number(limit).filter(|&of| of < 1 << 60)?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    // Pages of files go before anybody is ended.
+    // The system frees pages of files before it kills a process.
     let pages = |kind: &str| -> Option<u64> {
         let of_kind = |line: &str| line.strip_prefix(of_all)?.strip_prefix(kind)?.trim().parse().ok();
         statistics.lines().find_map(of_kind)
@@ -201,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// The system's files of a machine of 8 GiB of which 4 are free, and what else is written.
+    /// The system's files of a machine of 8 GiB of which 4 are free, with additional files.
     fn machine(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("floodway-{name}-{}", std::process::id()));
         let meminfo = "MemTotal: 8388608 kB\nMemAvailable: 4194304 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n";

@@ -1,43 +1,44 @@
-//! Panics as values: location and message of a panic on any thread of a run, and whose code it was.
+//! Panics as values: location and message of a panic on any thread of a run, and the owner of the code.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind, set_hook, take_hook};
 
-/// This file in the tree, as its path ends.
+/// The end of the path of this file in the tree.
 const THIS: &str = "engine/src/panics.rs";
 
 /// A panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked {
-    /// The file of source, as the compiler was given it; empty where it is not known.
+    /// The source file, as it was passed to the compiler; empty if unknown.
     pub file: String,
-    /// The line there, from 1.
+    /// The line in that file, from 1.
     pub line: u32,
-    /// What it said, in one line.
+    /// Its message, in one line.
     pub message: String,
 }
 
-/// Whose code a panic began in.
+/// The owner of the code in which a panic began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A crate of this tree.
     Floodway,
-    /// The standard library or a crate from a registry, whichever code called it.
+    /// The standard library or a crate from a registry, even if other code called it.
     Library,
     /// Any other crate.
     Other,
 }
 
-/// A mechanism from outside this tree has answered what it cannot mean.
+/// A mechanism from outside this tree has returned an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misused {
-    /// Which mechanism, where, and what it answered.
+    /// The mechanism, its place, and the returned value.
     pub message: String,
 }
 
 impl Misused {
-    /// Ends the run, which is no bug of the simulator: nothing is reported here, and who catches it says so.
+    /// Ends the run. This is not a bug of the simulator: nothing is reported here; the code that catches it
+    /// reports it.
     #[cold]
     pub fn end(self) -> ! {
         resume_unwind(Box::new(self))
@@ -61,23 +62,24 @@ pub fn install() {
     }));
 }
 
-/// Is this thread guarded, so that threads that it starts are to be?
+/// Whether this thread is guarded, so that threads that it starts must be guarded too.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Calls `work`, and catches what unwinds: a [`Panicked`] where it was a panic, else what it unwound with.
+/// Calls `work`, and catches unwinding: returns a [`Panicked`] for a panic, otherwise the value with which it
+/// unwound.
 ///
 /// # Errors
-/// What unwound.
+/// The value of the unwinding.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let before = GUARDED.replace(true);
-    // What was left half done is dropped with `work`, and never seen again.
+    // Incomplete state is dropped with `work`, and is never read again.
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     let last = LAST.take();
     done.map_err(|payload| match last {
-        // What a library unwinds with on purpose has passed no hook.
+        // A deliberate unwinding by a library calls no hook.
         Some(panicked) if is_message(&*payload) => Box::new(panicked),
         _ => payload,
     })
@@ -90,12 +92,12 @@ impl Panicked {
         Panicked { file, line, message: message(info.payload()) }
     }
 
-    /// Of a panic that was caught where nothing is installed.
+    /// A panic that was caught where no hook is installed.
     pub fn from_payload(payload: &(dyn Any + Send)) -> Self {
         Panicked { file: String::new(), line: 0, message: message(payload) }
     }
 
-    /// Whose code it began in.
+    /// The owner of the code in which it began.
     pub fn owner(&self) -> Owner {
         owner_of(&self.file, file!())
     }
@@ -109,8 +111,8 @@ impl Panicked {
     }
 }
 
-/// By the path of a file and that of this one, as the compiler was given them: relative in the tree that is built, absolute
-/// elsewhere.
+/// The owner by the path of a file and that of this one, as they were passed to the compiler: relative in the
+/// tree that is built, absolute elsewhere.
 fn owner_of(file: &str, this: &str) -> Owner {
     let (file, this) = (file.replace('\\', "/"), this.replace('\\', "/"));
     let crates = this.strip_suffix(THIS).unwrap_or(&this);

@@ -1,9 +1,9 @@
 //! A hierarchical timing wheel whose buckets are sorted when they are opened.
 //!
-//! Near events lie in 0.512 ns buckets of a wheel of 4.2 us, later ones in 4.2 us buckets of a wheel
-//! of 17 ms, the rest in a heap. Bitmaps find the next bucket, and a push is a few stores; only the few events of the
-//! open buckets are ever compared. Buckets are opened some events ahead, so that who pops an event can see what follows
-//! and have its memory fetched meanwhile.
+//! Near events are in 0.512 ns buckets of a wheel of 4.2 us, later ones in 4.2 us buckets of a wheel of 17
+//! ms, the rest in a heap. Bitmaps find the next bucket, and a push is a few stores; only the few events of
+//! the open buckets are compared. Buckets are opened some events ahead, so that the caller of a pop can see
+//! the following events and prefetch their memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,60 +12,63 @@ use floodway_units::Time;
 
 use crate::wheel::{Arena, NONE, Wheel};
 
-/// Something that happens at `time`; `order` decides among events of one instant.
+/// An event at `time`; `order` determines its place among events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// Before which others of that instant, and what: the caller's encoding.
+    /// Its place among events of that instant, and its kind: the caller's encoding.
     pub order: u64,
-    /// What it happens to, if the caller wants to know beforehand; it orders only what is equal otherwise.
+    /// The object of the event, if the caller needs it in advance; it is compared only if all else is equal.
     pub item: u64,
 }
 
 impl Event {
-    /// Both as one number: compared without a branch.
+    /// Both as one number, which is compared without a branch.
     #[inline]
     pub fn key(self) -> u128 {
         u128::from(self.time.0) << 64 | u128::from(self.order)
     }
 }
 
-/// Picoseconds of a near bucket, as a shift: of 128 hosts some 7 events, many of them of one instant. Half a nanosecond
-/// takes 7 % fewer instructions a pop than a whole one there, 8 % fewer with 1,024 hosts, and 7 % more with 16.
+/// Length of a near bucket in picoseconds, as a shift: with 128 hosts a bucket has some 7 events, many of
+/// them of one instant. Half a nanosecond takes 7 % fewer instructions per pop than a whole one there, 8 %
+/// fewer with 1,024 hosts, and 7 % more with 16.
 const NEAR_SHIFT: u32 = 9;
-/// Near buckets, as a shift.
+/// Number of near buckets, as a shift.
 const NEAR_BITS: u32 = 13;
-/// Far buckets, as a shift.
+/// Number of far buckets, as a shift.
 const FAR_BITS: u32 = 12;
 const NEAR: u64 = 1 << NEAR_BITS;
 const FAR: u64 = 1 << FAR_BITS;
-/// With more events open, those that come for the same buckets go to a heap: synchronised senders fill a bucket with
-/// thousands.
+/// With more open events than this, new events for the same buckets go to a heap: synchronised senders fill a
+/// bucket with thousands.
 const MANY: usize = 64;
-/// So many events are kept open, where as many are pending before the end.
+/// Number of events that are kept open, if as many are pending before the end.
 pub const AHEAD: usize = 12;
-/// And where buckets are opened, so many more, since each look for them costs (7 % of a pop with 16 hosts).
+/// Number of additional events when buckets are opened, because each check costs time (7 % of a pop with 16
+/// hosts).
 const MORE: usize = 4;
-/// With so many popped events in front of the open ones, and as many as these, these are moved to the front.
+/// Once the list has this many popped events before the open ones, and no fewer than open ones, the open ones
+/// are moved to the front.
 const GONE: usize = 64;
 
-/// Where buckets hold so many events, their chunks are no longer in the second-level cache when they are opened.
+/// With this many events per bucket, the chunks are no longer in the second-level cache when they are opened.
 const CROWDED: usize = 16;
-/// So many buckets before they are opened, their chunks begin to be fetched: the last one, then those behind it, one
-/// each time that a bucket is opened.
+/// Number of buckets before its opening at which prefetching of a bucket's chunks begins: the last chunk
+/// first, then those behind it, one each time that a bucket is opened.
 const TRAILS: usize = 4;
 
 /// Pending events, popped in order of (time, order).
 #[derive(Debug)]
 pub struct Queue {
-    /// The events of the open buckets in order; those before `next` are gone.
+    /// The events of the open buckets in order; those before `next` have been popped.
     open: Vec<Event>,
     next: usize,
-    /// Events before this one are followed by enough open ones, and none of the late ones comes before them: a pop
-    /// looks no further.
+    /// Enough open events follow each event before this index, and no late event precedes them: a pop needs
+    /// no further check.
     safe: usize,
-    /// Events of the open buckets that found many there.
+    /// Events of open buckets that were added when many were open.
     late: BinaryHeap<Reverse<Event>>,
     /// Number of the last open bucket since time zero.
     cursor: u64,
@@ -75,9 +78,9 @@ pub struct Queue {
     arena: Arena,
     /// Events in the wheels and beyond.
     waiting: usize,
-    /// The last near bucket whose chunks are being fetched.
+    /// The last near bucket whose chunks are being prefetched.
     scouted: u64,
-    /// Of it and the ones before it, the chunk that was fetched last.
+    /// For it and the buckets before it, the chunk that was prefetched last.
     trails: [u32; TRAILS],
 }
 
@@ -102,11 +105,11 @@ impl Default for Queue {
 
 impl Queue {
     /// Adds an event, not earlier than the last one popped.
-    // The event comes in parts, which stay in registers: a whole one would be stored to be loaded again.
+    // The event is passed in parts, which stay in registers: a whole one would be stored and loaded again.
     #[inline(never)]
     pub fn push(&mut self, time: Time, order: u64, item: u64) {
         let bucket = time.0 >> NEAR_SHIFT;
-        // Of an open bucket this is a huge number.
+        // For an open bucket this is a huge number.
         if bucket.wrapping_sub(self.cursor + 1) < NEAR - 1 {
             self.waiting += 1;
             if let Some(place) = self.near.place(bucket, &mut self.arena) {
@@ -119,13 +122,13 @@ impl Queue {
         }
     }
 
-    /// Adds an event of a near bucket that has no chunk with room.
+    /// Adds an event of a near bucket whose last chunk is full or missing.
     #[inline(never)]
     fn push_anew(&mut self, time: Time, order: u64, item: u64) {
         self.near.add(time.0 >> NEAR_SHIFT, Event { time, order, item }, &mut self.arena);
     }
 
-    /// As [`Queue::pop_before`], by the window where there is one.
+    /// As [`Queue::pop_before`], from the window where there is one.
     #[cfg(test)]
     fn next_before(&mut self, end: Time) -> Option<Event> {
         match self.window() {
@@ -137,7 +140,7 @@ impl Queue {
         }
     }
 
-    /// The next event, if it lies before `end`.
+    /// The next event, if it is before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Event> {
         if self.next >= self.safe {
@@ -154,7 +157,7 @@ impl Queue {
         Some(event)
     }
 
-    /// When the next event comes, if there is one. Others may still be added that come before it.
+    /// The time of the next event, if there is one. Earlier ones may still be added.
     pub fn next_time(&mut self) -> Option<Time> {
         if self.next >= self.safe {
             self.look_further(Time::NEVER);
@@ -163,7 +166,7 @@ impl Queue {
         self.open.get(self.next).copied().into_iter().chain(late).min().map(|event| event.time)
     }
 
-    /// The next event and those that come after it if no others are added, where so many are known already.
+    /// The next event and those that follow it if no others are added, if that many are open.
     #[inline]
     pub fn window(&self) -> Option<&[Event; AHEAD]> {
         if self.next >= self.safe {
@@ -178,17 +181,17 @@ impl Queue {
         self.next += 1;
     }
 
-    /// How many are pending.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.waiting + self.late.len() + self.open.len() - self.next
     }
 
-    /// Whether none is pending.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds an event that is of an open bucket, or far.
+    /// Adds an event of an open bucket, or a far one.
     #[inline(never)]
     fn push_open_or_far(&mut self, time: Time, order: u64, item: u64) {
         let event = Event { time, order, item };
@@ -205,7 +208,7 @@ impl Queue {
         self.measure();
     }
 
-    /// Finds out how far pops need not look further.
+    /// Computes the index before which pops need no further check.
     #[inline]
     fn measure(&mut self) {
         self.safe = if self.late.is_empty() { (self.open.len() + 1).saturating_sub(AHEAD) } else { 0 };
@@ -225,7 +228,7 @@ impl Queue {
         self.measure();
     }
 
-    /// As `pop_before`, where some of the open events are in the heap.
+    /// As `pop_before`, if some of the open events are in the heap.
     #[cold]
     fn pop_late(&mut self, end: Time) -> Option<Event> {
         let late = self.late.peek().map(|&Reverse(event)| event);
@@ -265,7 +268,7 @@ impl Queue {
         true
     }
 
-    /// Has the chunks of coming buckets fetched.
+    /// Prefetches the chunks of the next buckets.
     #[inline(never)]
     fn scout(&mut self) {
         for trail in &mut self.trails {
@@ -285,7 +288,7 @@ impl Queue {
         }
     }
 
-    /// Goes on to the next block that holds an event, if it does not begin behind `last`.
+    /// Advances to the next block with an event, if it does not begin behind `last`.
     #[inline(never)]
     fn open_block(&mut self, last: u64) -> bool {
         let next = self.next_block(self.cursor >> NEAR_BITS);
@@ -294,7 +297,7 @@ impl Queue {
         true
     }
 
-    /// The next block after `block` that holds an event, wherever it is kept.
+    /// The next block after `block` with an event, in any of the structures.
     fn next_block(&self, block: u64) -> Option<u64> {
         let near = self.near.next(self.cursor + 1, self.cursor + NEAR).map(|bucket| bucket >> NEAR_BITS);
         let far = self.far.next(block + 1, block + FAR);
@@ -302,7 +305,7 @@ impl Queue {
         [near, far, beyond].into_iter().flatten().min()
     }
 
-    /// Moves the cursor to the start of `block` and spreads the block's far events over near buckets.
+    /// Moves the cursor to the start of `block` and distributes the block's far events over near buckets.
     fn enter(&mut self, block: u64) {
         self.cursor = block << NEAR_BITS;
         while let Some(&Reverse(event)) = self.beyond.peek() {
@@ -324,7 +327,7 @@ impl Queue {
         self.open_bucket();
     }
 
-    /// Opens the bucket at the cursor, all of whose events come after the open ones; how many there were.
+    /// Opens the bucket at the cursor, whose events all follow the open ones; returns their number.
     #[inline]
     fn open_bucket(&mut self) -> usize {
         let first = self.open.len();
@@ -332,7 +335,7 @@ impl Queue {
         let opened = &mut self.open[first..];
         let count = opened.len();
         self.waiting -= count;
-        // Two of three buckets hold two events at most where there are few hosts.
+        // With few hosts, two of three buckets have at most two events.
         match opened {
             [] | [_] => {}
             [a, b] if a.key() <= b.key() => {}
@@ -343,14 +346,14 @@ impl Queue {
     }
 }
 
-/// Inserts into a list that is sorted from `first` on; most come near its end.
+/// Inserts into a list that is sorted from `first` on; most events belong near its end.
 #[inline]
 fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
     sorted.push(event);
     sink(&mut sorted[first..]);
 }
 
-/// Moves the last event to its place among those before it, which are in order.
+/// Moves the last event to its place among the events before it, which are sorted.
 #[inline]
 pub fn sink(events: &mut [Event]) {
     let Some(&event) = events.last() else { return };
@@ -370,7 +373,7 @@ mod tests {
 
     use super::*;
 
-    /// Delays of every size: the open bucket, the near wheel, the far one, beyond it.
+    /// Delays of every size: the open bucket, the near wheel, the far wheel, the heap.
     fn delay() -> impl Strategy<Value = u64> {
         prop_oneof![0..2_000u64, 0..9_000_000u64, 0..40_000_000_000u64, 0..400_000_000_000u64]
     }
@@ -438,7 +441,7 @@ mod tests {
             queue.push(Time(1_000 + i), i, 0);
         }
         let first = queue.pop_before(Time::NEVER).expect("twenty are pending");
-        // All in one bucket, which is open; in no order.
+        // All in one open bucket, in random order.
         for i in 0..5_000u64 {
             queue.push(Time(1_000 + i * 7_919 % 13), 100 + i, 0);
         }

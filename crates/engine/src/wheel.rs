@@ -6,13 +6,14 @@ use crate::queue::Event;
 
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Events that a chunk holds: eight cache lines, of which a bucket with few events touches one. With 1,024 hosts, where a
-/// bucket holds a hundred events, chunks of five take 11 % more time for a packet-hop, since each names the next one.
+/// Number of events of a chunk: eight cache lines, of which a bucket with few events uses one. With 1,024
+/// hosts, where a bucket has a hundred events, chunks of five take 11 % more time for a packet-hop, because
+/// each refers to the next one.
 const CHUNK: usize = 21;
-/// Cache lines that a chunk takes.
+/// Number of cache lines of a chunk.
 const LINES: usize = size_of::<Chunk>() / 64;
 
-/// Some events of a bucket, and where more are.
+/// Some events of a bucket, and the reference to further ones.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Chunk {
@@ -23,13 +24,13 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// What it holds.
+    /// Its events.
     pub fn events(&self) -> &[Event] {
         &self.events[..self.len as usize]
     }
 }
 
-/// Chunks; freed ones are used again.
+/// Chunks; freed ones are reused.
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Chunk>,
@@ -43,7 +44,7 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// A chunk with one event, in front of `next`.
+    /// A chunk with one event, before `next`.
     #[inline]
     fn add(&mut self, event: Event, next: u32) -> u32 {
         let at = self.free;
@@ -61,13 +62,13 @@ impl Arena {
         (self.chunks.len() - 1) as u32
     }
 
-    /// Has a chunk fetched; a hint that may be outdated.
+    /// Prefetches a chunk; a hint that may be outdated.
     #[inline]
     pub fn fetch(&self, at: u32) {
         fetch_lines(&self.chunks, at as usize, LINES);
     }
 
-    /// Has the chunk behind one fetched that was fetched before; which it is. Both are hints.
+    /// Prefetches the chunk behind one that was prefetched before; returns it. Both are hints.
     #[inline]
     pub fn fetch_next(&self, at: u32) -> u32 {
         let next = self.chunks.get(at as usize).map_or(NONE, |chunk| chunk.next);
@@ -77,7 +78,7 @@ impl Arena {
         next
     }
 
-    /// Frees a chunk; what was in it.
+    /// Frees a chunk; returns its contents.
     pub fn free(&mut self, at: u32) -> Chunk {
         let chunk = &mut self.chunks[at as usize];
         let taken = *chunk;
@@ -86,7 +87,7 @@ impl Arena {
         taken
     }
 
-    /// Frees a chunk and adds its events to a list; the next one.
+    /// Frees a chunk and adds its events to a list; returns the next chunk.
     #[inline]
     fn empty(&mut self, at: u32, into: &mut Vec<Event>) -> u32 {
         let chunk = &mut self.chunks[at as usize];
@@ -98,12 +99,12 @@ impl Arena {
     }
 }
 
-/// A ring of buckets with a bitmap of those that hold something.
+/// A ring of buckets with a bitmap of those that are not empty.
 #[derive(Debug)]
 pub(crate) struct Wheel<const BUCKETS: usize, const WORDS: usize> {
     /// The last chunk of each.
     heads: Box<[u32; BUCKETS]>,
-    /// A bit a bucket.
+    /// One bit per bucket.
     full: Box<[u64; WORDS]>,
 }
 
@@ -116,7 +117,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Default for Wheel<BUCKETS, WORDS>
 impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     const MASK: u64 = BUCKETS as u64 - 1;
 
-    /// A place for another event in a bucket's last chunk, if that has room.
+    /// A free place in a bucket's last chunk, if there is one.
     #[inline]
     pub fn place<'a>(&self, bucket: u64, arena: &'a mut Arena) -> Option<&'a mut Event> {
         let head = self.heads[(bucket & Self::MASK) as usize];
@@ -142,7 +143,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
         }
     }
 
-    /// Empties a bucket into a list.
+    /// Moves the events of a bucket to a list.
     #[inline]
     pub fn take(&mut self, bucket: u64, arena: &mut Arena, into: &mut Vec<Event>) {
         let mut at = self.unlink(bucket);
@@ -157,7 +158,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
         self.heads[(bucket & Self::MASK) as usize]
     }
 
-    /// Empties a bucket; its last chunk.
+    /// Empties a bucket; returns its last chunk.
     #[inline]
     pub fn unlink(&mut self, bucket: u64) -> u32 {
         let slot = (bucket & Self::MASK) as usize;

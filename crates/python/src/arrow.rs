@@ -1,7 +1,8 @@
-//! Columns by the Arrow C data interface, in capsules: libraries for tables take the values where Rust holds them.
+//! Columns by the Arrow C data interface, in capsules: table libraries read the values in Rust's memory.
 //!
-//! The two structures and who releases them are as in <https://arrow.apache.org/docs/format/CDataInterface.html>, the names of
-//! the capsules as in <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
+//! The two structures and their release are as in <https://arrow.apache.org/docs/format/CDataInterface.html>,
+//! the names of the capsules as in
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -40,15 +41,15 @@ struct Array {
     private_data: *mut c_void,
 }
 
-/// What an array points to.
+/// The memory that an array points to.
 struct Held {
-    /// No bitmap of what is there, and the values.
+    /// No validity bitmap, and the values.
     buffers: [*const c_void; 2],
     _values: Arc<Values>,
 }
 
 #[expect(unsafe_code, reason = "its pointers are to constants, or to nothing")]
-// SAFETY: nothing that it points to ever changes.
+// SAFETY: the memory that it points to never changes.
 unsafe impl Send for Schema {}
 
 #[expect(unsafe_code, reason = "its pointers are to what it holds itself")]
@@ -113,7 +114,7 @@ impl Array {
     }
 }
 
-/// A capsule whose content was not taken releases it; a consumer that takes it clears `release`.
+/// A capsule releases its content unless a consumer has moved it; a consumer that moves it clears `release`.
 impl Drop for Schema {
     fn drop(&mut self) {
         if let Some(release) = self.release {
@@ -140,7 +141,7 @@ impl Drop for Array {
 
 #[expect(unsafe_code, reason = "the holder of the schema calls it by a pointer")]
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
-    // SAFETY: the interface has it that the pointer is to a schema of ours that is not released.
+    // SAFETY: by the interface, the pointer is to a schema of this module that is not released.
     unsafe {
         (*schema).release = None;
     }
@@ -148,8 +149,8 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
 
 #[expect(unsafe_code, reason = "the holder of the array calls it by a pointer")]
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: the interface has it that the pointer is to an array of ours that is not released, and what it holds was made
-    // by a box.
+    // SAFETY: by the interface, the pointer is to an array of this module that is not released, and its contents were
+    // allocated by a box.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Held>()));
         (*array).release = None;

@@ -15,7 +15,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Takes the columns of `rows`; no value is copied.
+    /// Moves the columns of `rows`; no value is copied.
     pub fn new(py: Python<'_>, rows: Rows) -> PyResult<Py<Self>> {
         let columns = rows.columns.into_iter();
         let columns =
@@ -33,7 +33,7 @@ impl Table {
     }
 }
 
-/// A named column, whose values Rust holds.
+/// A named column, whose values are in Rust's memory.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Column {
     name: String,
@@ -42,13 +42,13 @@ pub struct Column {
 
 #[pymethods]
 impl Column {
-    /// Name, as files show it; its suffix is the unit.
+    /// Name in files; its suffix is the unit.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the values are: u64, f64 (NaN for none), u8 for bool, u32 codes for text.
+    /// Type of the values: u64, f64 (NaN for none), u8 for bool, u32 codes for text.
     #[getter]
     fn kind(&self) -> &'static str {
         match *self.values {
@@ -59,7 +59,7 @@ impl Column {
         }
     }
 
-    /// What the codes of a text column mean; empty for the others.
+    /// Texts of the codes of a text column; empty for the others.
     #[getter]
     fn dictionary(&self) -> Vec<&str> {
         match &*self.values {
@@ -72,14 +72,14 @@ impl Column {
         self.values.len()
     }
 
-    /// Its values by Arrow's C data interface, where they lie: u8 for bool, u32 codes for text.
+    /// Its values by Arrow's C data interface, without a copy: u8 for bool, u32 codes for text.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // Whoever asks for other types converts them, which the interface leaves to both sides.
+        // A consumer that requests other types converts the values; the interface permits that on both sides.
         let _ = requested_schema;
         capsules(py, &self.values)
     }

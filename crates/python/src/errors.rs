@@ -33,7 +33,8 @@ pub fn unfit(py: Python<'_>, file: &str, error: &BuildError) -> PyErr {
     raised(fault().and_then(|fault| exception(py, vec![fault])))
 }
 
-/// Work that did not complete: there was no memory, or the simulator or a mechanism of an extension has a bug.
+/// Work that did not complete: memory was exhausted, or the simulator or a mechanism of an extension has a
+/// bug.
 pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
     match why {
         &Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),
@@ -47,7 +48,7 @@ pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
     }
 }
 
-/// What a panic is, as a class of exceptions, and its text.
+/// The class of exceptions for a panic, and its text.
 pub fn of_panic(panicked: &Panicked, extension: Option<&str>) -> (&'static str, String) {
     let (place, message) = (panicked.place(), &panicked.message);
     match (panicked.owner(), extension) {
@@ -68,7 +69,7 @@ pub fn of_panic(panicked: &Panicked, extension: Option<&str>) -> (&'static str, 
     }
 }
 
-/// What users' code has raised, as the cause of an error that says where.
+/// The exception of users' code, as the cause of an error with its place.
 pub fn of_mechanism(py: Python<'_>, fault: Fault) -> PyErr {
     let at = fault.at.map(|at| format!("{} us", at.as_us()));
     let made =
@@ -88,7 +89,7 @@ pub fn interrupted(py: Python<'_>, fault: Fault) -> PyErr {
     )
 }
 
-/// A run for which there is too little memory, as one can know before; `why` has the numbers.
+/// A run that needs more memory than there is, by the estimate before it; `why` has the numbers.
 pub fn too_large(py: Python<'_>, why: &str) -> PyErr {
     raised(class(py, "OutOfMemoryError").and_then(|class| class.call1((why,))))
 }
@@ -96,7 +97,7 @@ pub fn too_large(py: Python<'_>, why: &str) -> PyErr {
 fn exhausted_memory(py: Python<'_>, exhausted: Exhausted) -> PyErr {
     let asked = match exhausted.bytes {
         0 => String::from("hardly any is left"),
-        bytes => format!("{} more were not to be had", size(bytes)),
+        bytes => format!("{} more could not be allocated", size(bytes)),
     };
     let left = left().map_or_else(String::new, |left| format!(" ({})", words(&left)));
     let helps = "fewer flows, records or threads, or a smaller network, need less";
@@ -123,7 +124,7 @@ fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import(MODULE)?.getattr(name)
 }
 
-/// The exception that was made, or the one that making it met.
+/// The exception that was created, or the one raised while creating it.
 fn raised(made: PyResult<Bound<'_, PyAny>>) -> PyErr {
     made.map_or_else(|error| error, PyErr::from_value)
 }

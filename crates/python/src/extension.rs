@@ -1,4 +1,4 @@
-//! An extension: this native half with mechanisms from outside the tree in it.
+//! An extension: this native module with mechanisms from outside the tree.
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::guard::{Stopped, guarded};
 
-/// What this half is called, if it is an extension.
+/// The name of this native module, if it is an extension.
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// The name of the extension that this half is, if it is one.
+/// The name of the extension, if this native module is one.
 pub fn name() -> Option<&'static str> {
     NAME.get().map(String::as_str)
 }
@@ -32,7 +32,7 @@ pub fn add(
         Err(Stopped::Panicked(panicked)) => return Err(refused(errors::of_panic(&panicked, Some(name)).1)),
         Err(why) => return Err(errors::stopped(module.py(), &why)),
     }
-    // Mechanisms of the registry itself are compared with each other as they are added.
+    // Mechanisms of the registry itself are compared with each other when they are added.
     let is_taken =
         |entry: &Entry| !before.contains(entry) && schema["$defs"].get(&*entry.definition).is_some();
     if let Some(entry) = registry::entries().into_iter().find(is_taken) {

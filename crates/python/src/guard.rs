@@ -1,17 +1,17 @@
-//! Conversion of unwinding into a value, so that Python sees one error and no Rust backtrace: a panic, an answer of a mechanism without
-//! meaning, and exhausted memory.
+//! Conversion of unwinding into a value, so that Python raises one error without a Rust backtrace: for a
+//! panic, an invalid value returned by a mechanism, and exhausted memory.
 
 use floodway_fabric::memory::Exhausted;
 use floodway_fabric::panics::{self, Misused, Panicked};
 
-/// Why work was not done.
+/// The reason why work did not complete.
 #[derive(Debug)]
 pub enum Stopped {
     /// Some code panicked.
     Panicked(Panicked),
-    /// A mechanism from outside the tree answered what it cannot mean.
+    /// A mechanism from outside the tree returned an invalid value.
     Misused(Misused),
-    /// There was no memory.
+    /// Memory was exhausted.
     Exhausted(Exhausted),
 }
 

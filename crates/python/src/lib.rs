@@ -1,7 +1,8 @@
-//! The native module `floodway._floodway`: conversions between Rust and Python, no rule of the simulation.
+//! The native module `floodway._floodway`: conversions between Rust and Python, without rules of the
+//! simulation.
 //!
-//! As a library it is what an extension is made with: a module of its own that holds the simulator and mechanisms which are not in
-//! this tree, and takes this one's place (`docs/add-a-mechanism.md`).
+//! As a library, it is the basis of an extension: a separate module with the simulator and mechanisms from
+//! outside this tree, which replaces this one (`docs/add-a-mechanism.md`).
 
 mod arrow;
 mod columns;
@@ -17,17 +18,17 @@ use floodway_fabric::panics;
 use floodway_mechanisms::registry::custom::RegistryError;
 use pyo3::prelude::*;
 
-/// The simulator's native half.
+/// The simulator's native module.
 #[pymodule]
 fn _floodway(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::install();
     fill(module)
 }
 
-/// Makes `module` the simulator's native half, with the mechanisms that `register` adds to the registry.
+/// Makes `module` the simulator's native module, with the mechanisms that `register` adds to the registry.
 ///
 /// # Errors
-/// A name that is taken, or none, or parameters that are not the mechanism's own; also where `register` panics.
+/// A name that is in use or empty, or parameters that are not the mechanism's own; also if `register` panics.
 pub fn extension(
     module: &Bound<'_, PyModule>,
     register: impl FnOnce() -> Result<(), RegistryError>,

@@ -1,4 +1,4 @@
-//! Mechanisms that are written in Python: classes as mechanisms of the registry, and their objects as machines.
+//! Mechanisms written in Python: classes as mechanisms of the registry, and their objects as machines.
 
 mod calls;
 mod class;

@@ -16,14 +16,14 @@ use crate::errors;
 use crate::guard::guarded;
 use crate::own::watched;
 
-/// A scenario that was parsed and found valid; immutable.
+/// A parsed and valid scenario; immutable.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Scenario {
     parsed: floodway_scenario::Scenario,
 }
 
 impl Scenario {
-    /// What Rust holds.
+    /// The scenario in Rust.
     pub fn parsed(&self) -> &floodway_scenario::Scenario {
         &self.parsed
     }
@@ -37,25 +37,25 @@ impl Scenario {
         self.parsed.name()
     }
 
-    /// Its file, or the name given with its text: what messages call it.
+    /// Its file, or the name given with its text, as messages show it.
     #[getter]
     fn file(&self) -> &str {
         self.parsed.file()
     }
 
-    /// What seeds every random stream and tie.
+    /// Seed of all random streams and of the order of ties.
     #[getter]
     fn seed(&self) -> u64 {
         self.parsed.seed()
     }
 
-    /// The run never simulates more, in microseconds.
+    /// The maximum simulated time, in microseconds.
     #[getter]
     fn limit_us(&self) -> f64 {
         self.parsed.blueprint().end.limit.as_us()
     }
 
-    /// When the last measured flow may start, in microseconds; the limit where the run goes on to it.
+    /// The latest start of a measured flow, in microseconds; the limit if the run goes on to it.
     #[getter]
     fn arrivals_end_us(&self) -> f64 {
         let Blueprint { end, workloads, .. } = self.parsed.blueprint();
@@ -63,19 +63,19 @@ impl Scenario {
         last.filter(|_| !end.at_limit).unwrap_or(end.limit).min(end.limit).as_us()
     }
 
-    /// What time 0 is on the clock of the simulator whose files it reads, in nanoseconds.
+    /// Time 0 on the clock of the simulator whose files it reads, in nanoseconds.
     #[getter]
     fn origin_ns(&self) -> u64 {
         self.parsed.origin().0 / 1_000
     }
 
-    /// What is allowed but seldom meant, a line each.
+    /// Warnings about valid settings that are seldom intended, one per line.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.parsed.warnings().to_vec()
     }
 
-    /// The whole scenario after defaults, as JSON.
+    /// The whole scenario with defaults, as JSON.
     #[getter]
     fn resolved_json(&self) -> String {
         self.parsed.resolved_json()
@@ -92,7 +92,7 @@ impl Scenario {
         self.parsed.written_toml().map_err(|faults| errors::faulty(py, &faults))
     }
 
-    /// The same scenario with other values for keys of the top level (a JSON table), then of paths of keys.
+    /// The same scenario with other values for keys of the top level (a JSON table), then for paths of keys.
     #[pyo3(signature = (keys_json, *, sets, tables))]
     fn replaced(
         &self,
@@ -110,7 +110,7 @@ impl Scenario {
         self.parsed.blueprint().mtu.0
     }
 
-    /// Of each workload its name and, of Poisson arrivals, what they offer, in Gbit/s.
+    /// Name and offered load of each workload; the load, in Gbit/s, only for Poisson arrivals.
     #[getter]
     fn offered_gbps(&self) -> Vec<(String, Option<f64>)> {
         let workloads = floodway_scenario::traffics(&self.parsed).into_iter();
@@ -124,8 +124,8 @@ impl Scenario {
         nodes.iter().map(|node| (node.name.clone(), matches!(node.role, Role::Switch(_)))).collect()
     }
 
-    /// Of each pair of hosts: propagation one way, a full packet's payload at the rate of each link (both in
-    /// nanoseconds), and the lowest rate (in bit/s); none where no way leads from one to the other.
+    /// For each pair of hosts: propagation one way, a full packet's payload at the rate of each link (both in
+    /// nanoseconds), and the lowest rate (in bit/s); none where there is no path from one to the other.
     fn pair_times(&self, pairs: Vec<(String, String)>) -> Vec<Option<(u64, u64, u64)>> {
         let known = Pairs::new(&self.parsed);
         let times = pairs.iter().map(|(source, destination)| known.times(source, destination));
@@ -139,16 +139,16 @@ impl Scenario {
     }
 }
 
-/// What a scenario comes to when it is built but not run.
+/// The result of building a scenario without running it.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Check {
-    /// For people.
+    /// Report for users.
     text: String,
-    /// For programs.
+    /// Report for programs.
     json: String,
 }
 
-/// Reads a scenario's file, with values that replace those of the file; `tables` gives the rows of files
+/// Reads a scenario's file, with values that replace those of the file; `tables` returns the rows of files
 /// that are not text as CSV.
 #[pyfunction]
 #[pyo3(signature = (path, *, sets, tables))]
@@ -177,7 +177,7 @@ pub fn parse_text(
     })
 }
 
-/// Reads a scenario from JSON of the same form, as `parse_text` does; relative paths in it begin at `folder`.
+/// Reads a scenario from JSON of the same form, as `parse_text` does; relative paths in it start at `folder`.
 #[pyfunction]
 #[pyo3(signature = (name, json, *, sets, tables, folder = None))]
 pub fn parse_json(
@@ -195,9 +195,9 @@ pub fn parse_json(
     })
 }
 
-/// Reads a configuration of the HPCC simulator: gives the text of the scenario that it means, the folder at which
-/// relative paths in it begin (`to`, by default the configuration's), and a line for each key that is not as it
-/// was.
+/// Reads a configuration of the HPCC simulator: returns the text of the equivalent scenario, the folder at
+/// which relative paths in it start (`to`, by default the configuration's), and a line for each key with a
+/// difference.
 #[pyfunction]
 #[pyo3(signature = (path, *, to = None))]
 pub fn import_hpcc(
@@ -221,13 +221,13 @@ pub fn schema_json() -> String {
     floodway_scenario::schema().to_string()
 }
 
-/// What a scenario can name, as JSON.
+/// The names that a scenario can use, as JSON.
 #[pyfunction]
 pub fn catalog_json() -> String {
     json!(floodway_scenario::Catalog::new()).to_string()
 }
 
-/// Of each congestion point by name the states that it gives to queues, where it gives any.
+/// The queue states of each congestion point, by name, if it has any.
 #[pyfunction]
 pub fn queue_states() -> Vec<(&'static str, Vec<&'static str>)> {
     let states = |name: &'static str| {
@@ -237,7 +237,7 @@ pub fn queue_states() -> Vec<(&'static str, Vec<&'static str>)> {
     CongestionPointParams::names().into_iter().filter_map(states).collect()
 }
 
-/// Builds a scenario without running it; `resolved` adds what every object ended up with.
+/// Builds a scenario without running it; `resolved` adds the final settings of every object.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, resolved = false))]
 pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Check> {
@@ -266,7 +266,7 @@ fn parsed(
     }
 }
 
-/// A text without a file: paths in it begin at the folder of the process.
+/// A text without a file: paths in it start at the folder of the process.
 fn source<'a>(
     name: &'a str,
     text: &'a str,
@@ -276,18 +276,18 @@ fn source<'a>(
     Source { name, text, folder: Path::new(""), sets, tables: Some(tables) }
 }
 
-/// When the last measured flow of a workload may start; none where none ends.
+/// The latest start of a workload's measured flows; none if no flow ends.
 fn last_start(workload: &WorkloadSpec) -> Option<Time> {
     let last = match &workload.arrivals {
         Arrivals::List(flows) => flows.iter().rfind(|flow| flow.size < UNBOUNDED)?.start,
         Arrivals::Poisson(process) => process.until,
-        // Nobody knows how long it takes.
+        // Its duration is unknown.
         Arrivals::ClosedLoop(_) => return None,
     };
     Some(last.min(workload.measure.1))
 }
 
-/// A reader of tables that asks Python; whatever that raises is the reason why it cannot.
+/// A reader of tables that calls Python; an exception there is the reason why it cannot read.
 fn rows_by(tables: &Py<PyAny>) -> impl Fn(&Path) -> Result<String, String> {
     |path| {
         Python::attach(|py| {

@@ -17,11 +17,11 @@ use crate::errors;
 use crate::own::watched;
 use crate::scenario::Scenario;
 
-/// Shared between a run and whoever watches it.
+/// Progress of a run, shared with its observer.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Progress {
     control: Arc<Control>,
-    /// What the process held when it was made.
+    /// Memory that the process used when this object was created.
     used: u64,
 }
 
@@ -56,18 +56,19 @@ impl Progress {
         self.control.packet_hops.load(Ordering::Relaxed)
     }
 
-    /// The run was asked to end.
+    /// Whether the run was requested to end.
     #[getter]
     fn is_stopping(&self) -> bool {
         self.control.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks the run to end within a fraction of a second and to hand out what is complete.
+    /// Requests the run to end within a fraction of a second and to return its complete records.
     fn stop(&self) {
         self.control.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Asks the run to end if there is hardly any memory left; it hands out nothing then, since that takes memory, too.
+    /// Requests the run to end if there is hardly any memory left; it returns no records then, because that
+    /// also takes memory.
     fn stop_if_short_of_memory(&self) {
         let grown = used().unwrap_or_default().saturating_sub(self.used);
         if left().is_some_and(|left| left.is_short_for(grown)) {
@@ -76,34 +77,34 @@ impl Progress {
     }
 }
 
-/// Everything that a run keeps.
+/// All records of a run.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Records {
-    /// One row a flow.
+    /// One row per flow.
     flows: Py<Table>,
-    /// One row a workload, component and bucket of packet delay.
+    /// One row per workload, component and bucket of packet delay.
     latency: Py<Table>,
-    /// One row a watched object, metric and time bucket.
+    /// One row per watched object, metric and time bucket.
     series: Py<Table>,
-    /// One row a port and class.
+    /// One row per port and class.
     counters: Py<Table>,
-    /// One row a pause or resume as it was received, where the scenario asks for them.
+    /// One row per pause or resume as it was received, if the scenario requests them.
     pauses: Option<Py<Table>>,
-    /// One row a mark, CNP or change of state of a congestion point, where the scenario asks for them.
+    /// One row per mark, CNP or change of state of a congestion point, if the scenario requests them.
     signals: Option<Py<Table>>,
-    /// One row each time that a sender's allowance changed, where the scenario asks for them.
+    /// One row per change of a sender's allowance, if the scenario requests them.
     allowances: Option<Py<Table>>,
-    /// One row a chosen port, bucket of time and flow, where the scenario asks for them.
+    /// One row per chosen port, bucket of time and flow, if the scenario requests them.
     shares: Option<Py<Table>>,
-    /// One row a switch's egress port and bin of queue length, where the scenario asks for them.
+    /// One row per switch's egress port and bin of queue length, if the scenario requests them.
     queue_histogram: Option<Py<Table>>,
-    /// Captured frames as a pcapng file; none where nothing was to be captured.
+    /// Captured frames as a pcapng file; none without a capture.
     capture: Option<Py<PyBytes>>,
     /// Verdicts and totals, as JSON.
     outcome_json: String,
-    /// On how many threads it ran; nothing else that is kept depends on it.
+    /// Number of threads of the run; no other record depends on it.
     threads: usize,
-    /// Why not on more, where there is a reason in the scenario.
+    /// The reason why not more, if the scenario has one.
     threads_why: Option<String>,
 }
 
@@ -128,7 +129,7 @@ impl Records {
     }
 }
 
-/// How a run of a scenario is to be done, and what it comes to.
+/// The plan of a run of a scenario, with its cost.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Plan {
     thread_plan: ThreadPlan,
@@ -137,7 +138,8 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// On so many threads, or on as many as pay; `force` has so many even where they only wait for one another.
+    /// With this number of threads, or with the number that the policy selects; `force` uses that many even
+    /// if they only wait for one another.
     #[new]
     #[pyo3(signature = (scenario, *, threads = None, force = false))]
     fn new(py: Python<'_>, scenario: &Scenario, threads: Option<usize>, force: bool) -> PyResult<Self> {
@@ -155,25 +157,25 @@ impl Plan {
         watched(py, None, work)
     }
 
-    /// On how many threads it will run.
+    /// Number of threads of the run.
     #[getter]
     fn threads(&self) -> usize {
         self.thread_plan.threads()
     }
 
-    /// Why not on more, where there is a reason in the scenario.
+    /// The reason why not more, if the scenario has one.
     #[getter]
     fn threads_why(&self) -> Option<&str> {
         self.thread_plan.why()
     }
 
-    /// What it comes to, about, as JSON.
+    /// Its estimated cost, as JSON.
     #[getter]
     fn cost_json(&self) -> String {
         serde_json::to_string(&self.cost).expect("a cost has only finite numbers")
     }
 
-    /// Why it needs more memory than there is, if so.
+    /// The reason why it needs more memory than there is, if so.
     #[getter]
     fn too_large(&self) -> Option<String> {
         too_much(self.cost.memory_bytes)
@@ -194,21 +196,22 @@ pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan
     }
 }
 
-/// A flow's completion time, taken apart.
+/// The breakdown of a flow's completion time.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Why {
-    /// When it started, in picoseconds.
+    /// Its start, in picoseconds.
     start_ps: u64,
-    /// From its start to its completion at the receiver, in picoseconds.
+    /// Time from its start to its completion at the receiver, in picoseconds.
     fct_ps: u64,
-    /// What it would have taken alone, in picoseconds.
+    /// Completion time of the flow alone, in picoseconds.
     ideal_ps: u64,
-    /// One row a cause, port and origin: they add up to `fct_ps`.
+    /// One row per cause, port and origin; the rows add up to `fct_ps`.
     parts: Py<Table>,
 }
 
-/// Runs a scenario until a flow is complete, and takes its completion time apart; none where it is not complete at the end, or
-/// was interrupted. The flow is named by workload, source and number; the interpreter lock is released meanwhile.
+/// Runs a scenario until a flow is complete, and breaks down its completion time; none if it is not complete
+/// at the end, or was interrupted. The flow is given by workload, source and number; the interpreter lock is
+/// released meanwhile.
 #[pyfunction]
 #[pyo3(signature = (scenario, flow, *, progress))]
 pub fn why(

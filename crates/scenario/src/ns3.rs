@@ -43,7 +43,7 @@ impl<'a> Words<'a> {
                 self.line = line;
                 Ok((line, word))
             }
-            None => Err((self.line, format!("the text ends here, and {what} is due"))),
+            None => Err((self.line, format!("the text ends here, but {what} is required"))),
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Words<'a> {
         while let Some((_, word)) = self.words.next_if(|(at, _)| *at == line) {
             words.push(word);
         }
-        let wrong = |words: Vec<&str>| (line, format!("{} words, and {N} are due: {due}", words.len()));
+        let wrong = |words: Vec<&str>| (line, format!("{} words, but {N} are required: {due}", words.len()));
         words.try_into().map(|words| (line, words)).map_err(wrong)
     }
 
@@ -220,10 +220,13 @@ mod tests {
         assert_eq!(words.number::<u32>("a count"), Ok(3));
         assert_eq!(words.number::<u32>("a count"), Err((1, "\"x\" is not a count".into())));
         assert_eq!(words.row::<2>("a b"), Ok((3, ["1", "2"])));
-        assert_eq!(words.row::<3>("a b c"), Err((4, "2 words, and 3 are due: a b c".into())));
+        assert_eq!(words.row::<3>("a b c"), Err((4, "2 words, but 3 are required: a b c".into())));
         assert_eq!(words.one_more(2), None);
         assert_eq!(Words::of("1 2").one_more(2), Some(1));
         assert_eq!(Words::of("\u{feff}7").number::<u32>("a count"), Ok(7));
-        assert_eq!(Words::of("").next("a word"), Err((1, "the text ends here, and a word is due".into())));
+        assert_eq!(
+            Words::of("").next("a word"),
+            Err((1, "the text ends here, but a word is required".into()))
+        );
     }
 }

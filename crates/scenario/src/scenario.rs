@@ -148,7 +148,7 @@ impl Scenario {
         let place = Place { file: "replace".into(), line: None };
         let Node { value: Value::Table(changes), .. } = Node::from_json(&json_of(keys, &place)?, &place)?
         else {
-            return Err(ScenarioError::new(place, "", "keys with their values are due").into());
+            return Err(ScenarioError::new(place, "", "keys with their values are required").into());
         };
         let mut tree = self.written.clone();
         for change in changes {

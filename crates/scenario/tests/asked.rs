@@ -75,7 +75,7 @@ fn receivers_have_the_notification_that_the_rate_control_names_if_there_is_one()
     let Err(error) = scenario("") else { panic!("there is no such notification yet") };
     assert_eq!(
         error,
-        "a.toml:2: defaults.rate-control: \"own-asking\" asks receivers for notification \"own-np\", and there is none of that name"
+        "a.toml:2: defaults.rate-control: \"own-asking\" requires notification \"own-np\" at receivers, which does not exist"
     );
     NotificationParams::register::<Np>("own-np", SOURCE).unwrap();
     let asked = scenario("").unwrap();

@@ -101,7 +101,7 @@ fn quantities_need_units_and_no_sign() {
     );
     assert_eq!(
         changed(r#"until = "10ms""#, r#"until = "1000000s""#),
-        r#"a.toml:11: workload.web.until: "1000000s" is too large: the most is 100000s"#
+        r#"a.toml:11: workload.web.until: "1000000s" is too large: the maximum is 100000s"#
     );
 }
 
@@ -176,7 +176,7 @@ fn topologies_are_connected_and_flows_find_a_path() {
     };
     assert_eq!(
         explicit(r#"{ between = ["h1..h2", "s1"] }, { between = ["h3", "s2"] }"#),
-        "a.toml:1: topology.explicit: it falls apart: no links lead from h1 to h3"
+        "a.toml:1: topology.explicit: it is not connected: no links lead from h1 to h3"
     );
     assert_eq!(
         explicit(

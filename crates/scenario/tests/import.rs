@@ -319,7 +319,7 @@ fn unsupported_settings_are_refused_with_a_reason() {
         "config.txt:14: BUFFER_SIZE: 4096 MiB are not 1 to 4095, all that the simulator can count",
     );
     is("BUFFER_SIZE x", "config.txt:14: BUFFER_SIZE: \"x\" is not a whole number from 0 up");
-    is("BUFFER_SIZE", "config.txt:14: BUFFER_SIZE: the text ends here, and its value is due");
+    is("BUFFER_SIZE", "config.txt:14: BUFFER_SIZE: the text ends here, but its value is required");
     is("RATE_AI 20M", "config.txt:14: RATE_AI: \"20M\" is not a rate like \"100Gbps\" or \"40Mb/s\"");
     is("PFC_A_SHIFT 32", "config.txt:14: PFC_A_SHIFT: 32 is not a number of bits from 0 to 31");
     is("U_TARGET -1 CC_MODE 3 HAS_WIN 1", "config.txt:14: U_TARGET: \"-1\" is not a number from 0 up");

@@ -280,7 +280,7 @@ fn patterns_that_cannot_be_are_refused() {
     for (pattern, why) in [
         (
             "incast = { to = \"h1\", from = \"h?\", fan-in = 9, size = \"1KB\" }",
-            "incast.fan-in: 9 senders are due, and \"h?\" has 8 beside h1",
+            "incast.fan-in: 9 senders are required, but \"h?\" has 8 beside h1",
         ),
         (
             "incast = { to = \"h1\", fan-in = 0, size = \"1KB\" }",
@@ -378,7 +378,7 @@ fn impossible_destination_patterns_are_refused() {
         ("hot-spot = { hosts = \"t1\" }", ".hot-spot.hosts: \"t1\" matches no host; did you mean \"h1\"?"),
         (
             "hot-spot = { hosts = true }",
-            ".hot-spot.hosts: true where a fraction like 0.125, a name, a list of names, or { tag = \"...\" } is due",
+            ".hot-spot.hosts: true where a fraction like 0.125, a name, a list of names, or { tag = \"...\" } is required",
         ),
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
         ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" are given together: give one"),

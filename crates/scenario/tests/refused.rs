@@ -67,17 +67,17 @@ fn tables_are_not_written_as_lists() {
     for (text, begin) in [
         (
             "topology.single-switch = [4, \"100G\", \"1us\"]",
-            "a.toml:3: topology.single-switch: a list where a table is due, with these keys: hosts, ",
+            "a.toml:3: topology.single-switch: a list where a table is required, with these keys: hosts, ",
         ),
         (
             "defaults.flow-control.pfc = [\"320KB\"]",
-            "a.toml:4: defaults.flow-control.pfc: a list where a table is due, with these keys: ",
+            "a.toml:4: defaults.flow-control.pfc: a list where a table is required, with these keys: ",
         ),
         (
             "measure = [\"0us\", \"1us\"]",
-            "a.toml:4: measure: a list where a table is due, with these keys: from, to",
+            "a.toml:4: measure: a list where a table is required, with these keys: from, to",
         ),
-        ("records = []", "a.toml:4: records: a list where a table is due, with these keys: "),
+        ("records = []", "a.toml:4: records: a list where a table is required, with these keys: "),
     ] {
         let error = line(text);
         assert!(error.starts_with(begin), "{error}");

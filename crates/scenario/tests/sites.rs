@@ -86,7 +86,7 @@ fn a_matrix_of_long_links_makes_its_links() {
     assert_eq!(long, [(2, 400.0, 200.0), (1, 100.0, 400.0)]);
     let apart = text.replace("\"80km\"", "\"\"").replace("rates =", "#").replace("[0, 2, 1]", "[0, 2, 0]");
     let error = Scenario::from_text("a.toml", &apart, &[]).unwrap_err().to_string();
-    assert_eq!(error, "a.toml:2: topology.multi-dc: it falls apart: no links lead from h1 to h9");
+    assert_eq!(error, "a.toml:2: topology.multi-dc: it is not connected: no links lead from h1 to h9");
     let asymmetric = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
     let error = Scenario::from_text("a.toml", &asymmetric, &[]).unwrap_err().to_string();
     let due = "a.toml:13: topology.multi-dc.long-links.lengths.3.1: row \"far\", column \"paris\" is 81km, but row \

@@ -191,7 +191,7 @@ fn bursts_back_to_back_are_loops_of_as_many_flows_as_their_time_allows() {
     );
     assert_eq!(
         said("", "start = \"2ms\"\nuntil = \"1ms\""),
-        "a.toml:4: workload.w.burst: it starts at 2ms, and none of its flows may at 1ms or later"
+        "a.toml:4: workload.w.burst: it starts at 2ms, but no flow may start at 1ms or later"
     );
     assert_eq!(
         said("", "until = \"1000s\""),

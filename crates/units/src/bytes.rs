@@ -14,7 +14,7 @@ pub struct Length(pub u64);
 impl Bytes {
     /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
-    /// More than any buffer.
+    /// Larger than any buffer.
     pub const MAX: Bytes = Bytes(u64::MAX);
 
     /// `n` times 1000 bytes.
@@ -37,22 +37,23 @@ impl Bytes {
         Bytes(n << 20)
     }
 
-    /// `self - other`, or zero where that would be negative.
+    /// `self - other`, or zero if that is negative.
     pub fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
 
-    /// `self + other`, or the largest number where that overflows.
+    /// `self + other`, or the largest number if that overflows.
     pub fn saturating_add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
 
-    /// `self - other`, or `None` where that would be negative.
+    /// `self - other`, or `None` if that is negative.
     pub fn checked_sub(self, other: Bytes) -> Option<Bytes> {
         self.0.checked_sub(other.0).map(Bytes)
     }
 
-    /// No fewer bytes, with three decimals of the largest unit that they fill: a size to recommend.
+    /// The number of bytes rounded up to three decimals of the largest unit that does not exceed it: a
+    /// recommended size.
     ///
     /// # Examples
     /// ```
@@ -73,7 +74,7 @@ impl Bytes {
     pub fn scale(self, factor: f64) -> Bytes {
         if let Ok(bytes) = i64::try_from(self.0) {
             let scaled = bytes as f64 * factor;
-            // The processor converts signed numbers only; the result is the same.
+            // The processor converts only signed numbers; the result is the same.
             if scaled < 9.0e18 {
                 return Bytes(scaled as i64 as u64);
             }

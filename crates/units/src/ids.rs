@@ -1,4 +1,4 @@
-//! Indexes as types of their own, so that one cannot stand in for another.
+//! Index types, so that one kind of index cannot be used as another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ macro_rules! index {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index of a column.
+            /// The value as an index of a column.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -26,7 +26,7 @@ index! {
     PortId
     /// A full-duplex link.
     LinkId
-    /// A flow that is alive; numbers are used again once a flow has ended.
+    /// An active flow; numbers are reused once a flow has ended.
     FlowId
 }
 
@@ -38,20 +38,20 @@ index! {
 pub struct Class(pub u8);
 
 impl Class {
-    /// What data uses unless a workload says otherwise.
+    /// The class of data, unless a workload sets another.
     pub const DATA: Class = Class(3);
     /// ACK, NAK and CNP; served strictly first, never paused, charged or dropped by a switch.
     pub const CONTROL: Class = Class(6);
-    /// How many there are.
+    /// Number of classes.
     pub const COUNT: usize = 8;
 }
 
-/// A queue of an egress port: `class` decides what is paused and accounted, `sub` orders queues
-/// inside a class (lower ones first).
+/// A queue of an egress port: `class` determines pausing and accounting, `sub` orders queues inside a class
+/// (lower ones first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId {
-    /// The class that a pause of the link names.
+    /// The class that a PFC frame of the link names.
     pub class: Class,
-    /// 0 for the queue that is served first, or the number of one served after it.
+    /// 0 for the queue that is served first, otherwise the number of a queue served after it.
     pub sub: u8,
 }

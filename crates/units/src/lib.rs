@@ -1,8 +1,8 @@
 //! Units of the simulation: time, rates, sizes, identifiers and random streams.
 //!
-//! Every quantity is an exact integer in one fixed unit (picoseconds, bit/s, bytes), so that a
-//! result never depends on rounding that was not chosen. Text has one grammar everywhere
-//! (`"10us"`, `"400G"`, `"288KB"`, `"80km"`); see [`text`].
+//! Every quantity is an exact integer in one fixed unit (picoseconds, bit/s, bytes), so that no result
+//! depends on unintended rounding. All texts use one grammar (`"10us"`, `"400G"`, `"288KB"`, `"80km"`); see
+//! [`text`].
 
 mod bytes;
 mod ids;

@@ -1,7 +1,8 @@
-//! ns-3's random generator, MRG32k3a (`L'Ecuyer` 1999), as far as profiles need its draws.
+//! ns-3's random generator, MRG32k3a (`L'Ecuyer` 1999), with the operations that profiles need.
 //!
-//! Stream s and substream t of a seed begin s·2^127 + t·2^76 steps after the state that is the seed six
-//! times; a step is a multiplication by a matrix, so a jump is one by a power of it.
+//! Stream s and substream t of a seed begin s·2^127 + t·2^76 steps after the initial state, which is the seed
+//! repeated six times. A step is a multiplication by a matrix, so a jump is a multiplication by a power of
+//! it.
 
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
@@ -20,15 +21,15 @@ pub struct Mrg32k3a {
 }
 
 impl Mrg32k3a {
-    /// Stream 0, substream 1 of `seed`: what ns-3 hands out first.
+    /// Stream 0, substream 1 of `seed`: the first one that ns-3 assigns.
     pub fn first_of(seed: u32) -> Self {
         let seed = [u64::from(seed); 3];
         let [one, two] = steps();
         Mrg32k3a { first: times(jump(one, 76, M1), seed, M1), second: times(jump(two, 76, M2), seed, M2) }
     }
 
-    /// Stream 2^63, substream 1 of `seed`: that of ns-3's variables to which stream 0 is given by hand, since the
-    /// streams below are given out automatically.
+    /// Stream 2^63, substream 1 of `seed`: the stream of ns-3's variables with an explicit stream number 0,
+    /// because the streams below are assigned automatically.
     pub fn first_by_hand(seed: u32) -> Self {
         let Mrg32k3a { first, second } = Mrg32k3a::first_of(seed);
         let [one, two] = steps();
@@ -38,8 +39,8 @@ impl Mrg32k3a {
         }
     }
 
-    /// Substream 1 of `seed` in the `stream`-th stream, counted from 0: what ns-3 hands out to the variables of a run,
-    /// one after another.
+    /// Substream 1 of `seed` in the `stream`-th stream, counted from 0: ns-3 assigns these to the variables
+    /// of a run, one after another.
     pub fn of_stream(seed: u32, stream: u64) -> Self {
         FirstDraws::new(seed, stream).next
     }
@@ -61,21 +62,21 @@ impl Mrg32k3a {
     }
 }
 
-/// The first draws of one stream after another, as of ns-3's variables of which each is made, drawn from once and
-/// thrown away.
+/// The first draws of consecutive streams, as of ns-3 variables that are each created, drawn from once and
+/// discarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstDraws {
-    /// At the beginning of the next stream.
+    /// The beginning of the next stream.
     next: Mrg32k3a,
-    /// From the beginning of a stream to that of the next one.
+    /// The jump from the beginning of a stream to that of the next one.
     jumps: [Matrix; 2],
 }
 
 impl FirstDraws {
-    /// Seeds are below this, and above 0, at which the generator stands still.
+    /// Upper limit of seeds (exclusive). Seeds are above 0, where the generator's state never changes.
     pub const SEEDS: u64 = M2;
 
-    /// From stream `from` of `seed` on, in substream 1.
+    /// The streams from stream `from` of `seed` on, in substream 1.
     pub fn new(seed: u32, from: u64) -> Self {
         let [one, two] = steps();
         let mut draws =
@@ -84,7 +85,7 @@ impl FirstDraws {
         draws
     }
 
-    /// Leaves a stream out.
+    /// Skips a stream.
     pub fn skip(&mut self) {
         self.next.first = times(self.jumps[0], self.next.first, M1);
         self.next.second = times(self.jumps[1], self.next.second, M2);
@@ -164,7 +165,7 @@ mod tests {
         }
         assert_eq!(by_hand, Mrg32k3a { first, second });
         let draws: Vec<u32> = (0..3).map(|_| by_hand.next_u32()).collect();
-        // With which every random mark of ConWeave's recorded runs comes out.
+        // With this state, every random mark of ConWeave's recorded runs is reproduced.
         assert_eq!(draws, [4_107_895_768, 3_905_916_689, 2_357_657_433]);
     }
 }

@@ -1,17 +1,17 @@
-//! Random streams: one per (seed, node, purpose), so that a new consumer moves no other draws.
+//! Random streams: one per (seed, node, purpose), so that a new consumer changes no other draws.
 
 use rand_core::{Rng as _, SeedableRng};
 
 use crate::mrg32k3a::{FirstDraws, Mrg32k3a};
 
-/// A stream of random numbers: of the named and pinned generator of every stream, or draws as ns-3 makes them.
+/// A stream of random numbers: from the pinned generator of every stream, or with the draws of ns-3.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rng {
     /// Xoshiro256++.
     Xoshiro(rand_xoshiro::Xoshiro256PlusPlus),
-    /// Of a stream of its own each.
+    /// The first draw of one stream after another.
     FirstDraws(Box<FirstDraws>),
-    /// Of one stream of ns-3's generator.
+    /// One stream of ns-3's generator.
     Ns3(Box<Mrg32k3a>),
 }
 
@@ -26,7 +26,7 @@ impl Rng {
         }
     }
 
-    /// Leaves out a draw that another simulator makes of this stream; nothing where streams are ours.
+    /// Skips a draw that another simulator makes from this stream; no effect on floodway's own streams.
     pub fn skip(&mut self) {
         if let Rng::FirstDraws(draws) = self {
             draws.skip();
@@ -43,7 +43,7 @@ pub const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Folds `value` into `key`; the order of folds matters.
+/// Folds `value` into `key`; the result depends on the order of folds.
 #[inline]
 pub const fn fold(key: u64, value: u64) -> u64 {
     mix(key ^ value)
@@ -57,13 +57,13 @@ pub fn name_key(name: &str) -> u64 {
     mix(hash)
 }
 
-/// The stream of `purpose` at whatever `key` names (a node, a link direction, a workload's source).
+/// The stream of `purpose` for the object of `key` (a node, a link direction, a workload's source).
 pub fn stream(seed: u64, key: u64, purpose: &str) -> Rng {
     let state = fold(fold(mix(seed), key), name_key(purpose));
     Rng::Xoshiro(rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(state))
 }
 
-/// Uniform in [0, 1), in steps of 2^-53.
+/// A uniform number in [0, 1), in steps of 2^-53.
 pub fn uniform(rng: &mut Rng) -> f64 {
     match rng {
         Rng::Xoshiro(rng) => (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64),

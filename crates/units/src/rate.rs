@@ -25,7 +25,8 @@ impl Rate {
         Rate(n * 1_000_000)
     }
 
-    /// Time to send `bytes` at this rate, rounded up to a picosecond; the longest span where it is longer.
+    /// Time to send `bytes` at this rate, rounded up to a picosecond; the longest span if the time exceeds
+    /// it.
     pub fn time_to_send(self, bytes: Bytes) -> Span {
         let bits = u128::from(bytes.0) * 8_000_000_000_000;
         Span(u64::try_from(bits.div_ceil(u128::from(self.0))).unwrap_or(u64::MAX))
@@ -37,8 +38,8 @@ impl Rate {
         Bytes((bits / 8_000_000_000_000) as u64)
     }
 
-    /// As [`Rate::bytes_in`], by the seconds of ns-3: cut to a 64.64 fixed-point number, then double. A whole number of bytes
-    /// mostly comes out one less.
+    /// As [`Rate::bytes_in`], with the seconds of ns-3: cut to a 64.64 fixed-point number, then converted to
+    /// double. A whole number of bytes mostly becomes one less.
     pub fn bytes_in_ns3_seconds(self, span: Span) -> Bytes {
         let fixed = (u128::from(span.0) << 64) / 1_000_000_000_000;
         let seconds = fixed as f64 / 18_446_744_073_709_551_616.0;
@@ -51,7 +52,7 @@ impl Rate {
         Bytes(bits.div_ceil(8_000_000_000_000) as u64)
     }
 
-    /// Picoseconds a byte, where that is a whole number (every Ethernet rate from 1G to 1.6T).
+    /// Picoseconds per byte, where that is a whole number (every Ethernet rate from 1G to 1.6T).
     pub fn ps_per_byte(self) -> Option<u64> {
         (8_000_000_000_000 % self.0 == 0).then(|| 8_000_000_000_000 / self.0)
     }
@@ -63,10 +64,10 @@ impl Rate {
 }
 
 impl Quanta {
-    /// The longest pause that one frame can name.
+    /// The longest pause of one frame.
     pub const MAX: Quanta = Quanta(u16::MAX);
 
-    /// Length of this pause on a link of `rate` (512 bit times a quantum), rounded up.
+    /// Length of this pause on a link of `rate` (512 bit times per quantum), rounded up.
     pub fn span(self, rate: Rate) -> Span {
         rate.time_to_send(Bytes(u64::from(self.0) * 64))
     }

@@ -1,8 +1,8 @@
 //! The grammar of quantities: a number and a unit, `"10us"`, `"400G"`, `"9.5MiB"`, `"80km"`.
 //!
-//! A number may have a fraction and a power of ten (`"1.5e6B"`) as long as the quantity is whole in the
-//! base unit. A bare number where a unit is due is an error that shows the right spelling. Also serde and JSON Schema for
-//! all quantities, so that every edge speaks the same grammar.
+//! A number may have a fraction and a power of ten (`"1.5e6B"`) if the quantity is whole in the base unit. A
+//! bare number without a required unit is an error that shows the correct spelling. The module also has serde
+//! and JSON Schema for all quantities, so that every interface uses the same grammar.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,17 +14,17 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{Bytes, Length, Quanta, Rate, Span, Time};
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not a {what}: {why}; write it like {example:?}")]
 pub struct UnitError {
-    /// What was written.
+    /// The text as written.
     pub given: String,
-    /// What was due: "time", "rate", "size", "length".
+    /// The expected quantity: "time", "rate", "size", "length".
     pub what: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub why: String,
-    /// A right spelling: of the given quantity, if its unit is recognised.
+    /// A correct spelling: of the given quantity, if its unit is recognised.
     pub example: String,
 }
 
@@ -33,9 +33,9 @@ pub struct UnitError {
 pub(crate) struct Units {
     what: &'static str,
     example: &'static str,
-    /// (suffix, base units in one); the printed ones first, from small to large.
+    /// (suffix, base units in one); the units for printing first, from small to large.
     table: &'static [(&'static str, u64)],
-    /// How many of the table are used for printing.
+    /// Number of entries of the table that are used for printing.
     printed: usize,
 }
 
@@ -83,7 +83,8 @@ pub(crate) const LENGTH: Units =
     Units { what: "length", example: "80km", table: &[("m", 1), ("km", 1_000)], printed: 2 };
 
 impl Units {
-    /// The unit for a wrong one: the same in other letters, or with the words that others add.
+    /// The correct unit for a wrong one: the same in other letter case, or with the extra words that other
+    /// programs use.
     fn unit_for(self, suffix: &str) -> Option<&'static str> {
         let bare = suffix.replace(['\u{b5}', '\u{3bc}'], "u").to_lowercase();
         let stem = ["it/s", "its/s", "/s", "it", "ytes", "yte", "econds", "ec"]
@@ -100,7 +101,7 @@ impl Units {
     }
 }
 
-/// Base units in `text`, exactly.
+/// The exact number of base units in `text`.
 pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
     let error = |why: String| UnitError {
         given: text.to_owned(),
@@ -141,7 +142,7 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
     u64::try_from(value / scale).map_err(|_| too_large())
 }
 
-/// Where the unit begins: at the first letter but that of a power of ten.
+/// The start of the unit: the first letter that is not part of a power of ten.
 fn unit_at(text: &str) -> usize {
     let letter = |from: usize| text[from..].find(char::is_alphabetic).map_or(text.len(), |at| from + at);
     let first = letter(0);
@@ -151,7 +152,7 @@ fn unit_at(text: &str) -> usize {
     }
 }
 
-/// `"1.5e6"` as 15 and the power of ten 5; nothing if it is no number, and no digits if they are too many.
+/// `"1.5e6"` as 15 and the power of ten 5; none if it is not a number, and no digits if there are too many.
 fn decimal(number: &str) -> Option<(Option<u128>, i32)> {
     let (mantissa, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -264,7 +265,7 @@ impl JsonSchema for Quanta {
     }
 }
 
-/// Reads a quantity; a bare number gets an error that shows the unit.
+/// Reads a quantity; a bare number is an error that shows the unit.
 struct Text(Units);
 
 impl Text {

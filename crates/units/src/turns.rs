@@ -1,21 +1,21 @@
-//! A bound for the loops of tests.
+//! A limit of iterations for loops in tests.
 
-/// Counts the turns of a loop, so that one whose end never comes fails with words instead of going on for ever.
+/// Counts the iterations of a loop, so that a loop that never ends fails with a message.
 #[derive(Debug)]
 pub struct Turns {
     left: u32,
 }
 
 impl Turns {
-    /// Of a loop that needs no more turns than this.
+    /// For a loop that needs at most this many iterations.
     pub fn at_most(turns: u32) -> Self {
         Turns { left: turns }
     }
 
-    /// Another turn; true, so that it stands in front of the loop's condition.
+    /// Counts an iteration; returns true, so that it can precede the loop's condition.
     ///
     /// # Panics
-    /// There were as many as the loop can need.
+    /// If the loop has reached its limit.
     #[track_caller]
     pub fn go(&mut self) -> bool {
         assert!(self.left > 0, "the loop has not ended within its bound of turns");

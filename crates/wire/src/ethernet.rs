@@ -1,4 +1,4 @@
-//! Ethernet: addresses, and how a frame ends (IEEE 802.3 §3).
+//! Ethernet: addresses, and the end of a frame (IEEE 802.3 §3).
 
 use etherparse::{EtherType, Ethernet2Header};
 
@@ -22,9 +22,9 @@ impl Mac {
 /// A frame, or its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What is kept of it, FCS included if all is.
+    /// The bytes that are kept, FCS included if all are.
     pub bytes: Vec<u8>,
-    /// Bytes that it has, FCS included.
+    /// Number of bytes of the whole frame, FCS included.
     pub length: usize,
 }
 
@@ -34,18 +34,18 @@ pub(crate) fn header(destination: Mac, source: Mac, ether_type: EtherType) -> Ve
     header.to_bytes().to_vec()
 }
 
-/// Fills a frame up to the smallest one, adds its FCS, and keeps the first `keep` bytes.
+/// Pads a frame to the minimum size, adds its FCS, and keeps the first `keep` bytes.
 pub(crate) fn sealed(mut bytes: Vec<u8>, keep: usize) -> Frame {
     let length = sealed_length(bytes.len());
     bytes.resize(length - FCS, 0);
-    // The FCS goes out with its lowest byte first (802.3 §3.2.9).
+    // The FCS is sent with its lowest byte first (802.3 §3.2.9).
     let fcs = crc32fast::hash(&bytes).to_le_bytes();
     bytes.extend_from_slice(&fcs);
     bytes.truncate(keep);
     Frame { bytes, length }
 }
 
-/// Bytes of the frame that begins with so many, FCS included.
+/// Size of a frame with this number of bytes before padding and FCS, FCS included.
 pub(crate) fn sealed_length(bytes: usize) -> usize {
     (bytes + FCS).max(SMALLEST as usize)
 }
@@ -65,7 +65,7 @@ mod tests {
     fn frames_are_filled_to_64_bytes_and_end_in_their_fcs() {
         let frame = sealed(b"123456789".to_vec(), 1000);
         assert_eq!((frame.bytes.len(), frame.length), (64, 64));
-        // A receiver that runs the CRC over frame and FCS finds the residue of CRC-32.
+        // The CRC over frame and FCS is the residue of CRC-32.
         assert_eq!(crc32fast::hash(&frame.bytes), 0x2144_DF1C);
         assert_eq!(sealed(vec![0; 100], 70), Frame { bytes: vec![0; 70], length: 104 });
     }

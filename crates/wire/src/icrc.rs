@@ -1,11 +1,12 @@
-//! The invariant CRC of RoCEv2 (InfiniBand Annex A17, §A17.3.3): what routers may change counts as ones.
+//! The invariant CRC of RoCEv2 (InfiniBand Annex A17, §A17.3.3): fields that routers may change count as
+//! ones.
 
 use crc32fast::Hasher;
 
 /// Bytes of the ICRC.
 pub(crate) const LENGTH: usize = 4;
 
-/// A field that counts as ones: its place in the IPv4 header and what follows it.
+/// A field that counts as ones: its position in the IPv4 header and the headers after it.
 const MASKED: [usize; 7] = [
     1,  // DSCP and ECN
     8,  // time to live
@@ -14,10 +15,10 @@ const MASKED: [usize; 7] = [
     27, 32, // FECN, BECN and the reserved bits beside them
 ];
 
-/// The ICRC, in the order in which it is sent, of what goes from the IPv4 header to the pad.
+/// The ICRC of the bytes from the IPv4 header to the pad, in the order in which it is sent.
 pub(crate) fn icrc(packet: &[u8]) -> [u8; LENGTH] {
     let mut hasher = Hasher::new();
-    // Stands for InfiniBand's local route header, which RoCE does not have.
+    // In place of InfiniBand's local route header, which RoCE does not have.
     hasher.update(&[0xFF; 8]);
     let mut from = 0;
     for at in MASKED {

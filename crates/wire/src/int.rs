@@ -1,29 +1,29 @@
-//! In-band telemetry in data packets, and in the replies that give it back: a count and five records, as much
-//! as HPCC's header has.
+//! In-band telemetry in data packets, and in the replies that return it: a count and five records, the number
+//! of HPCC's header.
 //!
 //! ```text
 //! count 2 | five times: rate 4 bits, time 24 bits, sent 20 bits, queue 16 bits
 //! ```
 //! The fields of a record and their widths are those of HPCC's paper (Li et al. 2019, Fig. 7); the codes of
-//! rates and what is counted in are ours. Records that were not written are zeros.
+//! rates and the units of the other fields are floodway's own. Unused records are zeros.
 
 use floodway_units::{Bytes, Rate, Time};
 
-/// Records in a packet.
+/// Number of records in a packet.
 const RECORDS: usize = 5;
-/// Bytes in a packet.
+/// Number of bytes in a packet.
 pub const LENGTH: usize = 2 + 8 * RECORDS;
 
-/// Rates in Gbit/s whose codes are 1, 2, and so on; others have 0.
+/// Rates in Gbit/s with the codes 1, 2, and so on; other rates have 0.
 const RATES: [u64; 9] = [10, 25, 40, 50, 100, 200, 400, 800, 1600];
-/// A time counts nanoseconds.
+/// Picoseconds per unit of time: the unit is a nanosecond.
 const PICOSECONDS: u64 = 1000;
-/// What was sent counts in these bytes.
+/// Unit of the bytes sent, in bytes.
 const SENT_UNIT: u64 = 128;
-/// A queue counts in these bytes.
+/// Unit of a queue, in bytes.
 const QUEUE_UNIT: u64 = 80;
 
-/// What the egress ports on the way have written.
+/// The records that the egress ports on the path have written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
     count: u16,
@@ -31,8 +31,8 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// The next port writes: its link's rate, when the packet starts on the wire, bytes sent before it, bytes
-    /// left behind in the queues. The sixth port and those behind it are counted only.
+    /// Adds the record of the next port: its link's rate, the time when the packet starts on the wire, the
+    /// bytes sent before it, the bytes left in the queues. The sixth port and later ones are only counted.
     pub fn push(&mut self, rate: Rate, time: Time, sent: u64, queue: Bytes) {
         if let Some(record) = self.records.get_mut(usize::from(self.count)) {
             *record = code(rate) << 60
@@ -43,7 +43,7 @@ impl Stack {
         self.count = self.count.saturating_add(1);
     }
 
-    /// As a packet carries it.
+    /// The bytes in the packet.
     pub fn bytes(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let (count, records) = bytes.split_at_mut(2);

@@ -1,9 +1,9 @@
-//! What a packet costs on the link and in a buffer, and the bytes that it would have.
+//! Sizes of a packet on the link and in a buffer, and its bytes.
 //!
-//! A frame is what buffers hold, FCS included; on an Ethernet link each also takes 20 bytes of
+//! A frame is the packet in a buffer, FCS included; on an Ethernet link each frame also takes 20 bytes of
 //! preamble and gap. The ns-3 formats charge one size for both, as those simulators do.
 //!
-//! The layouts are those of RoCEv2 on Ethernet whatever is charged: a capture shows frames as they are.
+//! The layouts are those of RoCEv2 on Ethernet whatever size is charged: a capture shows real frames.
 #![forbid(unsafe_code)]
 
 pub mod ethernet;
@@ -33,38 +33,38 @@ const AETH: u64 = 4;
 /// Reserved bytes of a CNP.
 const CNP: u64 = 16;
 
-/// Which headers packets carry.
+/// Headers of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// RoCEv2 over Ethernet, with FCS, preamble and gap.
     #[default]
     Ethernet,
-    /// As the HPCC ns-3 simulator charges: payload + 48, ACK 60, PFC 43.
+    /// The sizes of the HPCC ns-3 simulator: payload + 48, ACK 60, PFC 43.
     HpccNs3,
-    /// As the ns-3 simulator of SWING's authors charges: payload + 52, ACK 52, PFC 24.
+    /// The sizes of the ns-3 simulator of SWING's authors: payload + 52, ACK 52, PFC 24.
     SwingNs3,
 }
 
 /// Bytes of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// As buffers hold it.
+    /// Size in buffers.
     pub frame: Bytes,
-    /// As the link carries it.
+    /// Size on the link.
     pub wire: Bytes,
 }
 
-/// What data packets carry for a rate control, and replies give back.
+/// Data that packets carry for a rate control, and replies return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Telemetry {
     /// Nothing.
     #[default]
     None,
-    /// When they were sent.
+    /// The time at which they were sent.
     Timestamp,
-    /// What the egress ports on the way write (INT): five records of 8 bytes and a count of 2, as HPCC's
-    /// header; longer ways ride free.
+    /// The records that the egress ports on the path write (INT): five records of 8 bytes and a count of 2,
+    /// as in HPCC's header. The records of further hops add no bytes.
     Int,
 }
 
@@ -84,8 +84,8 @@ impl Format {
         }
     }
 
-    /// Bytes that telemetry adds to a data packet. The NICs of an Ethernet keep the times of sending
-    /// themselves; the ns-3 models carry them.
+    /// Bytes that telemetry adds to a data packet. NICs on Ethernet store the times of sending themselves; in
+    /// the ns-3 models packets carry them.
     pub fn telemetry(self, telemetry: Telemetry) -> Bytes {
         match (telemetry, self) {
             (Telemetry::None, _) | (Telemetry::Timestamp, Format::Ethernet) => Bytes::ZERO,
@@ -119,7 +119,7 @@ impl Format {
         }
     }
 
-    /// A link control frame (PFC and its like).
+    /// A link control frame (PFC and similar ones).
     pub fn link_control(self) -> Size {
         match self {
             Format::Ethernet => ethernet(SMALLEST),
@@ -128,7 +128,7 @@ impl Format {
         }
     }
 
-    /// The largest frame as buffers hold it, where full packets carry `mtu` bytes: "MTU" in sizing formulas.
+    /// The largest frame in buffers, where full packets carry `mtu` bytes: "MTU" in sizing formulas.
     pub fn largest_frame(self, mtu: Bytes, telemetry: Telemetry) -> Bytes {
         self.data_with(mtu, true, telemetry).frame
     }

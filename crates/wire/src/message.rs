@@ -1,30 +1,31 @@
-//! Messages between the two ends of a queue pair, such as the credits of a rate control: no standard has bytes for them.
+//! Messages between the two ends of a queue pair, such as the credits of a rate control. No standard defines
+//! their bytes.
 //!
 //! ```text
 //! Ethernet 14 | IPv4 20 | UDP 8 | kind 1 | flags 1 | number 8 | time 8 | zeros | FCS 4
 //! ```
-//! Without zeros it is the smallest frame.
+//! Without zeros it has the minimum frame size.
 
 use crate::ethernet::{Frame, sealed};
 use crate::udp::Datagram;
 
-/// A UDP port of the range that is for private use (RFC 6335 §6); Wireshark has no protocol for it.
+/// A UDP port of the range for private use (RFC 6335 §6); Wireshark has no protocol for it.
 pub const PORT: u16 = 64_791;
-/// Flag of a message that ports may hold back and drop.
+/// Flag of a message that ports may delay and drop.
 const METERED: u8 = 1;
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is, by the numbers of those who exchange it.
+    /// Its kind, by the numbers that sender and receiver define.
     pub kind: u8,
-    /// Ports with a meter may hold it back and drop it.
+    /// Ports with a meter may delay and drop it.
     pub metered: bool,
     /// A number that it carries.
     pub number: u64,
     /// An instant that it carries, in picoseconds.
     pub time: u64,
-    /// Bytes beyond the smallest frame; they are zeros.
+    /// Number of bytes beyond the minimum frame size; they are zeros.
     pub padding: u8,
 }
 

@@ -1,6 +1,7 @@
-//! Files of captured frames, as Wireshark, tshark and scapy read them (pcapng, draft-ietf-opsawg-pcapng).
+//! Files of captured frames for Wireshark, tshark and scapy (pcapng, draft-ietf-opsawg-pcapng).
 //!
-//! The blocks are those of the library `pcap-file`; here is what a capture of a simulation says in them.
+//! The library `pcap-file` defines the blocks; this module defines their contents for a capture of a
+//! simulation.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,47 +16,47 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 
-/// Time stamps count nanoseconds: Wireshark 4.0 computes picoseconds in 64 bits, too few beyond 18 ms of a
-/// second, and the library knows no others.
+/// Time stamps count nanoseconds: Wireshark 4.0 computes picoseconds in 64 bits, which overflow beyond 18 ms
+/// of a second, and the library supports no others.
 const RESOLUTION: u8 = 9;
 const PICOSECONDS: u64 = 1000;
 
-/// Options and records have lengths of 16 bits; of a longer text so many bytes are kept.
+/// Maximum length of a text: options and records have lengths of 16 bits, so longer texts are cut.
 const LONGEST: usize = 60_000;
 
-/// Why writing cannot fail.
+/// The reason why writing cannot fail.
 const SOUND: &str = "memory takes every byte, and interfaces come before their frames";
 
-/// A file in the making.
+/// A file that is being written.
 pub struct Writer {
     file: PcapNgWriter<Vec<u8>>,
 }
 
-/// What sends the frames of a capture.
+/// An interface: the sender of the frames of a capture.
 #[derive(Clone, Debug)]
 pub struct Interface<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it is.
+    /// Its description.
     pub description: &'a str,
-    /// Bits a second.
+    /// Speed in bit/s.
     pub speed: u64,
-    /// Of each frame at most so many bytes are kept.
+    /// Maximum number of bytes that are kept of each frame.
     pub keep: u32,
 }
 
 /// A frame of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// Place of its interface in the order in which they were added.
+    /// Index of its interface in the order in which they were added.
     pub interface: u32,
-    /// When, in picoseconds; the file has nanoseconds, rounded down.
+    /// The time in picoseconds; the file has nanoseconds, rounded down.
     pub time: u64,
-    /// What is kept of it.
+    /// The bytes that are kept.
     pub bytes: &'a [u8],
-    /// Bytes that it has.
+    /// Number of bytes of the whole frame.
     pub length: usize,
-    /// Shown beside it; empty for none.
+    /// A comment that is shown beside it; empty for none.
     pub comment: &'a str,
 }
 
@@ -63,7 +64,7 @@ impl Writer {
     /// A file of one section, written by `application`.
     pub fn new(application: &str) -> Self {
         let section = SectionHeaderBlock {
-            // Little-endian the library swaps the halves of the times of statistics.
+            // In little-endian order, the library swaps the halves of the times of statistics.
             endianness: Endianness::Big,
             options: vec![SectionHeaderOption::UserApplication(application.to_owned().into())],
             ..SectionHeaderBlock::default()
@@ -71,7 +72,7 @@ impl Writer {
         Writer { file: PcapNgWriter::with_section_header(Vec::new(), section).expect(SOUND) }
     }
 
-    /// Adds an interface; all come before the packets.
+    /// Adds an interface; all interfaces precede the packets.
     pub fn interface(&mut self, interface: &Interface<'_>) {
         self.add(InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
@@ -111,8 +112,8 @@ impl Writer {
         });
     }
 
-    /// Says at the end, of the interface at a place, how many frames it has sent until `time`, in
-    /// picoseconds, and how many of them are not in the file.
+    /// Adds the statistics of an interface at the end: the number of frames that it has sent until `time`, in
+    /// picoseconds, and the number of them that are not in the file.
     ///
     /// # Panics
     /// If the interface has not been added.
@@ -137,7 +138,7 @@ impl Writer {
     }
 }
 
-/// What is kept of a text: whole letters.
+/// The part of a text that is kept: whole characters.
 fn text(text: &str) -> Cow<'_, str> {
     let end = (0..=text.len().min(LONGEST)).rev().find(|&end| text.is_char_boundary(end));
     text[..end.unwrap_or(0)].into()
@@ -155,7 +156,7 @@ mod tests {
     const STATISTICS: u32 = 5;
     const PACKET: u32 = 6;
 
-    /// Kind and body of each block, as a reader walks through them who knows the standard alone.
+    /// Kind and body of each block, read with the standard alone.
     fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
         let word = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes"));
         let (mut at, mut found) = (0, Vec::new());

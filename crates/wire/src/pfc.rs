@@ -15,8 +15,8 @@ const ETHER_TYPE: EtherType = EtherType(0x8808);
 /// Pause by priority.
 const OPCODE: u16 = 0x0101;
 
-/// A frame from the port `source`: `enabled` has a bit for each class that it names, `times` their
-/// pauses in quanta of 512 bit times, 0 to resume.
+/// A frame from the port `source`: `enabled` has a bit for each class that it names, `times` their pauses in
+/// quanta of 512 bit times, 0 to resume.
 pub fn frame(source: Mac, enabled: u8, times: [u16; 8], keep: usize) -> Frame {
     let mut bytes = header(DESTINATION, source, ETHER_TYPE);
     for word in [OPCODE, u16::from(enabled)].into_iter().chain(times) {

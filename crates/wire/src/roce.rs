@@ -28,21 +28,21 @@ const ACK: u8 = 0x1F;
 /// Syndrome of a NAK for a sequence error.
 const NAK: u8 = 0x60;
 
-/// What every packet has.
+/// Headers of every packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
     /// Its ends.
     pub datagram: Datagram,
-    /// Queue pair that it goes to, 24 bits.
+    /// Destination queue pair, 24 bits.
     pub queue_pair: u32,
-    /// Sequence number, of which 24 bits are sent: of an ACK the last one that has arrived, of a NAK the
+    /// Sequence number, of which 24 bits are sent: in an ACK the last one that has arrived, in a NAK the
     /// expected one.
     pub psn: u64,
-    /// Telemetry, where it has any.
+    /// Telemetry, if it has any.
     pub telemetry: Option<Stack>,
 }
 
-/// What it carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A part of an RDMA WRITE.
@@ -60,13 +60,13 @@ pub enum Body {
     },
     /// A cumulative acknowledgement.
     Ack {
-        /// What it answers was marked.
+        /// The acknowledged packet was marked.
         congested: bool,
     },
-    /// Asks for a packet again.
+    /// A request to send a packet again.
     Nak,
-    /// As `Nak`; the message number of its AETH names what has arrived out of order, which is no part of the
-    /// standard.
+    /// As `Nak`; the message number of its AETH is that of the packet that has arrived out of order, which is
+    /// not part of the standard.
     Sack {
         /// Its sequence number, of which 24 bits are sent.
         seen: u64,
@@ -84,7 +84,7 @@ pub fn frame(headers: &Headers, body: &Body, keep: usize) -> Frame {
     let mut transport = extension(body);
     transport.extend(headers.telemetry.iter().flat_map(Stack::bytes));
     transport.resize(transport.len() + payload + pad, 0);
-    // RoCEv2 goes without the checksum of UDP, since it has the ICRC.
+    // RoCEv2 has no UDP checksum, because it has the ICRC.
     let mut bytes = headers.datagram.begin(PORT, BTH + transport.len() + icrc::LENGTH);
     bytes.extend_from_slice(&bth(headers, body, pad));
     bytes.extend_from_slice(&transport);
@@ -93,7 +93,7 @@ pub fn frame(headers: &Headers, body: &Body, keep: usize) -> Frame {
     sealed(bytes, keep)
 }
 
-/// Bytes of payload, and of the pad that fills it to a multiple of four.
+/// Number of bytes of payload, and of the pad that fills it to a multiple of four.
 fn payload(body: &Body) -> (usize, usize) {
     match *body {
         Body::Write { payload, .. } => (usize::from(payload), usize::from(payload.wrapping_neg() & 3)),
@@ -122,7 +122,7 @@ fn opcode(body: &Body) -> u8 {
     }
 }
 
-/// What follows the BTH: the RETH, the AETH, or a CNP's reserved bytes.
+/// The header after the BTH: the RETH, the AETH, or a CNP's reserved bytes.
 fn extension(body: &Body) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16);
     match *body {
@@ -132,7 +132,7 @@ fn extension(body: &Body) -> Vec<u8> {
             bytes.extend_from_slice(&message.to_be_bytes());
         }
         Body::Write { .. } => {}
-        // The number of messages behind the syndrome is 0.
+        // The message number after the syndrome is 0.
         Body::Ack { .. } => bytes.extend_from_slice(&[ACK, 0, 0, 0]),
         Body::Nak => bytes.extend_from_slice(&[NAK, 0, 0, 0]),
         Body::Sack { seen } => {

@@ -1,11 +1,11 @@
-//! UDP over IPv4 over Ethernet: what RoCEv2 packets and messages begin with.
+//! UDP over IPv4 over Ethernet: the first headers of RoCEv2 packets and messages.
 
 pub use etherparse::IpEcn;
 use etherparse::{EtherType, IpDscp, IpNumber, Ipv4Header, UdpHeader};
 
 use crate::ethernet::{Mac, header};
 
-/// Who sends a datagram to whom, and how the network treats it.
+/// Sender and receiver of a datagram, and its treatment by the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
     /// Sending and receiving port of this hop.
@@ -14,25 +14,25 @@ pub struct Datagram {
     pub addresses: [u32; 2],
     /// Distinguishes flows for routing by hash.
     pub source_port: u16,
-    /// Chooses the class, 6 bits.
+    /// Selects the class, 6 bits.
     pub dscp: u8,
     /// Its mark.
     pub ecn: IpEcn,
-    /// Hops that it may still go.
+    /// Number of remaining hops.
     pub ttl: u8,
 }
 
 impl Datagram {
-    /// The frame up to a payload of `length` bytes, without a checksum of UDP.
+    /// The frame up to a payload of `length` bytes, without a UDP checksum.
     pub(crate) fn begin(&self, destination_port: u16, length: usize) -> Vec<u8> {
         self.begin_with(self.udp(destination_port, length))
     }
 
-    /// The frame up to and with `payload`, with the checksum of UDP.
+    /// The frame up to and including `payload`, with the UDP checksum.
     pub(crate) fn with(&self, destination_port: u16, payload: &[u8]) -> Vec<u8> {
         let mut udp = self.udp(destination_port, payload.len());
         let ends = self.addresses.map(u32::to_be_bytes);
-        // It fails for payloads that no frame has; 0 then means that there is no checksum.
+        // It fails only for payloads larger than any frame; 0 means that there is no checksum.
         udp.checksum = udp.calc_checksum_ipv4_raw(ends[0], ends[1], payload).unwrap_or(0);
         let mut bytes = self.begin_with(udp);
         bytes.extend_from_slice(payload);
@@ -53,7 +53,7 @@ impl Datagram {
         bytes
     }
 
-    /// RFC 791; never fragmented, so that the identification may be 0 (RFC 6864).
+    /// RFC 791; never fragmented, so the identification may be 0 (RFC 6864).
     fn ipv4(&self, segment: u16) -> Ipv4Header {
         let [source, destination] = self.addresses.map(u32::to_be_bytes);
         let mut header = Ipv4Header {
@@ -76,7 +76,7 @@ impl Datagram {
 pub(crate) mod tests {
     use super::*;
 
-    /// That of a message, for the tests of all that is sent in one.
+    /// The datagram of a message, for the tests of all contents.
     pub(crate) const DATAGRAM: Datagram = Datagram {
         macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
         addresses: [0x0100_0001, 0x0100_0002],
@@ -86,7 +86,7 @@ pub(crate) mod tests {
         ttl: 63,
     };
 
-    /// The ones' complement sum of 16 bits each, of an even number of bytes.
+    /// The ones' complement sum of the 16-bit words of an even number of bytes.
     fn sum(bytes: &[u8]) -> u32 {
         let words = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
         let sum: u32 = words.sum();
@@ -105,7 +105,7 @@ pub(crate) mod tests {
     fn the_sum_of_pseudo_header_and_datagram_is_all_ones() {
         for n in 0..100u8 {
             let bytes = DATAGRAM.with(0xFD17, &[n, 1, 2, 3, 0xFF, 0xFE]);
-            // Addresses, protocol and length count beside the bytes of UDP (RFC 768).
+            // The checksum also covers addresses, protocol and length (RFC 768).
             let pseudo = [&bytes[26..34], &[0, 17], &bytes[38..40], &bytes[34..]].concat();
             assert_eq!((sum(&pseudo), &bytes[36..40]), (0xFFFF, &[0xFD, 0x17, 0, 14][..]));
         }

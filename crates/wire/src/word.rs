@@ -1,9 +1,9 @@
-//! Link control frames for which no standard has bytes: credits and congestion notifications between neighbours.
+//! Link control frames without a standard encoding: credits and congestion notifications between neighbours.
 //!
 //! ```text
 //! destination 6 | source 6 | 88-B5 | kind 1 | class 1 | value 8 | zeros | FCS 4
 //! ```
-//! The type is the first of those that IEEE 802 leaves to local experiments.
+//! The type is the first of those that IEEE 802 reserves for local experiments.
 
 use etherparse::EtherType;
 
@@ -12,14 +12,14 @@ use crate::ethernet::{Frame, Mac, header, sealed};
 /// IEEE 802 local experimental type 1.
 const ETHER_TYPE: EtherType = EtherType(0x88B5);
 
-/// What a frame says.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Bytes that may be sent in all.
+    /// Total number of bytes that may be sent.
     Credit(u64),
-    /// Bytes that were sent in all.
+    /// Total number of bytes that were sent.
     Sent(u64),
-    /// A congestion point's word to its neighbour upstream.
+    /// A congestion point's notification to its upstream neighbour.
     Region,
 }
 

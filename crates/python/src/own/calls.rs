@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::guard::guarded;
 
-/// A run: what stops it, and what its names come from.
+/// A run: its control, and the source of its names.
 pub type Run<'a> = (&'a Arc<Control>, &'a Blueprint);
 
-/// A piece of work during which users' code may be called, on the thread that does it.
+/// A task during which users' code may be called, on the thread that executes it.
 #[derive(Default)]
 pub struct Work {
     control: Option<Arc<Control>>,
@@ -28,15 +28,15 @@ pub struct Work {
 
 /// The first exception that users' code has raised.
 pub struct Fault {
-    /// What was called, such as `MyControl.on_ack`.
+    /// The method that was called, such as `MyControl.on_ack`.
     pub call: String,
-    /// The line that the error is about, where it has no traceback.
+    /// The line of the error, where it has no traceback.
     pub line: Option<String>,
-    /// Of which flow or at which port, if that is known.
+    /// The flow or port, if it is known.
     pub place: Option<String>,
-    /// When, in simulated time; none before the run.
+    /// The simulated time; none before the run.
     pub at: Option<Time>,
-    /// What it raised.
+    /// The exception.
     pub error: PyErr,
 }
 
@@ -44,8 +44,8 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Work>>> = const { RefCell::new(None) };
 }
 
-/// Does `work` of a run, or of none yet, without the interpreter's lock; the first exception of users' code in it is raised when
-/// it is done.
+/// Executes `work` of a run, or before one, without the interpreter's lock; afterwards raises the first
+/// exception of users' code in it.
 pub fn watched<T: Send>(
     py: Python<'_>,
     run: Option<Run<'_>>,
@@ -70,7 +70,7 @@ pub fn watched<T: Send>(
     }
 }
 
-/// Gives the thread back what it did before, also where work unwinds.
+/// Restores the thread's previous task, also on unwinding.
 struct PutBack(Option<Arc<Work>>);
 
 impl Drop for PutBack {
@@ -91,12 +91,12 @@ impl Work {
         work
     }
 
-    /// That of this thread.
+    /// The task of this thread.
     pub fn current() -> Option<Arc<Work>> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Has users' code failed, so that nothing is called any more?
+    /// Whether users' code has failed, so that nothing is called any more.
     pub fn is_over(&self) -> bool {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -114,7 +114,7 @@ impl Work {
         }
     }
 
-    /// The flow of a queue pair as results name it: workload, source and number.
+    /// The flow of a queue pair by its name in results: workload, source and number.
     pub fn flow_name(&self, qp: &QpInfo) -> Option<String> {
         let workload = self.workloads.get(qp.workload as usize)?;
         Some(format!("{workload}:{}:{}", self.nodes.get(qp.source.index())?, qp.number))

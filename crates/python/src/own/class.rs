@@ -1,4 +1,5 @@
-//! A class of users as a mechanism: its parameters, what it overrides, and how its objects are made and called.
+//! A users' class as a mechanism: its parameters, the methods that it overrides, and the creation and calls
+//! of its objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,15 +17,15 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Fault, Work};
 
-/// Whether any class was registered: names for messages are only made where they may be needed.
+/// Whether any class was registered: names for messages are created only where they may be needed.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Has a program registered any class?
+/// Whether a program has registered any class.
 pub fn are_any() -> bool {
     ANY.load(Ordering::Relaxed)
 }
 
-/// What kind of value a parameter takes.
+/// The type of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Int,
@@ -37,7 +38,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// By the name of its type in Python.
+    /// The type by its name in Python.
     fn of(name: &str) -> Option<Self> {
         match name {
             "int" => Some(Kind::Int),
@@ -98,25 +99,25 @@ impl Kind {
 /// A parameter of a class.
 #[derive(Clone, Debug)]
 struct Parameter {
-    /// As scenarios spell it.
+    /// Its name in scenarios.
     key: &'static str,
-    /// As the class does.
+    /// Its name in the class.
     attribute: String,
     kind: Kind,
     default: Option<Value>,
 }
 
-/// A class that was registered.
+/// A registered class.
 pub struct Class {
-    /// Its own name, for messages.
+    /// Its name, for messages.
     name: String,
     object: Py<PyAny>,
     parameters: Vec<Parameter>,
     /// Names of the methods that it overrides.
     overrides: Vec<String>,
-    /// Why no scenario can choose it, if so.
+    /// The reason why no scenario can choose it, if so.
     fault: Option<String>,
-    /// What its machines cannot work without.
+    /// The requirements of its machines.
     pub needs: &'static [Need],
     /// The signals of its machines to senders.
     pub signal_kinds: &'static [SignalKind],
@@ -134,7 +135,8 @@ impl Class {
         ANY.store(true, Ordering::Relaxed);
         let wrong = |what: String| PyTypeError::new_err(what);
         let parameter = |(key, attribute, kind, default): (String, String, String, Option<String>)| {
-            let kind = Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is no type of a parameter")))?;
+            let kind =
+                Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is not a type of a parameter")))?;
             let default = default.map(|json| serde_json::from_str(&json)).transpose();
             let default = default.map_err(|error| wrong(format!("{key}: {error}")))?;
             Ok(Parameter { key: key.leak(), attribute, kind, default })
@@ -167,18 +169,18 @@ impl Class {
         })
     }
 
-    /// The line of the class, `FILE:LINE`, that an error without a traceback is about, where it can be found.
+    /// The line of the class, `FILE:LINE`, for an error without a traceback, if it can be found.
     fn line_of(&self, py: Python<'_>, method: &str, error: &PyErr) -> Option<String> {
         let find = py.import("floodway.mechanisms").and_then(|module| module.getattr("line_of")).ok()?;
         find.call1((&self.object, method, error.value(py).to_string())).ok()?.extract().ok()?
     }
 
-    /// Does it have a method of its own by this name?
+    /// Whether it has its own method of this name.
     pub fn overrides(&self, method: &str) -> bool {
         self.overrides.iter().any(|name| name == method)
     }
 
-    /// What users read of it. `definition` is its parameters' name in the JSON Schema.
+    /// Its page for users. `definition` is its parameters' name in the JSON Schema.
     fn page(&self, head: String, definition: String) -> Page {
         let keys = self.parameters.iter().map(|parameter| parameter.key).collect();
         let mut properties = Map::new();
@@ -210,7 +212,7 @@ impl Class {
         }
     }
 
-    /// Values out of what a scenario says, with defaults.
+    /// Values from the settings of a scenario, with defaults.
     fn read(&self, values: Value) -> Result<Map<String, Value>, ReadFault> {
         if let Some(fault) = &self.fault {
             return Err(ReadFault::Message(fault.clone()));
@@ -237,7 +239,8 @@ impl Class {
     }
 }
 
-/// What makes a class a mechanism of a slot: its page, and how a scenario's values become its parameters.
+/// The entry of a class as a mechanism of a slot: its page, and the conversion of a scenario's values into
+/// its parameters.
 pub fn entry<T: ?Sized + 'static>(
     slot_and_name: String,
     head: String,
@@ -260,13 +263,13 @@ pub struct Described {
     /// Methods.
     #[pyo3(item)]
     pub overrides: Vec<String>,
-    /// What it cannot work without.
+    /// Its requirements.
     #[pyo3(item)]
     pub needs: Vec<String>,
     /// Its signals to senders.
     #[pyo3(item)]
     pub tells: Vec<String>,
-    /// Why no scenario can choose it, if so.
+    /// The reason why no scenario can choose it, if so.
     #[pyo3(item)]
     pub fault: Option<String>,
 }
@@ -285,13 +288,13 @@ impl Serialize for Chosen {
     }
 }
 
-/// An object of a class, at work in a run or before one.
+/// An object of a class, in a run or before one.
 pub struct Object {
     class: Arc<Class>,
     work: Option<Arc<Work>>,
-    /// Of which flow, or at which port.
+    /// The flow or port.
     place: Option<String>,
-    /// None once some code of the run has failed: nothing is called any more.
+    /// None once any users' code of the run has failed: nothing is called any more.
     alive: Option<Py<PyAny>>,
 }
 
@@ -322,7 +325,7 @@ impl Object {
         made
     }
 
-    /// Calls users' code, unless some has failed already; what it raises ends the run.
+    /// Calls users' code, unless any has failed already; an exception ends the run.
     pub fn call<T>(
         &mut self,
         name: &'static str,
@@ -335,11 +338,11 @@ impl Object {
         })
     }
 
-    /// When the object wants to be called, as `timer_ps` says after a call at `now`.
+    /// The next timeout of the object, from `timer_ps` after a call at `now`.
     pub fn timer_after(name: &str, object: &Bound<'_, PyAny>, now: Time) -> PyResult<Option<Time>> {
         let timer = whole(&object.getattr(intern!(object.py(), "timer_ps"))?, "timer_ps")?.map(Time);
         match timer {
-            // It would come again and again, and time stand still.
+            // The timer would expire again and again at the same instant.
             Some(at) if name == "on_timer" && at <= now => Err(PyValueError::new_err(format!(
                 "timer_ps = {}; allowed in on_timer: later than now, {}, or None",
                 at.0, now.0
@@ -348,7 +351,7 @@ impl Object {
         }
     }
 
-    /// The time that `timer_ps` named has come.
+    /// Clears the timer when the time in `timer_ps` is reached.
     pub fn clear_timer(&mut self, now: Time) {
         self.call("on_timer", now, |object| {
             object.setattr(intern!(object.py(), "timer_ps"), object.py().None())

@@ -15,7 +15,7 @@ use pyo3::types::{PyList, PyString};
 use super::class::{Chosen, Described, Object, entry};
 use super::views::{Packet, Port, Queue};
 
-/// Makes a class a congestion point of scenarios; `head` is its page.
+/// Registers a class as a congestion point of scenarios; `head` is its page.
 #[pyfunction]
 pub fn register_congestion_point(
     name: &str,
@@ -74,7 +74,7 @@ pub struct Cp {
     overrides: Overrides,
 }
 
-/// Which methods the class overrides.
+/// The methods that the class overrides.
 #[allow(clippy::struct_excessive_bools, reason = "each is a method of its own")]
 struct Overrides {
     enqueue: bool,
@@ -85,8 +85,8 @@ struct Overrides {
 }
 
 impl Cp {
-    /// Calls a method with its arguments, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
-    /// `answer` makes of what it returns.
+    /// Calls a method with its arguments, and sends the CNPs that it requests to the source of the current
+    /// packet; returns the result of `answer` for its return value.
     fn call<T>(
         &mut self,
         name: &'static str,
@@ -105,7 +105,7 @@ impl Cp {
         Some(answer)
     }
 
-    /// Calls a method that may mark the packet in hand.
+    /// Calls a method that may mark the current packet.
     fn marks(
         &mut self,
         name: &'static str,
@@ -118,7 +118,7 @@ impl Cp {
     }
 }
 
-/// What a method says of the packet: to mark it CE, or not.
+/// The return value of a method for the packet: mark it CE, or not.
 fn mark_of(answer: &Bound<'_, PyAny>, method: &str, p: &PacketView) -> PyResult<Mark> {
     let is_marked = if answer.is_none() {
         false
@@ -137,18 +137,18 @@ fn put_down<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     Ok(object.getattr(intern!(object.py(), "_cnps"))?.cast_into::<PyList>()?)
 }
 
-/// A method in which `send_cnp` cannot send has not called it.
+/// Checks that a method in which `send_cnp` is not allowed has not called it.
 fn sends_none(method: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if put_down(object)?.is_empty() {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
-        "send_cnp in {method}; allowed: in on_enqueue, on_dequeue and on_removed, for the packet in hand"
+        "send_cnp in {method}; allowed: in on_enqueue, on_dequeue and on_removed, for the current packet"
     )))
 }
 
-/// Sends the CNPs that `send_cnp` has put down, which are for the flow of the packet in hand: another number may by now be
-/// another flow's, or none.
+/// Sends the CNPs that `send_cnp` has stored, which are for the flow of the current packet: another number
+/// may now belong to another flow, or to none.
 fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<FlowId>) -> PyResult<()> {
     let cnps = put_down(object)?;
     if cnps.is_empty() {
@@ -158,8 +158,8 @@ fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<Fl
         let (flow, rate, window, degree) = cnp.extract::<(i128, Option<u64>, Option<u64>, f32)>()?;
         let Some(flow) = in_hand.filter(|hand| i128::from(hand.0) == flow) else {
             let allowed = in_hand.map_or_else(
-                || String::from("nothing, as no packet is in hand here"),
-                |hand| format!("{}, the flow of the packet in hand", hand.0),
+                || String::from("nothing, because there is no current packet here"),
+                |hand| format!("{}, the flow of the current packet", hand.0),
             );
             return Err(PyValueError::new_err(format!("send_cnp({flow}); allowed: {allowed}")));
         };

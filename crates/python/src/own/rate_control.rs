@@ -13,10 +13,10 @@ use pyo3::types::PyString;
 use super::class::{Chosen, Described, Object, entry, whole};
 use super::views::{Ack, Cnp, Flow, Loss, Sent};
 
-/// The least time between two CNPs to a class that reacts to them. Source: DCQCN's N.
+/// The minimum time between two CNPs to a class that reacts to them. Source: DCQCN's N.
 const CNP_INTERVAL: Span = Span::us(50);
 
-/// Makes a class a rate control of scenarios; `head` is its page.
+/// Registers a class as a rate control of scenarios; `head` is its page.
 #[pyfunction]
 pub fn register_rate_control(
     name: &str,
@@ -94,7 +94,7 @@ impl Rp {
     }
 }
 
-/// What the object allows now.
+/// The current allowance of the object.
 fn allowance_of(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
     let py = object.py();
     let rate = whole(&object.getattr(intern!(py, "rate_bps"))?, "rate_bps")?;
@@ -138,7 +138,7 @@ impl ReactionPoint for Rp {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        // It is over; the object sets it again if it wants another.
+        // It has expired; the object sets it again if it needs another one.
         self.timer = None;
         self.object.clear_timer(now);
         self.call("on_timer", now, now.0);

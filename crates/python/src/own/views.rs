@@ -1,4 +1,4 @@
-//! Views passed to users' code: plain values of one moment, which stay as they are.
+//! Views passed to users' code: plain values of one instant, which do not change.
 
 use floodway_mechanisms::slots::{self, AckView, IntHop, LossView, Mark, PacketView, QpInfo, QueueView};
 use floodway_units::{Bytes, Time};
@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 
 use super::calls::Work;
 
-/// A queue pair as its rate control begins: what is fixed about it.
+/// The constant properties of a queue pair, at the start of its rate control.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Flow {
-    /// Its first flow as results name it, `WORKLOAD:SOURCE:NUMBER`; empty where nothing runs yet.
+    /// Name of its first flow in results, `WORKLOAD:SOURCE:NUMBER`; empty outside a run.
     name: String,
     /// Rate of the sender's NIC, in bit/s.
     line_rate_bps: u64,
@@ -17,18 +17,18 @@ pub struct Flow {
     path_rate_bps: u64,
     /// Round-trip time without queues, in picoseconds.
     base_rtt_ps: u64,
-    /// What the path holds in that time, in bytes.
+    /// Capacity of the path in that time, in bytes.
     bdp_bytes: u64,
     /// Payload of a full packet, in bytes.
     mtu_bytes: u64,
-    /// A full packet on the link, in bytes.
+    /// Size of a full packet on the link, in bytes.
     wire_bytes: u64,
-    /// No packet of it can be lost on its path.
+    /// Whether none of its packets can be lost on its path.
     lossless: bool,
 }
 
 impl Flow {
-    /// With the names of the work that goes on.
+    /// With the names of the current task.
     pub fn new(qp: &QpInfo) -> Self {
         let name = Work::current().and_then(|work| work.flow_name(qp));
         Flow {
@@ -47,28 +47,28 @@ impl Flow {
 /// An acknowledgement.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Ack {
-    /// When it arrived, in picoseconds.
+    /// Time of its arrival, in picoseconds.
     now_ps: u64,
     /// Payload newly acknowledged, in bytes.
     acked_bytes: u64,
     /// All packets before this number are acknowledged.
     next: u64,
-    /// Number of the packet that is sent next, new or again.
+    /// Number of the next packet to send, new or again.
     sent: u64,
-    /// From the data packet's start on the wire to now, in picoseconds.
+    /// Time from the data packet's start on the wire to now, in picoseconds.
     rtt_ps: u64,
     /// Payload in flight, in bytes.
     in_flight_bytes: u64,
-    /// The data packet was marked CE.
+    /// Whether the data packet was marked CE.
     marked: bool,
-    /// The data packet was marked UE (TCD).
+    /// Whether the data packet was marked UE (TCD).
     undetermined: bool,
-    /// Of each hop, where the class needs `"int"`.
+    /// Telemetry of each hop, if the class needs `"int"`.
     hops: Vec<Hop>,
 }
 
 impl Ack {
-    /// As the machine hears it.
+    /// The view of the machine.
     pub fn new(now: Time, ack: &AckView<'_>) -> Self {
         Ack {
             now_ps: now.0,
@@ -90,11 +90,11 @@ impl Ack {
 pub struct Hop {
     /// Rate of its link, in bit/s.
     rate_bps: u64,
-    /// When the packet left, in picoseconds.
+    /// Time at which the packet left, in picoseconds.
     time_ps: u64,
-    /// Sent by the port before it, in bytes.
+    /// Bytes that the port sent before it.
     tx_bytes: u64,
-    /// Left behind in the port's queues, in bytes.
+    /// Bytes left in the port's queues.
     queue_bytes: u64,
 }
 
@@ -104,25 +104,25 @@ impl Hop {
     }
 }
 
-/// A CNP, whoever made it.
+/// A CNP from a receiver or a switch.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Cnp {
-    /// When it arrived, in picoseconds.
+    /// Time of its arrival, in picoseconds.
     now_ps: u64,
-    /// It tells of a mark CE.
+    /// Whether it reports a mark CE.
     marked: bool,
-    /// It tells of a mark UE (TCD).
+    /// Whether it reports a mark UE (TCD).
     undetermined: bool,
-    /// The window to use, in bytes, if it says one.
+    /// The window to use, in bytes, if it has one.
     window_bytes: Option<u64>,
-    /// The rate to use, in bit/s, if it says one.
+    /// The rate to use, in bit/s, if it has one.
     rate_bps: Option<u64>,
     /// A weight.
     degree: f32,
 }
 
 impl Cnp {
-    /// As the machine hears it.
+    /// The view of the machine.
     pub fn new(now: Time, cnp: &slots::Cnp) -> Self {
         Cnp {
             now_ps: now.0,
@@ -135,19 +135,19 @@ impl Cnp {
     }
 }
 
-/// A loss, as the sender learns of it.
+/// A loss, as the sender detects it.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Loss {
-    /// When it learned of it, in picoseconds.
+    /// Time of its detection, in picoseconds.
     now_ps: u64,
     /// Payload that will be sent again, in bytes.
     lost_bytes: u64,
-    /// Found by a timer rather than by a reply.
+    /// Whether a timer detected it, and not a reply.
     by_timeout: bool,
 }
 
 impl Loss {
-    /// As the machine hears it.
+    /// The view of the machine.
     pub fn new(now: Time, loss: &LossView) -> Self {
         Loss { now_ps: now.0, lost_bytes: loss.lost.0, by_timeout: loss.timeout }
     }
@@ -156,36 +156,36 @@ impl Loss {
 /// A data packet that starts on the wire.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Sent {
-    /// When, in picoseconds.
+    /// The time, in picoseconds.
     now_ps: u64,
-    /// On the link, in bytes.
+    /// Size on the link, in bytes.
     wire_bytes: u64,
 }
 
 impl Sent {
-    /// As the machine hears it.
+    /// The view of the machine.
     pub fn new(now: Time, wire: Bytes) -> Self {
         Sent { now_ps: now.0, wire_bytes: wire.0 }
     }
 }
 
-/// An egress port as its congestion point begins: what is fixed about it.
+/// The constant properties of an egress port, at the start of its congestion point.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct Port {
-    /// As results name it; empty where nothing runs yet.
+    /// Name in results; empty outside a run.
     name: String,
-    /// In bit/s.
+    /// Rate, in bit/s.
     rate_bps: u64,
     /// Delay of its link, in picoseconds.
     delay_ps: u64,
-    /// The largest frame as buffers hold it, in bytes.
+    /// Size of the largest frame in buffers, in bytes.
     mtu_bytes: u64,
-    /// The largest frame on the link, in bytes.
+    /// Size of the largest frame on the link, in bytes.
     wire_bytes: u64,
 }
 
 impl Port {
-    /// With the names of the work that goes on.
+    /// With the names of the current task.
     pub fn new(port: &slots::PortInfo) -> Self {
         let work = Work::current();
         let name = work.as_ref().and_then(|work| work.port_name(port.port));
@@ -204,30 +204,30 @@ impl Port {
 pub struct Packet {
     /// The time, in picoseconds.
     now_ps: u64,
-    /// A number that stands for its flow, as `send_cnp` takes it; another flow may have it later.
+    /// Number of its flow, for `send_cnp`; it may be another flow's number later.
     flow: u32,
-    /// The class that it bears; control is 6.
+    /// Its class; control is 6.
     priority: u8,
-    /// As buffers hold it, in bytes.
+    /// Size in buffers, in bytes.
     frame_bytes: u64,
-    /// On the link, in bytes.
+    /// Size on the link, in bytes.
     wire_bytes: u64,
-    /// May be marked.
+    /// Whether it may be marked.
     ecn_capable: bool,
-    /// Answers data: an ACK or NAK.
+    /// Whether it is a reply to data: an ACK or NAK.
     is_reply: bool,
-    /// Is marked CE already.
+    /// Whether it is already marked CE.
     marked: bool,
-    /// Is marked UE already (TCD).
+    /// Whether it is already marked UE (TCD).
     undetermined: bool,
-    /// A number that stands for the host that sent it.
+    /// Number of the host that sent it.
     source: u32,
-    /// A number that stands for the host that receives it.
+    /// Number of the host that receives it.
     destination: u32,
 }
 
 impl Packet {
-    /// As the machine sees it.
+    /// The view of the machine.
     pub fn new(now: Time, p: &PacketView) -> Self {
         Packet {
             now_ps: now.0,
@@ -250,18 +250,18 @@ impl Packet {
 pub struct Queue {
     /// The time, in picoseconds.
     now_ps: u64,
-    /// The class whose queue it is.
+    /// Its class.
     priority: u8,
-    /// Bytes that wait in it.
+    /// Number of bytes that wait in it.
     len_bytes: u64,
     /// Rate of its port, in bit/s.
     rate_bps: u64,
-    /// The downstream has paused it.
+    /// Whether the downstream has paused it.
     paused: bool,
 }
 
 impl Queue {
-    /// As the machine sees it.
+    /// The view of the machine.
     pub fn new(now: Time, q: &QueueView) -> Self {
         Queue { now_ps: now.0, priority: q.class.0, len_bytes: q.len.0, rate_bps: q.rate.0, paused: q.paused }
     }

@@ -47,10 +47,10 @@ fn order(mut arguments: impl Iterator<Item = String>) -> Result<Order, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|&number| number > 0);
-    number.ok_or_else(|| format!("--threads {text}: a whole number from 1 on is due"))
+    number.ok_or_else(|| format!("--threads {text}: a whole number from 1 on is required"))
 }
 
 fn set(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').map(|(path, value)| (path.to_owned(), value.to_owned()));
-    parts.ok_or_else(|| format!("--set {text}: PATH=VALUE is due"))
+    parts.ok_or_else(|| format!("--set {text}: PATH=VALUE is required"))
 }

@@ -54,7 +54,7 @@ impl Builder<'_> {
             }
             Some(until) if start < until => return Some((start, until)),
             Some(until) => {
-                ("burst", format!("it starts at {start}, and none of its flows may at {until} or later"))
+                ("burst", format!("it starts at {start}, but no flow may start at {until} or later"))
             }
             None => ("burst.back-to-back", "a burst that repeats needs the workload's \"until\"".to_owned()),
         };

@@ -58,7 +58,7 @@ impl<'a> Map<'a> {
             return Err("it has no bytes".into());
         }
         if row.size.is_some_and(|size| size > MOST_BYTES) {
-            return Err(format!("its size is too large: the most is {MOST_BYTES}"));
+            return Err(format!("its size is too large: the maximum is {MOST_BYTES}"));
         }
         if row.path.is_none() && !self.leads(source, destination) {
             return Err(format!("no path leads from {} to {}", row.source, row.destination));

@@ -46,7 +46,7 @@ impl Builder<'_> {
                 continue;
             };
             let message = format!(
-                "{:?} asks receivers for notification {asked:?}, and there is none of that name",
+                "{:?} requires notification {asked:?} at receivers, which does not exist",
                 layer.name()
             );
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));

@@ -147,7 +147,7 @@ impl Builder<'_> {
             Some(0) => ("incast.fan-in", "0 is not a number of senders from 1 on".into()),
             Some(due) if due > others => {
                 let from = &incast.from;
-                let why = format!("{due} senders are due, and {from} has {others} beside {receiver}");
+                let why = format!("{due} senders are required, but {from} has {others} beside {receiver}");
                 ("incast.fan-in", why)
             }
             _ => return Some(()),

@@ -101,7 +101,7 @@ impl Builder<'_> {
         };
         let largest = sizes.quantile(1.0);
         if largest > MOST_BYTES {
-            self.fault(&path, format!("a flow of {largest} is too large: the most is {MOST_BYTES}"));
+            self.fault(&path, format!("a flow of {largest} is too large: the maximum is {MOST_BYTES}"));
             return None;
         }
         Some(sizes)

@@ -6,13 +6,13 @@ use super::read::{Fault, KEY, What, attempt};
 use super::tree::{Node, Value};
 use crate::error::{ScenarioErrors, nearest};
 
-/// The most faults that are reported.
+/// The maximum number of faults that are reported.
 const MOST: usize = 20;
 
-/// Reads a value out of a whole tree.
+/// Reads a value from a whole tree.
 ///
 /// # Errors
-/// All that does not fit, as far as one does not hide the other; of a list the first.
+/// All faults, except those that another fault hides; of a list, only the first.
 pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     let mut fault = match attempt(tree) {
         Ok(value) => return Ok(value),
@@ -39,15 +39,15 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     Err(ScenarioErrors(errors))
 }
 
-/// What was taken out.
+/// A removed part.
 struct Taken {
     path: Vec<String>,
     /// The nearest key, where this one is unknown.
     suggestion: Option<String>,
 }
 
-/// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
-/// are called by their numbers.
+/// The path of the part to remove so that a fault disappears: a key of a table, because elements of lists are
+/// identified by their numbers.
 fn outward(tree: &Node, fault: &Fault) -> Option<Vec<String>> {
     let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
     if let What::Unknown { given, what: KEY, .. } = &fault.what {
@@ -83,7 +83,7 @@ fn take(tree: &mut Node, path: &[String]) {
     node.remove(last);
 }
 
-/// A fault that is there only because something was taken out.
+/// A fault that exists only because another part was removed.
 fn is_echo(fault: &Fault, taken: &[Taken]) -> bool {
     let is_table_of = |out: &&Taken| {
         let above = out.path.split_last().map_or(&[][..], |(_, above)| above);

@@ -1,5 +1,5 @@
-//! Limits of quantities, so that sums of them never overflow, and of texts that cannot be shown,
-//! so that no name that a run prints or writes holds any.
+//! Limits of quantities, so that sums never overflow, and of texts with characters that cannot be displayed,
+//! so that no name that a run prints or writes contains any.
 
 use floodway_units::{Bytes, Length, Rate, Span};
 
@@ -17,13 +17,13 @@ const MOST_RATE: Rate = Rate(100_000_000_000_000);
 /// The longest fibre: 2·10^8 km, a propagation of 1000 s.
 const MOST_LENGTH: Length = Length(200_000_000_000);
 
-/// The key of what a scenario says of itself, in lines.
+/// The key of a scenario's description, which may have several lines.
 const DESCRIPTION: &str = "description";
 
-/// Looks at every key and every text.
+/// Checks every key and every text.
 ///
 /// # Errors
-/// The first quantity that is too large, or the first text that cannot be shown.
+/// The first quantity that is too large, or the first text that cannot be displayed.
 pub fn check(tree: &Node) -> Result<(), ScenarioError> {
     walk(tree, &mut Vec::new())
 }
@@ -56,16 +56,16 @@ fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result
     }
 }
 
-/// What is wrong with a text at a path of keys.
+/// The fault of a text at a path of keys.
 fn fault(text: &str, path: &[std::borrow::Cow<'_, str>]) -> Option<String> {
     if let Some(most) = most(text) {
-        return Some(format!("{text:?} is too large: the most is {most}"));
+        return Some(format!("{text:?} is too large: the maximum is {most}"));
     }
     let lines = matches!(path, [key] if key == DESCRIPTION);
     unshowable(text, lines).map(|why| format!("{text:?}: {why}"))
 }
 
-/// The most that a text may say, where it says more.
+/// The limit that a text exceeds, if it exceeds one.
 fn most(text: &str) -> Option<String> {
     let too_much = |over: Option<bool>, most: String| (over == Some(true)).then_some(most);
     too_much(text.parse::<Bytes>().ok().map(|size| size > MOST_BYTES), MOST_BYTES.to_string())
@@ -85,7 +85,7 @@ mod tests {
         let check = |text: &str| check(&Node::parse("a", text).expect("it is TOML"));
         assert!(check("a = { b = [\"1PB\", \"1TB\"] }\nc = \"99999s\"\nd = \"400G\"").is_ok());
         let error = check("\na = { b = [\"1TB\", \"1001TB\"] }").unwrap_err().to_string();
-        assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the most is 1000TB");
+        assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the maximum is 1000TB");
         assert!(check("a = \"100001s\"").is_err() && check("a = \"101T\"").is_err());
         assert!(check("a = \"200000001km\"").is_err());
     }

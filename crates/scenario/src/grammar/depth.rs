@@ -1,10 +1,10 @@
-//! Nesting depth of tables and lists, found before a text is parsed: code that walks through a tree,
-//! or drops it, needs room on the stack for each level.
+//! Nesting depth of tables and lists, checked before a text is parsed: code that traverses or drops a tree
+//! uses stack space for each level.
 
-/// Tables and lists lie no deeper in each other.
+/// The maximum nesting depth of tables and lists.
 pub const DEEPEST: usize = 64;
 
-/// Where a TOML text first nests deeper than [`DEEPEST`]; each dot of a key is a level.
+/// The position where a TOML text first nests deeper than [`DEEPEST`]; each dot of a key is a level.
 pub fn too_deep(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut open, mut depth, mut dots, mut at) = (Vec::new(), 0, 0, 0);
@@ -36,7 +36,8 @@ fn end_of_line(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| at + length)
 }
 
-/// The last byte of the text that begins here with one quotation mark or three; one of a line ends with it.
+/// The last byte of the text that begins here with one quotation mark or three; a text with one ends at the
+/// end of the line.
 fn end_of_text(bytes: &[u8], begin: usize) -> usize {
     let mark = bytes[begin];
     let is_block = bytes[begin..].starts_with(&[mark; 3]);

@@ -1,4 +1,4 @@
-//! A scenario's keys.
+//! The keys of a scenario.
 
 use floodway_fabric::blueprint::{
     Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Starts, Ties, Turns,
@@ -19,37 +19,37 @@ use crate::workload::Workload;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(extend("required" = ["topology", "workload"]))]
 pub struct Document {
-    /// What results are filed under. Default: the file's name.
+    /// Name of the results. Default: the file's name.
     #[serde(default)]
     pub name: Option<String>,
-    /// What it shows.
+    /// Description of the scenario.
     #[serde(default)]
     pub description: Option<String>,
-    /// Seeds every random stream and tie. Default: 1.
+    /// Seed of all random streams and of the order of ties. Default: 1.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Another simulator's semantics in every point; what is set beside it wins.
+    /// Semantics of another simulator, for all keys at once; keys set beside it take precedence.
     #[serde(default)]
     pub profile: Option<Profile>,
-    /// Headers of packets. Default: `ethernet`.
+    /// Packet headers. Default: `ethernet`.
     #[serde(default)]
     pub wire: Option<Format>,
     /// Payload of a full packet. Default: 1000 B.
     #[serde(default)]
     pub mtu: Option<Bytes>,
-    /// Points in which other simulators differ.
+    /// Semantics in which other simulators differ.
     #[serde(default)]
     pub semantics: SemanticsKeys,
-    /// What time 0 of the scenario is on the clock of the simulator whose files it reads: starts in HPCC's flow
+    /// Time 0 of the scenario on the clock of the simulator whose files it reads: start times in HPCC's flow
     /// files count from there, and exports for that simulator add it. Default: 0.
     #[serde(default)]
     pub origin: Option<Time>,
     /// The network.
     pub topology: Topology,
-    /// What holds wherever no override says otherwise.
+    /// Settings of all objects that no override changes.
     #[serde(default)]
     pub defaults: Defaults,
-    /// Exceptions, later ones win.
+    /// Settings of selected objects; later ones take precedence.
     #[serde(default)]
     pub r#override: Vec<Override>,
     /// Traffic.
@@ -59,21 +59,21 @@ pub struct Document {
     /// their time, of lists all.
     #[serde(default)]
     pub measure: Option<Window>,
-    /// The run ends here at the latest. Default: 100 base round-trip times and 4 times the end of Poisson arrivals
-    /// that are measured, or the time by which other measured flows, as their links, paces and faults let them,
-    /// would have ended.
+    /// The latest end of the run. Default: 100 base round-trip times and 4 times the end of measured Poisson
+    /// arrivals, or the time by which other measured flows would have ended, given their links, paces and
+    /// faults.
     #[serde(default)]
     pub limit: Option<Time>,
-    /// What ends the run. Default: `measured`.
+    /// Condition that ends the run. Default: `measured`.
     #[serde(default)]
     pub stop: Stop,
-    /// What a deadlock does. Default: `stop`.
+    /// Effect of a deadlock on the run. Default: `stop`.
     #[serde(default)]
     pub on_deadlock: OnDeadlock,
-    /// What is kept beyond the tables of flows and counters.
+    /// Records in addition to the tables of flows and counters.
     #[serde(default)]
     pub records: RecordKeys,
-    /// How the run is computed: `threads = 2`. It changes nothing of what is kept.
+    /// Settings of the computation: `threads = 2`. They do not change the records.
     #[serde(default)]
     pub engine: EngineKeys,
 }
@@ -82,39 +82,39 @@ fn one() -> u64 {
     1
 }
 
-/// A part of a scenario that a profile stands for.
+/// The part of a scenario that a profile sets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Fragment {
-    /// Headers of packets.
+    /// Packet headers.
     pub wire: Format,
     /// Payload of a full packet.
     pub mtu: Bytes,
-    /// Points in which other simulators differ.
+    /// Semantics in which other simulators differ.
     pub semantics: SemanticsKeys,
-    /// What holds wherever no override says otherwise.
+    /// Settings of all objects that no override changes.
     pub defaults: Defaults,
-    /// Exceptions, later ones win.
+    /// Settings of selected objects; later ones take precedence.
     #[serde(default)]
     pub r#override: Vec<Override>,
 }
 
-/// Simulators whose semantics are known in every point.
+/// Simulators with a complete profile of their semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// That of SWING's authors.
+    /// The simulator of SWING's authors.
     SwingNs3,
-    /// That of HPCC's authors, on which many forks build.
+    /// The simulator of HPCC's authors, on which many forks build.
     HpccNs3,
-    /// That of ConWeave's authors, which builds on it.
+    /// The simulator of ConWeave's authors, which builds on HPCC's.
     ConweaveNs3,
 }
 
-/// Makes the table of semantics: each key with its kind, and what holds where nothing is said.
+/// Defines the table of semantics: each key with its kind and its default.
 macro_rules! semantics {
     ($($(#[$doc:meta])* $key:ident: $kind:ty = $default:expr,)*) => {
-        /// Points in which other simulators differ.
+        /// Semantics in which other simulators differ.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
         pub struct SemanticsKeys {
@@ -122,10 +122,10 @@ macro_rules! semantics {
         }
 
         impl SemanticsKeys {
-            /// What holds where nothing is said.
+            /// The defaults of all keys.
             pub const DEFAULT: SemanticsKeys = SemanticsKeys { $($key: Some($default),)* };
 
-            /// What is left out, from `other`.
+            /// Takes missing keys from `other`.
             pub fn or(self, other: SemanticsKeys) -> SemanticsKeys {
                 SemanticsKeys { $($key: self.$key.or(other.$key),)* }
             }
@@ -134,39 +134,41 @@ macro_rules! semantics {
 }
 
 semantics! {
-    /// When a packet's bytes leave the ingress account. Default: `end`.
+    /// Time at which a packet's bytes leave the ingress account. Default: `end`.
     release: ReleaseKey = ReleaseKey::End,
-    /// What orders events of one instant. Default: `hashed`.
+    /// Order of events at one instant. Default: `hashed`.
     ties: TiesKey = TiesKey::Hashed,
-    /// When flows start among the events of their instant, where ties go by scheduling order. Default: `first`.
+    /// Place of flow starts among the events of their instant, where ties are in scheduling order. Default:
+    /// `first`.
     starts: StartsKey = StartsKey::First,
-    /// How a serialisation time is rounded. Default: `picosecond`.
+    /// Rounding of serialisation times. Default: `picosecond`.
     rounding: RoundingKey = RoundingKey::Picosecond,
     /// Seeds of the hashes `swing-ns3` and `hpcc-ns3`, one for each switch. Default: `none`.
     hash_seeds: HashSeeds = HashSeeds::None,
-    /// The order in which routing visits neighbours, which orders equal-cost ports. Default: `listed`.
+    /// Order in which routing visits neighbours; it determines the order of equal-cost ports. Default:
+    /// `listed`.
     visit: Visit = Visit::Listed,
-    /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    /// Effect of a new rate on the packet that waits for its pacing time. Default: `moved`.
     repacing: RepacingKey = RepacingKey::Moved,
-    /// What timers of a rate control make a NIC do, besides changing a rate. Default: `look`.
+    /// Effect of a rate control's timers on a NIC, besides a new rate. Default: `look`.
     rate_timers: RateTimersKey = RateTimersKey::Look,
-    /// Where replies (ACK, NAK) queue. Default: `control`.
+    /// Queue of replies (ACK, NAK). Default: `control`.
     acks: AcksKey = AcksKey::Control,
-    /// Where link control frames (PAUSE, credits) queue. Default: `first`.
+    /// Queue of link control frames (PAUSE, credits). Default: `first`.
     link_control: LinkControlKey = LinkControlKey::First,
-    /// Whose turn it is among the queue pairs of a NIC. Default: `ring`.
+    /// Order of turns among the queue pairs of a NIC. Default: `ring`.
     turns: TurnsKey = TurnsKey::Ring,
-    /// When a window lets a packet go. Default: `whole`.
+    /// Condition on which a window lets a packet be sent. Default: `whole`.
     window: WindowKey = WindowKey::Whole,
-    /// What a base round-trip time counts. Default: `exact`.
+    /// Components of a base round-trip time. Default: `exact`.
     base_rtt: BaseRttKey = BaseRttKey::Exact,
-    /// Whether rates hold packets back. Default: `on`.
+    /// Whether packets are paced at the rate. Default: `on`.
     pacing: PacingKey = PacingKey::On,
-    /// Where congestion points draw from. Default: `per-node`.
+    /// Random stream of congestion points. Default: `per-node`.
     draws: DrawsKey = DrawsKey::PerNode,
 }
 
-/// Makes a choice of one key of semantics, and the fabric's for it.
+/// Defines the choices of one key of semantics, and the fabric's value for each.
 macro_rules! semantic {
     ($(#[$about:meta])* $key:ident => $of:ident { $($(#[$doc:meta])* $choice:ident => $arm:ident,)* }) => {
         $(#[$about])*
@@ -183,7 +185,7 @@ macro_rules! semantic {
 }
 
 semantic! {
-    /// When a packet's bytes leave the ingress account.
+    /// Time at which a packet's bytes leave the ingress account.
     ReleaseKey => Release {
         /// At its last bit.
         End => End,
@@ -193,11 +195,11 @@ semantic! {
 }
 
 semantic! {
-    /// What a new rate does to the packet of a queue pair that waits for its pacing time.
+    /// Effect of a new rate on the packet of a queue pair that waits for its pacing time.
     RepacingKey => Repacing {
-        /// It is paced at the new rate.
+        /// The packet is paced at the new rate.
         Moved => Moved,
-        /// Its time stays.
+        /// The packet keeps its time.
         Kept => Kept,
         /// `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
         HpccNs3 => ByMechanism,
@@ -205,30 +207,31 @@ semantic! {
 }
 
 semantic! {
-    /// What timers of a rate control make a NIC do, besides changing a rate.
+    /// Effect of a rate control's timers on a NIC, besides a new rate.
     RateTimersKey => RateTimers {
-        /// Look for something to send.
+        /// The NIC looks for a packet to send.
         Look => Look,
-        /// Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes it look. It needs a
-        /// `repacing` that keeps the time of the packet that waits.
+        /// None, as in HPCC's simulator: a NIC that waits continues to wait until another event makes it
+        /// look. This needs a `repacing` that keeps the time of the packet that waits.
         Silent => Silent,
     }
 }
 
 semantic! {
-    /// Where link control frames (PAUSE, credits) queue.
+    /// Queue of link control frames (PAUSE, credits).
     LinkControlKey => LinkControl {
-        /// Before all else.
+        /// Before all other frames.
         First => First,
-        /// With the control class, first in, first out, as in ConWeave's simulator: a PAUSE goes after the ACKs that wait.
+        /// With the control class, first in, first out, as in ConWeave's simulator: a PAUSE is sent after the
+        /// ACKs that wait.
         ControlClass => ControlClass,
     }
 }
 
 semantic! {
-    /// What orders events of one instant.
+    /// Order of events at one instant.
     TiesKey => Ties {
-        /// Kind, then a keyed hash.
+        /// By kind, then by a keyed hash.
         Hashed => Hashed,
         /// The order in which they were scheduled (one thread only).
         SchedulingOrder => SchedulingOrder,
@@ -236,137 +239,144 @@ semantic! {
 }
 
 semantic! {
-    /// When flows start among the events of their instant.
+    /// Place of flow starts among the events of their instant.
     StartsKey => Starts {
         /// Before the others, as if scheduled before the run.
         First => First,
-        /// After the others, as if scheduled when their time has come.
+        /// After the others, as if scheduled at the instant itself.
         Last => Last,
     }
 }
 
 semantic! {
-    /// How a serialisation time is rounded.
+    /// Rounding of serialisation times.
     RoundingKey => Rounding {
         /// Up to a picosecond.
         Picosecond => Picosecond,
-        /// Down to a nanosecond, as ns-3 does; pacing gaps, too.
+        /// Down to a nanosecond, as in ns-3; also for pacing gaps.
         TruncatedNs => TruncatedNanosecond,
-        /// Likewise by the older ns-3 of HPCC's simulator: a whole number of nanoseconds comes out one less.
+        /// As `truncated-ns`, in the older ns-3 of HPCC's simulator: a whole number of nanoseconds becomes
+        /// one less.
         HpccNs3 => CutNanosecond,
     }
 }
 
 semantic! {
-    /// Where replies (ACK, NAK) queue.
+    /// Queue of replies (ACK, NAK).
     AcksKey => Acks {
-        /// In the control class: first everywhere, never paused, charged to no buffer.
+        /// In the control class: served first everywhere, never paused, charged to no buffer.
         Control => Control,
-        /// In switches with the data of their flow's class, at hosts before all data, in one queue; a pause of
-        /// the first one's class stops them.
+        /// In switches with the data of their flow's class; at hosts in one queue before all data. At hosts,
+        /// a pause of the class of the first reply stops the queue.
         DataClass => Data,
-        /// As `data-class`, but no pause stops them at hosts.
+        /// As `data-class`, but no pause stops replies at hosts.
         DataClassUnpaused => DataUnpaused,
     }
 }
 
 semantic! {
-    /// Whose turn it is among the queue pairs of a NIC.
+    /// Order of turns among the queue pairs of a NIC.
     TurnsKey => Turns {
-        /// Round and round, in the order in which they started.
+        /// Round robin, in the order in which they started.
         Ring => Ring,
-        /// By SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
-        /// and one timer wakes the NIC, at the least pacing time of all queue pairs with something left. It is not
-        /// set while that time is past, as that of a queue pair that waits for its window may be, nor while a listed
-        /// flow of the host is still to start.
+        /// As in SWING's simulator: round robin in the order in which the flows are listed, whatever their
+        /// start times. One timer wakes the NIC, at the earliest pacing time of all queue pairs that have
+        /// data left. The timer is not set while that time is in the past (as it may be for a queue pair that
+        /// waits for its window), nor while a listed flow of the host has not started.
         SwingNs3 => Listed,
-        /// By HPCC's simulator: round a list by place, from which finished queue pairs are taken out when they
-        /// are come across without the place of the last turn being moved; and one timer wakes the NIC, at the
-        /// least pacing time of all queue pairs with something left, so that one that waits for its window
-        /// may keep a paced one waiting until something arrives. Hosts have no scheduler then.
+        /// As in HPCC's simulator: round robin by place in a list. A finished queue pair is removed from the
+        /// list when its turn is reached, and the place of the last turn is not adjusted. One timer wakes the
+        /// NIC, at the earliest pacing time of all queue pairs that have data left, so a queue pair that
+        /// waits for its window may delay a paced one until a packet arrives. Hosts have no scheduler then.
         HpccNs3 => List,
-        /// By ConWeave's simulator: likewise, but finished queue pairs keep their places, so that turns stay in order,
-        /// and those whose pacing time lies in the past do not keep others from waking the NIC.
+        /// As in ConWeave's simulator: as `hpcc-ns3`, but finished queue pairs keep their places, so that
+        /// turns stay in order, and queue pairs whose pacing time is in the past do not keep others from
+        /// waking the NIC.
         ConweaveNs3 => StandingList,
     }
 }
 
 semantic! {
-    /// When a window lets a packet go.
+    /// Condition on which a window lets a packet be sent.
     WindowKey => WindowRule {
-        /// If it fits with what is in flight.
+        /// The packet and the bytes in flight fit into the window.
         Whole => Whole,
-        /// If less than the window is in flight: the packet may exceed it.
+        /// The bytes in flight are less than the window: the packet may exceed it.
         Overshoot => Overshoot,
     }
 }
 
 semantic! {
-    /// What a base round-trip time counts.
+    /// Components of a base round-trip time.
     BaseRttKey => BaseRtt {
-        /// Propagation, pipelines, crossbars, and store and forward of a full packet there and of its ACK back.
+        /// Propagation, pipelines, crossbars, and store-and-forward of a full packet to the receiver and of
+        /// its ACK back.
         Exact => Exact,
-        /// Twice the propagation, and store and forward of a full packet there.
+        /// Twice the propagation, and store-and-forward of a full packet to the receiver.
         OneWay => OneWay,
-        /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link there.
+        /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link to the
+        /// receiver.
         Payload => Payload,
     }
 }
 
 semantic! {
-    /// Where congestion points draw from.
+    /// Random stream of congestion points.
     DrawsKey => Draws {
-        /// Each node from a stream of its own.
+        /// Each node draws from its own stream.
         PerNode => PerNode,
-        /// As in HPCC's simulator (one thread only): each draw of the run is the first one of the next stream of
-        /// ns-3's generator; each pause frame takes one, too, and replies among data are drawn for.
+        /// As in HPCC's simulator (one thread only): each draw of the run is the first one of the next stream
+        /// of ns-3's generator. Each pause frame also uses one stream, and a draw is made for each reply
+        /// among data.
         HpccNs3 => HpccNs3,
-        /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for all.
+        /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for
+        /// all.
         ConweaveNs3 => ConweaveNs3,
-        /// As in SWING's simulator: each switch draws from a stream of ns-3's generator of its own, in their order.
+        /// As in SWING's simulator: each switch draws from its own stream of ns-3's generator, numbered in
+        /// the order of switches.
         SwingNs3 => SwingNs3,
     }
 }
 
 semantic! {
-    /// Whether rates hold packets back.
+    /// Whether packets are paced at the rate.
     PacingKey => Pacing {
-        /// They do.
+        /// Packets are paced.
         On => On,
-        /// They only scale windows: a rate control without a window does nothing.
+        /// Packets are not paced. Rates only scale windows: a rate control without a window has no effect.
         Off => Off,
     }
 }
 
-/// Where the seeds of the hashes `swing-ns3` and `hpcc-ns3` come from.
+/// Source of the seeds of the hashes `swing-ns3` and `hpcc-ns3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashSeeds {
-    /// Nowhere but from `hash-seed` of overrides.
+    /// Only `hash-seed` of overrides.
     #[default]
     None,
     /// Draws of ns-3's generator with its default seed, one for each switch in order.
     Mrg32k3a,
     /// The number of the switch among all nodes, from 0. Hosts then have the addresses of HPCC's simulator,
-    /// which are made of their numbers.
+    /// which are computed from their numbers.
     NodeNumber,
 }
 
-/// The order in which routing visits neighbours.
+/// Order in which routing visits neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Visit {
-    /// That of the list of nodes.
+    /// The order of the list of nodes.
     #[default]
     Listed,
     /// From the last of that list to the first, as in the recorded runs of HPCC's simulator.
     Descending,
-    /// That of the list, but the first two aggregation switches change places, as they did in the memory of the
+    /// The order of the list, but with the first two aggregation switches exchanged, as in the memory of the
     /// published runs.
     SwingNs3,
 }
 
-/// From one instant to another.
+/// A window from one instant to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MeasureWindow")]
@@ -374,15 +384,15 @@ pub struct Window {
     /// The first instant. Default: 0.
     #[serde(default)]
     pub from: Time,
-    /// The first instant after it.
+    /// The first instant after the window.
     pub to: Time,
 }
 
-/// What ends a run.
+/// Condition that ends a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The last measured flow, or the limit.
+    /// Completion of the last measured flow, or the limit.
     #[default]
     Measured,
     /// The last acknowledgement of the last measured flow, or the limit.
@@ -391,44 +401,45 @@ pub enum Stop {
     Limit,
 }
 
-/// What a deadlock does.
+/// Effect of a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnDeadlock {
-    /// It ends the run.
+    /// The run ends.
     #[default]
     Stop,
-    /// It is reported, and the run goes on.
+    /// The deadlock is reported, and the run continues.
     Continue,
 }
 
-/// What is kept beyond the tables of flows and counters.
+/// Records in addition to the tables of flows and counters.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecordKeys {
     /// Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of 100 us or
     /// more.
     pub watch: Option<Selector>,
-    /// How many egress ports more, the busiest. Default: 8.
+    /// Number of additional egress ports, the busiest. Default: 8.
     pub busiest: usize,
-    /// At most this many buckets of a series: of links that are watched by name; of the busiest others, 100. Default: 1000.
+    /// Maximum number of buckets of a series, for links that are watched by name; for the busiest others,
+    /// 100. Default: 1000.
     pub buckets: usize,
-    /// Whether each pause and resume is kept as it is received, in the table `pauses`: of ten million at most;
-    /// how many more there were is in the run's verdicts. Default: false.
+    /// Whether each pause and resume is kept as it is received, in the table `pauses`, up to ten million
+    /// rows; the run's verdicts have the number of further ones. Default: false.
     pub pauses: bool,
-    /// Whether congestion feedback is kept, in the table `signals`: each mark, CNP and CN of a port's congestion points, and
-    /// each change of the state that they say a queue is in; of ten million rows at most, and how many more there
-    /// were is in the run's verdicts. Default: false.
+    /// Whether congestion feedback is kept, in the table `signals`: each mark, CNP and CN of a port's
+    /// congestion points, and each change of the state that they assign to a queue; up to ten million rows,
+    /// and the run's verdicts have the number of further ones. Default: false.
     pub signals: bool,
-    /// Whose allowances are kept, in the table `allowances`: the pacing rate and the window of a flow's sender, each time
-    /// that they change; of ten million rows at most, as above. `true` for all flows, or their workloads: by name or
-    /// tag, as `flows` of overrides. Default: nobody's.
+    /// Flows whose allowances are kept, in the table `allowances`: the pacing rate and the window of a flow's
+    /// sender, at each change; up to ten million rows, as above. `true` for all flows, or their workloads: by
+    /// name or tag, as `flows` of overrides. Default: no flows.
     pub allowances: AllowanceKeys,
-    /// What each flow has of some links, in the table `shares`: the bytes that each port of them sends of it, by buckets of time.
-    /// Default: not kept.
+    /// Bytes of each flow on some links, in the table `shares`: the bytes that each port of these links sends
+    /// of each flow, by buckets of time. Default: not kept.
     pub shares: Option<ShareKeys>,
-    /// How long the queues of every switch's port were at regular instants, in the table `queue_histogram`.
-    /// Default: not kept.
+    /// Queue lengths of every switch's ports at regular instants, in the table `queue_histogram`. Default:
+    /// not kept.
     pub queue_histogram: Option<HistogramKeys>,
     /// Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
     pub capture: Option<CaptureKeys>,
@@ -440,18 +451,18 @@ pub struct RecordKeys {
 pub enum AllowanceKeys {
     /// All flows, or none.
     Whether(bool),
-    /// Those of these workloads.
+    /// The flows of these workloads.
     Of(Selector),
 }
 
-/// Links whose flows are told apart. Data counts, in bytes on the wire, when it starts.
+/// Links whose bytes are kept per flow. Data counts, in bytes on the wire, when it starts.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareKeys {
     /// The links, both ways.
     pub links: Selector,
-    /// Width of a bucket of time, above 0. Of ten million rows at most; how many more there were is in the run's verdicts.
-    /// Default: 1 us.
+    /// Width of a bucket of time, above 0. Up to ten million rows; the run's verdicts have the number of
+    /// further ones. Default: 1 us.
     #[serde(default = "share_bucket")]
     pub bucket: Span,
 }
@@ -460,28 +471,30 @@ fn share_bucket() -> Span {
     Span::us(1)
 }
 
-/// How a run is computed. It changes nothing of what is kept.
+/// Settings of the computation. They do not change the records.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineKeys {
-    /// Threads of a run, from 1 up; never more than there are nodes, and fewer where links are so short that they would only
-    /// wait for one another (`--force-threads` uses them nevertheless). `--threads` wins, and `floodway compare` uses one
-    /// unless `--threads` is given. Default: one a core where links are long enough and there is enough to be sent, else one.
+    /// Threads of a run, from 1 up; never more than there are nodes, and fewer where links are so short that
+    /// threads would mostly wait for one another (`--force-threads` uses them nevertheless). `--threads`
+    /// takes precedence, and `floodway compare` uses one unless `--threads` is given. Default: one a core
+    /// where links are long enough and there is enough to be sent, else one.
     pub threads: Option<usize>,
 }
 
-/// Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and 802.1Qbb give it.
+/// Frames that are kept as a file for Wireshark: the frames on links, in the bytes that RoCEv2 and 802.1Qbb
+/// define.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureKeys {
     /// Links whose frames are kept, both ways, each when its first bit is sent.
     pub links: Selector,
-    /// At most so many frames, the first ones of the run, from 1 to 1,000,000; how many more there were is told.
-    /// Default: 100,000.
+    /// Maximum number of frames, the first ones of the run, from 1 to 1,000,000; the number of further ones
+    /// is reported. Default: 100,000.
     #[serde(default = "capture_packets")]
     pub packets: usize,
-    /// At most so many bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of packets that are cut,
-    /// Wireshark shows the headers, but calls them malformed.
+    /// Maximum number of bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of packets that are
+    /// cut, Wireshark shows the headers, but calls them malformed.
     #[serde(default = "capture_bytes")]
     pub bytes: Bytes,
 }
@@ -510,19 +523,20 @@ impl Default for RecordKeys {
     }
 }
 
-/// When, and how finely, the queues of switches are looked at: at `from`, `from` + `every`, and so on to `to`,
-/// each as it was before what changed at that very instant. What waits counts, of all classes; the packet on
-/// the wire does not.
+/// Instants and resolution of the samples of switch queues: at `from`, `from` + `every`, and so on to `to`,
+/// each before the changes of that very instant. Waiting packets of all classes count; the packet on the wire
+/// does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistogramKeys {
     /// The first instant. Default: 0.
     pub from: Time,
-    /// No instant is later; a run that ends before has those until its end. Default: the end of the run.
+    /// The last instant at most; a run that ends before has the instants until its end. Default: the end of
+    /// the run.
     pub to: Option<Time>,
-    /// From one instant to the next, above 0. Default: 100 ns.
+    /// Time from one instant to the next, above 0. Default: 100 ns.
     pub every: Span,
-    /// Width of a bin, from 64 B up: the i-th one counts the instants that found i to i + 1 widths waiting.
+    /// Width of a bin, from 64 B up: the i-th bin counts the instants at which i to i + 1 widths waited.
     /// Default: 1 KB.
     pub bin: Bytes,
 }

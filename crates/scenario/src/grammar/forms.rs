@@ -13,7 +13,7 @@ use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-/// A list, or one value that stands for a list of one.
+/// A list, or one value as a list of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Many<T>(pub Vec<T>);
 
@@ -71,14 +71,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
 /// the classes named, the others being lossy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowControl {
-    /// Of every class of data in use.
+    /// For every class of data in use.
     All(FlowControlParams),
-    /// Of these classes.
+    /// For these classes.
     ByClass(BTreeMap<u8, FlowControlParams>),
 }
 
 impl FlowControl {
-    /// That of `class`, if it has one.
+    /// The flow control of `class`, if it has one.
     pub fn of(&self, class: Class) -> Option<&FlowControlParams> {
         match self {
             FlowControl::All(params) => Some(params),
@@ -86,7 +86,7 @@ impl FlowControl {
         }
     }
 
-    /// All that are chosen, to be changed, with the class that each is for; none where it is for all.
+    /// All chosen flow controls, mutable, with the class of each; no class where one applies to all.
     pub fn by_class(&mut self) -> Box<dyn Iterator<Item = (Option<u8>, &mut FlowControlParams)> + '_> {
         match self {
             FlowControl::All(params) => Box::new(std::iter::once((None, params))),
@@ -96,7 +96,7 @@ impl FlowControl {
         }
     }
 
-    /// All that are chosen.
+    /// All chosen flow controls.
     pub fn choices(&self) -> impl Iterator<Item = &FlowControlParams> {
         let (all, classes) = match self {
             FlowControl::All(params) => (Some(params), None),
@@ -168,7 +168,7 @@ impl<'de> Visitor<'de> for FlowControlVisitor {
     }
 }
 
-/// A map whose first key was looked at already.
+/// A map whose first key has already been read.
 struct Rewound<A> {
     key: Option<String>,
     map: A,
@@ -189,45 +189,45 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rewound<A> {
     }
 }
 
-/// What goes wrong on a link, or at a node.
+/// Faults of a link or of a node.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Faults {
     /// Probability that a frame is damaged: a number for all kinds, or `{ data, control, link-control }`.
     /// Default: 0.
     pub error_rate: ErrorRate,
-    /// Up to this much is added to each frame's propagation; order is kept. Default: 0.
+    /// Maximum of the random delay that is added to each frame's propagation; order is kept. Default: 0.
     pub jitter: Span,
-    /// When the link is down. Default: never.
+    /// Times at which the link is down. Default: never.
     pub down: Many<Period>,
-    /// How long until the ends of the link know that it is down, or up again: until then they send into a dead link, and
-    /// what they send is lost. Default: 0.
+    /// Time until the ends of the link detect that it is down, or up again. Until then they send into a dead
+    /// link, and these packets are lost. Default: 0.
     pub detection: Span,
-    /// How long from then until routes are computed anew, everywhere at once: until then packets are sent to the port of
-    /// the dead link, and are lost there. Default: 0.
+    /// Time from then until routes are computed again, everywhere at once. Until then packets are sent to the
+    /// port of the dead link, and are lost there. Default: 0.
     pub convergence: Span,
-    /// Other delays of the link from given instants on, as where protection switches to another fibre; order is kept.
-    /// Default: none.
+    /// Other delays of the link from given instants on, for example where protection switches to another
+    /// fibre; order is kept. Default: none.
     pub switchover: Many<Switchover>,
-    /// A port that pauses what feeds it, whatever its buffer holds. Default: none.
+    /// A forced pause: a port pauses its upstream, whatever its buffer holds. Default: none.
     pub pause: Many<Pause>,
 }
 
-/// From one instant to another.
+/// A period from one instant to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Period {
     /// The first instant.
     pub from: Time,
-    /// The first instant after it.
+    /// The first instant after the period.
     pub to: Time,
 }
 
-/// From an instant on a link has another delay.
+/// A new delay of a link from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switchover {
-    /// What is sent from then on takes that long.
+    /// The delay applies to frames sent from then on.
     pub at: Time,
     /// The delay. Default: by `length`.
     pub delay: Option<Span>,
@@ -235,11 +235,11 @@ pub struct Switchover {
     pub length: Option<Length>,
 }
 
-/// A pause that a broken node sends.
+/// A pause that a faulty node sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// The class that stops. Default: 3.
+    /// The paused class. Default: 3.
     #[serde(default = "data_class")]
     pub class: Class,
     /// First pause.

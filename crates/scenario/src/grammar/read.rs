@@ -1,5 +1,5 @@
-//! Typed values from the tree through serde, so that an error knows its key, its line, and what was
-//! allowed in place of what was given.
+//! Typed values from the tree through serde, so that an error has its key, its line, and the values that are
+//! allowed in place of the given one.
 
 use std::fmt::{self, Display};
 
@@ -13,20 +13,20 @@ use super::sets::ROOTS;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
 
-/// Reads a value out of `node`, which stands at `path`.
+/// Reads a value from `node` at `path`.
 ///
 /// # Errors
-/// What does not fit, with its place.
+/// The value that does not fit, with its place.
 pub fn read<T: DeserializeOwned>(node: &Node, path: &[&str]) -> Result<T, ScenarioError> {
     attempt(node).map_err(|fault| fault.error(node, path))
 }
 
-/// Reads a value out of `node`, or says what does not fit.
+/// Reads a value from `node`, or returns the fault.
 pub(super) fn attempt<T: DeserializeOwned>(node: &Node) -> Result<T, Fault> {
     T::deserialize(Reader(node))
 }
 
-/// A path as `--set` spells it: what an override sets begins with the override's name.
+/// A path as `--set` spells it: the path of a value of an override begins with the override's name.
 pub fn key_path(segments: &[&str]) -> String {
     match segments {
         ["override", name, ..] if name.parse::<usize>().is_err() => segments[1..].join("."),
@@ -41,7 +41,7 @@ pub fn path_of_key(key: &str) -> impl Iterator<Item = &str> {
     list.into_iter().chain(key.split('.'))
 }
 
-/// Why a value could not be read.
+/// The reason why a value could not be read.
 #[derive(Debug)]
 pub(super) struct Fault {
     /// The keys that lead to it, the innermost first.
@@ -50,11 +50,11 @@ pub(super) struct Fault {
     pub what: What,
 }
 
-/// What is wrong.
+/// The kind of a fault.
 #[derive(Debug)]
 pub(super) enum What {
     Message(String),
-    /// A key that is due is not there.
+    /// A required key is missing.
     Missing(&'static str),
     Unknown {
         given: String,
@@ -63,7 +63,7 @@ pub(super) enum What {
     },
 }
 
-/// What [`What::Unknown`] calls a key, rather than a value.
+/// The name in [`What::Unknown`] for a key, in contrast to a value.
 pub(super) const KEY: &str = "a key";
 
 impl Fault {
@@ -80,7 +80,7 @@ impl Fault {
         }
     }
 
-    /// For those who read messages: `node`, out of which it was to be read, stands at `path`.
+    /// The error as users see it: `node`, from which the value was to be read, is at `path`.
     pub fn error(self, node: &Node, path: &[&str]) -> ScenarioError {
         let place = self.place.unwrap_or_else(|| node.place.clone());
         let mut segments: Vec<&str> = path.to_vec();
@@ -95,7 +95,7 @@ impl Fault {
         }
     }
 
-    /// The fault lies inside the value of `key`.
+    /// The fault is inside the value of `key`.
     fn inside(mut self, key: String, place: &Place) -> Self {
         self.path.push(key);
         self.place.get_or_insert_with(|| place.clone());
@@ -129,7 +129,12 @@ impl de::Error for Fault {
 
     fn invalid_type(given: Unexpected<'_>, due: &dyn Expected) -> Self {
         let due = due.to_string();
-        Fault::message(format!("{} where {} is due{}", spelled(given), plain(&due), instead(given, &due)))
+        Fault::message(format!(
+            "{} where {} is required{}",
+            spelled(given),
+            plain(&due),
+            instead(given, &due)
+        ))
     }
 
     fn invalid_value(given: Unexpected<'_>, due: &dyn Expected) -> Self {
@@ -169,7 +174,7 @@ fn spelled(given: Unexpected<'_>) -> String {
     }
 }
 
-/// Rust's words for types in a user's words.
+/// Names of Rust's types in the terms of users.
 fn plain(due: &str) -> String {
     match due {
         "u8" => "a whole number from 0 to 255".into(),
@@ -197,7 +202,7 @@ fn instead(given: Unexpected<'_>, due: &str) -> String {
     }
 }
 
-/// What a percentage says.
+/// The fraction that a percentage gives.
 pub(super) fn share(text: &str) -> Option<f64> {
     let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
     percent.is_finite().then_some(percent / 100.0)
@@ -222,7 +227,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
                 let value = visitor.visit_seq(&mut rest)?;
                 match rest.next {
                     all if all == items.len() => Ok(value),
-                    most => Err(Fault::message(format!("{} values where {most} are due", items.len()))),
+                    most => Err(Fault::message(format!("{} values where {most} are required", items.len()))),
                 }
             }
             Value::Table(entries) => {
@@ -272,7 +277,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let is_other = !matches!(self.0.value, Value::Table(_)) && !fields.is_empty();
-        // What serde derives would read a list as well, by the order of the fields, which is not documented.
+        // The derived code of serde would also read a list, in the order of the fields, which is not documented.
         let read = match &self.0.value {
             Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
@@ -291,7 +296,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// A fault about a key of this very table stands at that key.
+/// A fault about a key of this table has the place of that key.
 fn at_key(fault: Fault, entries: &[Entry]) -> Fault {
     let place = match &fault.what {
         What::Unknown { given, .. } if fault.path.is_empty() => {
@@ -305,7 +310,7 @@ fn at_key(fault: Fault, entries: &[Entry]) -> Fault {
     }
 }
 
-/// Refuses whatever is neither a name nor a table.
+/// Rejects values that are neither a name nor a table.
 struct OneOf(String);
 
 impl Visitor<'_> for OneOf {
@@ -338,7 +343,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 
 struct Entries<'a> {
     entries: &'a [Entry],
-    /// The entry whose key comes next; its value comes after.
+    /// The entry whose key is read next; its value follows.
     next: usize,
 }
 
@@ -514,13 +519,13 @@ mod tests {
     fn lists_of_a_fixed_length_have_that_length() {
         let tree = Node::parse("a", "pair = [1, 2]").expect("it is TOML");
         assert_eq!(read::<Sample>(&tree, &[]).expect("it fits").pair, Some((1, 2)));
-        assert_eq!(error("\npair = [1, 2, 3]"), "a.toml:2: pair: 3 values where 2 are due");
+        assert_eq!(error("\npair = [1, 2, 3]"), "a.toml:2: pair: 3 values where 2 are required");
         assert!(error("\npair = [1]").starts_with("a.toml:2: pair: invalid length 1"));
     }
 
     #[test]
     fn wrong_kinds_and_quantities_get_plain_errors() {
-        assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is due");
+        assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is required");
         assert_eq!(
             error("delays = ['1us',\n'-3us']"),
             r#"a.toml:2: delays.2: "-3us" is not a time: it is negative; write it like "10us""#

@@ -1,4 +1,4 @@
-//! Selectors of the objects that a part of a scenario is about: globs over names, tags, workloads.
+//! Selectors of the objects that a part of a scenario applies to: globs over names, tags, workloads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,8 +8,8 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::error::nearest;
 
-/// Objects by name or tag: `"t*"`, `["t1", "t2"]`, `{ tag = "tor" }`, of flows also
-/// `{ workload = "background" }`. A list selects what any of its members does.
+/// Objects by name or tag: `"t*"`, `["t1", "t2"]`, `{ tag = "tor" }`, of flows also `{ workload =
+/// "background" }`. A list selects the objects of all its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector(Vec<Term>);
 
@@ -36,12 +36,12 @@ impl Selector {
         Selector(vec![Term::Tag(tag.to_owned())])
     }
 
-    /// Is it just this word?
+    /// Whether it is exactly this word.
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self.0.as_slice(), [Term::Name(name)] if name == word)
     }
 
-    /// Is the object of this name and these tags selected?
+    /// Whether the object of this name and these tags is selected.
     pub fn matches(&self, name: &str, tags: &[String]) -> bool {
         self.0.iter().any(|term| match term {
             Term::Name(pattern) | Term::Workload(pattern) => glob(pattern, name),
@@ -63,12 +63,12 @@ impl Selector {
         })
     }
 
-    /// Does it name nothing but these tags?
+    /// Whether it uses only these tags.
     pub fn is_of_tags(&self, tags: &[&str]) -> bool {
         self.0.iter().all(|term| matches!(term, Term::Tag(tag) if tags.contains(&tag.as_str())))
     }
 
-    /// Does it name a workload, which only flows have?
+    /// Whether it names a workload, which only flows have.
     pub fn names_workload(&self) -> bool {
         self.0.iter().any(|term| matches!(term, Term::Workload(_)))
     }
@@ -88,11 +88,11 @@ impl fmt::Display for Selector {
     }
 }
 
-/// Does `text` match `pattern`, where `*` stands for any characters and `?` for one?
+/// Whether `text` matches `pattern`, where `*` matches any characters and `?` matches one.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // Where to go back to: after the last star, with one character more for it.
+    // The position to return to: after the last star, which then matches one more character.
     let mut star = None;
     while t < text.len() {
         match pattern.get(p) {
@@ -113,8 +113,8 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|&c| c == '*')
 }
 
-/// The word that a pattern matches after the fewest slips: of one without `*` and `?` as many as in any word,
-/// else one in three of its letters, for it says little of the word.
+/// The word that a pattern matches after the fewest edits: without `*` and `?` as many edits as for any word,
+/// otherwise one per three of its letters, because a glob restricts the word less.
 pub fn nearest_match(pattern: &str, words: &BTreeSet<&str>) -> Option<String> {
     if !pattern.contains(['*', '?']) {
         return nearest(pattern, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
@@ -124,7 +124,7 @@ pub fn nearest_match(pattern: &str, words: &BTreeSet<&str>) -> Option<String> {
     (slips(pattern, best) <= letters / 3).then(|| (*best).to_owned())
 }
 
-/// Letters of `text` to add, drop, change or swap with the next until `pattern` matches.
+/// Number of letters of `text` to add, drop, change or swap with the next until `pattern` matches.
 fn slips(pattern: &str, text: &str) -> usize {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let mut of = vec![vec![0; text.len() + 1]; pattern.len() + 1];

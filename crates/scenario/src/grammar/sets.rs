@@ -1,7 +1,7 @@
-//! `--set key.path=value`: writes of values into the tree before it is read.
+//! `--set key.path=value`: values written into the tree before it is read.
 //!
 //! A path begins with `defaults`, the name of an override, `workload.<name>`, or another key of the top
-//! level. Where a choice of a slot is set that is not the one written, it takes its place.
+//! level. Setting a choice of a slot that differs from the written one replaces it.
 
 use super::depth::DEEPEST;
 use super::tree::{Entry, Node, Value};
@@ -44,13 +44,13 @@ const CHOICES: &[&str] = &[
     "sizes",
 ];
 
-/// Keys that do not stand side by side: setting one removes the other.
+/// Keys that exclude each other: setting one removes the other.
 const RIVALS: &[(&str, &str)] = &[("delay", "length"), ("pool", "total"), ("flow-list", "flows")];
 
 /// Writes `value` at `path`.
 ///
 /// # Errors
-/// A path that leads nowhere.
+/// A path that does not exist.
 pub fn apply(tree: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError> {
     let place = Place { file: format!("--set {path}={value}").into(), line: None };
     let segments: Vec<&str> = path.split('.').collect();
@@ -62,7 +62,7 @@ pub fn apply(tree: &mut Node, path: &str, value: &str) -> Result<(), ScenarioErr
         .map_err(|message| ScenarioError::new(place, path, message))
 }
 
-/// The value that a text means: as TOML, else the text itself.
+/// The value of a text: as TOML, else the text itself.
 fn parse(text: &str, place: &Place) -> Node {
     let parsed = Node::parse("", &format!("value = {text}")).ok().and_then(|table| match table.value {
         Value::Table(mut entries) if entries.len() == 1 => entries.pop().map(|entry| entry.node),
@@ -88,7 +88,7 @@ fn relocate(node: &mut Node, place: &Place) {
     }
 }
 
-/// The node that a path begins from, and what is left of the path.
+/// The node at which a path begins, and the rest of the path.
 fn root<'a, 'b>(
     tree: &'a mut Node,
     segments: &'b [&'b str],
@@ -192,14 +192,14 @@ fn table(node: &mut Node) -> &mut Vec<Entry> {
     }
 }
 
-/// Makes `choice` the only choice of a slot, keeping its parameters if it is so already. Classes of a flow
-/// control stand side by side.
+/// Makes `choice` the only choice of a slot, and keeps its parameters if it is already chosen. A flow control
+/// may have several classes.
 fn choose(node: &mut Node, choice: &str, place: &Place) {
     let is_class = |key: &str| key.starts_with("class-");
     let entries = table(node);
     if is_class(choice) && entries.iter().all(|entry| is_class(&entry.key)) {
         if let Some(entry) = entries.iter_mut().find(|entry| entry.key == choice) {
-            // What is chosen for a class is a choice of its own.
+            // The choice for a class is a separate choice.
             entry.place = place.clone();
         }
         return;

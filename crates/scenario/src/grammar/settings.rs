@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::forms::{Faults, FlowControl, Many};
 use super::selector::Selector;
 
-/// Makes a table with keys of its own beside those of all slots.
+/// Defines a table with its own keys beside those of all slots.
 macro_rules! with_slots {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $own:ident: $kind:ty,)* }) => {
         #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -22,17 +22,17 @@ macro_rules! with_slots {
             $($(#[$doc])* pub $own: $kind,)*
             /// Link flow control of the classes of data. Default: `pfc`.
             pub flow_control: Option<FlowControl>,
-            /// What goes wrong on links, or at nodes. Default: nothing.
+            /// Faults of links or nodes. Default: nothing.
             pub faults: Option<Faults>,
             /// Detection of congestion at egress ports. Default: none.
             pub congestion_point: Option<Many<CongestionPointParams>>,
-            /// Admission to switches' buffers. Default: `static`.
+            /// Admission to switch buffers. Default: `static`.
             pub buffer: Option<BufferParams>,
             /// Routing among equal-cost ports. Default: `ecmp`.
             pub routing: Option<RoutingParams>,
             /// Scheduling of egress ports. Default: `strict`.
             pub scheduler: Option<SchedulerParams>,
-            /// At receivers: when a CNP is sent. Default: as the rate control asks for.
+            /// At receivers: the rule for sending CNPs. Default: as the rate control asks for.
             pub notification: Option<NotificationParams>,
             /// At senders: the stack of rate and window controls, the lowest first. Default: `line-rate`.
             pub rate_control: Option<Many<ReactionParams>>,
@@ -42,12 +42,13 @@ macro_rules! with_slots {
             pub qp: Option<Qp>,
             /// Class of flows. Default: 3.
             pub class: Option<Class>,
-            /// From a packet's arrival at a switch to its place in the egress queue: of data, ACKs, NAKs and CNPs alike. Default: 0.
+            /// Time from a packet's arrival at a switch to its place in the egress queue, for data, ACKs,
+            /// NAKs and CNPs alike. Default: 0.
             pub pipeline: Option<Span>,
         }
 
         impl $name {
-            /// What it sets of the slots.
+            /// Its settings of the slots.
             pub fn slots(&self) -> Slots<'_> {
                 Slots {
                     flow_control: self.flow_control.as_ref(),
@@ -69,16 +70,16 @@ macro_rules! with_slots {
     };
 }
 
-/// Which flows share a queue pair.
+/// Flows that share a queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Qp {
-    /// None: each flow has a queue pair of its own, with congestion control that begins anew.
+    /// None: each flow has its own queue pair, whose congestion control starts in its initial state.
     #[default]
     PerFlow,
-    /// Those of a workload with the same sender, receiver and class (and, where a list names them, ports and
+    /// Flows of a workload with the same sender, receiver and class (and, where a list names them, ports and
     /// paths): they are messages of one queue pair, sent one after another in the order of their starts, and
-    /// its congestion control goes on from message to message.
+    /// its congestion control keeps its state from message to message.
     PerPair,
 }
 
@@ -91,7 +92,7 @@ impl From<Qp> for Sharing {
     }
 }
 
-/// What a table sets.
+/// The settings of a table.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(missing_docs, reason = "as in the tables above")]
 pub struct Slots<'a> {
@@ -114,15 +115,15 @@ pub struct Slots<'a> {
 }
 
 with_slots! {
-    /// What holds wherever no override says otherwise.
+    /// Settings of all objects that no override changes.
     Defaults {}
 }
 
 with_slots! {
-    /// What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
+    /// Settings of the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
     #[schemars(extend("required" = ["name"]))]
     Override {
-        /// Its name, by which `--set` finds it.
+        /// Its name, which `--set` uses.
         name: String,
         /// These links, with the ports at both ends.
         links: Option<Selector>,
@@ -146,7 +147,7 @@ with_slots! {
 }
 
 impl Override {
-    /// All that it sets, keys of its own included.
+    /// All its settings, including its own keys.
     pub fn all_slots(&self) -> Slots<'_> {
         Slots {
             rate: self.rate,

@@ -1,4 +1,4 @@
-//! A scenario's text as a tree in which every key and value knows where it was written.
+//! A scenario's text as a tree in which every key and value has the place where it was written.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::shown::GLIMPSE;
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where.
+    /// Its place.
     pub place: Place,
 }
 
-/// What TOML can say.
+/// The values of TOML.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A string.
@@ -51,7 +51,7 @@ impl Node {
     /// The tree of a TOML text; `file` names it in messages.
     ///
     /// # Errors
-    /// What is not TOML, with its line.
+    /// Text that is not TOML, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Node, ScenarioError> {
         let source = Source { file: file.into(), starts: line_starts(text) };
         if let Some(at) = too_deep(text) {
@@ -69,7 +69,7 @@ impl Node {
     /// The tree of a JSON value, all of it from one place.
     ///
     /// # Errors
-    /// Values that TOML has not, with the path of their key.
+    /// Values that TOML does not have, with the path of their key.
     pub fn from_json(value: &serde_json::Value, place: &Place) -> Result<Node, ScenarioError> {
         Self::of_json(value, place).map_err(|(path, why)| {
             let path: Vec<&str> = path.iter().rev().map(String::as_str).collect();
@@ -77,7 +77,7 @@ impl Node {
         })
     }
 
-    /// As [`Node::from_json`]; the path of what is refused from its end.
+    /// As [`Node::from_json`]; the path of a rejected value starts at its last key.
     fn of_json(value: &serde_json::Value, place: &Place) -> Result<Node, (Vec<String>, String)> {
         use serde_json::Value as Json;
         let below = |key: String| {
@@ -95,7 +95,7 @@ impl Node {
                 (.., float) => Value::Float(float.unwrap_or(f64::NAN)),
             },
             Json::Null => {
-                return Err((Vec::new(), "null is no value: leave the key out".into()));
+                return Err((Vec::new(), "null is not a value: leave the key out".into()));
             }
             Json::Array(items) => {
                 let item = |(i, item)| Self::of_json(item, place).map_err(below(usize::to_string(&(i + 1))));
@@ -112,7 +112,7 @@ impl Node {
         Ok(Node { value, place: place.clone() })
     }
 
-    /// Gives a key of a table this value, where it stands or at the end.
+    /// Sets a key of a table to this value, in place or at the end.
     pub fn put(&mut self, key: &str, node: Node) {
         let Value::Table(entries) = &mut self.value else { return };
         match entries.iter_mut().find(|entry| entry.key == key) {
@@ -121,7 +121,7 @@ impl Node {
         }
     }
 
-    /// The value of a key, where this is a table that has it.
+    /// The value of a key, where this is a table with that key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node),
@@ -136,7 +136,7 @@ impl Node {
         }
     }
 
-    /// As [`Node::get`], to be changed.
+    /// As [`Node::get`], mutable.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         match &mut self.value {
             Value::Table(entries) => {
@@ -146,7 +146,7 @@ impl Node {
         }
     }
 
-    /// Takes a key and its value out, where this is a table that has it.
+    /// Removes a key and its value, where this is a table with that key.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         let Value::Table(entries) = &mut self.value else { return None };
         let at = entries.iter().position(|entry| entry.key == key)?;
@@ -169,7 +169,7 @@ impl Node {
         }
     }
 
-    /// As [`Node::items`], to be changed.
+    /// As [`Node::items`], mutable.
     pub fn items_mut(&mut self) -> &mut [Node] {
         match &mut self.value {
             Value::List(items) => items,
@@ -185,7 +185,7 @@ impl Node {
         }
     }
 
-    /// What paths call this element of a list: its name, else its number from 1.
+    /// The label of this element of a list in paths: its name, else its number from 1.
     pub fn label(&self, index: usize) -> String {
         let name = match &self.value {
             Value::Table(_) => self.get("name").and_then(Node::text),
@@ -194,7 +194,8 @@ impl Node {
         name.map_or_else(|| (index + 1).to_string(), str::to_owned)
     }
 
-    /// Where the deepest part of `path` that was written stands; where something in it was set from outside the file, that.
+    /// The place of the deepest part of `path` that was written; where a value in it was set from outside the
+    /// file, the place of that value.
     pub fn place_of<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Place {
         let mut node = self;
         for segment in path {
@@ -206,7 +207,8 @@ impl Node {
         node.set_within().unwrap_or(&node.place).clone()
     }
 
-    /// The last value in a table that has no line, as those that are set (`--set`), while the table itself has one.
+    /// The last value in a table that has no line (for example, set by `--set`), while the table itself has
+    /// one.
     fn set_within(&self) -> Option<&Place> {
         let Value::Table(entries) = &self.value else { return None };
         self.place.line?;
@@ -239,14 +241,14 @@ impl Node {
     }
 }
 
-/// Turns what the parser gives into nodes.
+/// Converts the parser's output into nodes.
 struct Source {
     file: Arc<str>,
     /// Where each line begins.
     starts: Vec<usize>,
 }
 
-/// What the parser says, with the word at which it stopped.
+/// The parser's message, with the word at which it stopped.
 fn not_toml(text: &str, at: usize, message: &str) -> String {
     let rest = text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
     // An error in the first line may mean that the file is not a scenario.
@@ -302,7 +304,7 @@ impl Source {
                     Value::Integer(whole)
                 }
                 _ => {
-                    let why = format!("is too large: the most is {}", u64::MAX);
+                    let why = format!("is too large: the maximum is {}", u64::MAX);
                     return Err(refuse(place, number.as_str(), &why));
                 }
             },
@@ -322,7 +324,7 @@ impl Source {
 }
 
 fn lies_too_deep(place: Place) -> ScenarioError {
-    refuse(place, "tables and lists", &format!("lie too deep in each other: the most is {DEEPEST}"))
+    refuse(place, "tables and lists", &format!("are nested too deeply: the maximum is {DEEPEST}"))
 }
 
 /// The same error below a key.

@@ -11,24 +11,24 @@ use super::network::{Hop, Network, TopologyError, count};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chain {
-    /// How many switches, 1 at least. No default.
+    /// Number of switches, 1 at least. No default.
     pub switches: usize,
     /// Hosts at each switch: a number, or a list with one for each. Default: 1.
     #[serde(default)]
     pub hosts: Hosts,
-    /// Rate of links that say none. No default.
+    /// Rate of links that have none of their own. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Delay of links that say none. Not together with `length`.
+    /// Delay of links that have none of their own. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links that say none, at 5 us/km. Not together with `delay`.
+    /// Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Links between hosts and switches. Default: rate and delay of the whole.
+    /// Links between hosts and switches. Default: rate and delay of the topology.
     #[serde(default)]
     pub host: Hop,
-    /// Links between switches. Default: rate and delay of the whole.
+    /// Links between switches. Default: rate and delay of the topology.
     #[serde(default)]
     pub trunk: Hop,
 }
@@ -37,7 +37,7 @@ pub struct Chain {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a number, or a list with a number for each switch")]
 pub enum Hosts {
-    /// As many at each.
+    /// The same number at each.
     Each(usize),
     /// One number for each switch.
     List(Vec<usize>),

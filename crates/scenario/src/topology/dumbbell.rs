@@ -16,16 +16,16 @@ pub struct Dumbbell {
     pub left: usize,
     /// Hosts at s2, 1 at least. No default.
     pub right: usize,
-    /// Rate of links that say none. No default.
+    /// Rate of links that have none of their own. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Delay of links that say none. Not together with `length`.
+    /// Delay of links that have none of their own. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links that say none, at 5 us/km. Not together with `delay`.
+    /// Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
-    /// The link between the switches. Default: rate and delay of the whole.
+    /// The link between the switches. Default: rate and delay of the topology.
     #[serde(default)]
     pub bottleneck: Hop,
 }

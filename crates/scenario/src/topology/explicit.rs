@@ -1,7 +1,7 @@
-//! Nodes and links, one by one.
+//! Nodes and links, listed one by one.
 //!
-//! A name may be a range, `"h1..h4"`: that many nodes, or as an end of a link each of them (two ranges: each
-//! with each).
+//! A name may be a range, `"h1..h4"`: it creates that many nodes. As an end of a link, a range means each of
+//! its nodes (two ranges: each node of one with each node of the other).
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
 use crate::error::nearest;
 
-/// Parameters of a network that is listed.
+/// Parameters of a network whose nodes and links are listed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Explicit {
@@ -20,13 +20,13 @@ pub struct Explicit {
     pub hosts: Vec<Listed>,
     /// Switches: names, ranges of names, or `{ name, tags }`. Default: none.
     pub switches: Vec<Listed>,
-    /// Rate of links that say none. No default.
+    /// Rate of links that have none of their own. No default.
     pub rate: Option<Rate>,
-    /// Delay of links that say none. Not together with `length`.
+    /// Delay of links that have none of their own. Not together with `length`.
     pub delay: Option<Span>,
-    /// Length of links that say none, at 5 us/km. Not together with `delay`.
+    /// Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     pub length: Option<Length>,
-    /// Links. The ports of a node are in their order. Default: none.
+    /// Links. The ports of a node have the order of its links. Default: none.
     pub links: Vec<ListedLink>,
 }
 
@@ -51,11 +51,11 @@ pub struct TaggedNode {
     pub tags: Vec<String>,
 }
 
-/// A link, or several alike.
+/// A link, or several equal ones.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedLink {
-    /// The nodes at its ends; a range of names stands for each of its nodes. No default.
+    /// The nodes at its ends; a range of names means each of its nodes. No default.
     #[serde(deserialize_with = "two")]
     pub between: [String; 2],
     /// Its name. Default: after its ends.
@@ -73,7 +73,7 @@ pub struct ListedLink {
     /// Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     #[serde(default)]
     pub length: Option<Length>,
-    /// How many, side by side, 1 at least. Default: 1.
+    /// Number of parallel links, 1 at least. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }
@@ -168,7 +168,7 @@ impl ListedLink {
     }
 }
 
-/// The names of a range `"h1..h4"`, or the one name that it is.
+/// The names of a range `"h1..h4"`, or the single name.
 fn expand(name: &str) -> Result<Vec<String>, TopologyError> {
     let refuse = |why: &str| Err(TopologyError::new("", format!("{name:?} {why}")));
     if name.is_empty() || name.contains([',', '>', '*', '?', '"']) {
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(message, "no node is named \"s3\"; did you mean \"s1\"?");
         assert!(error(vec![link("s1", "s1")]).1.contains("linked with itself"));
         assert!(error(vec![link("h3..h1", "s1")]).1.contains("not a range"));
-        assert_eq!(error(vec![link("h1..h3", "s1")]).1, "it falls apart: no links lead from h1 to s2");
+        assert_eq!(error(vec![link("h1..h3", "s1")]).1, "it is not connected: no links lead from h1 to s2");
         let mut zero = link("h1", "s1");
         zero.delay = Some(Span::ZERO);
         assert_eq!(error(vec![zero]), ("links.1.delay".into(), "a link needs a delay above 0".into()));

@@ -1,4 +1,4 @@
-//! Fabrics: networks that stand alone, or are a site of a larger one.
+//! Fabrics: networks that are used alone, or as a site of a larger one.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use super::leaf_spine::LeafSpine;
 use super::network::{Hop, Network, TopologyError};
 use super::single_switch::SingleSwitch;
 
-/// What is inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree, the
-/// spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2 (the right one) of
-/// a dumbbell, the switches tagged `gateway` of an explicit network.
+/// The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree, the
+/// spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2 (the right one) of a
+/// dumbbell, the switches tagged `gateway` of an explicit network.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FabricKind {
@@ -29,12 +29,12 @@ pub enum FabricKind {
     Chain(Chain),
     /// Two switches with hosts at both, and a bottleneck between them; s2 is its gateway.
     Dumbbell(Dumbbell),
-    /// Nodes and links, one by one; the switches tagged `gateway` are its gateways. Names of nodes must
-    /// differ from those of other sites.
+    /// Nodes and links, listed one by one; the switches tagged `gateway` are its gateways. Names of nodes
+    /// must differ from those of other sites.
     Explicit(Explicit),
 }
 
-/// A network with the switches by which a DCI switch reaches it. Links that the generator has to name have no
+/// A network with the switches to which a DCI switch is linked. Links that the generator has to name have no
 /// name yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fabric {
@@ -43,19 +43,19 @@ pub(super) struct Fabric {
     pub gateways: Vec<usize>,
 }
 
-/// What makes a fabric.
+/// A generator of a fabric.
 pub(super) trait Generator {
-    /// The fabric, its nodes named after those that have a name; rates and delays that are left out come
+    /// The fabric. Names of its nodes continue after the existing ones; missing rates and delays are taken
     /// from `above`.
     ///
     /// # Errors
-    /// A parameter that makes no network.
+    /// A parameter that gives no valid network.
     fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError>;
 
     /// The fabric as a network of its own.
     ///
     /// # Errors
-    /// A parameter that makes no network.
+    /// A parameter that gives no valid network.
     fn build(&self) -> Result<Network, TopologyError> {
         let mut network = self.fabric(&mut Names::default(), Hop::default())?.network;
         network.name_links();
@@ -89,7 +89,7 @@ impl Names {
         format!("{stem}{number}")
     }
 
-    /// Counts a group of `count` more of this stem; gives how many there were before.
+    /// Counts a group of `count` more of this stem; returns the number before.
     pub fn before(&mut self, stem: &'static str, count: usize) -> usize {
         let number = self.0.entry(stem).or_default();
         let before = *number;

@@ -2,9 +2,9 @@
 //! k/2 `ToR` and k/2 aggregation switches, and (k/2)² cores.
 //!
 //! Aggregation switch i of each pod is linked to the cores (i, j), j from 0 to `cores-per-agg` - 1. Nodes are
-//! numbered from 1: hosts h, `ToR` t, aggregation a, cores c; `ToR` and aggregation switches pod by pod, hosts
-//! `ToR` by `ToR`, core (i, j) is c(i·`cores-per-agg` + j + 1). The first ports of a switch lead upward. With
-//! `homes` `ToR` for each host, as many `ToR` of a pod that follow one another share their hosts.
+//! numbered from 1: hosts h, `ToR` t, aggregation a, cores c; `ToR` and aggregation switches pod by pod,
+//! hosts `ToR` by `ToR`, core (i, j) is c(i·`cores-per-agg` + j + 1). The first ports of a switch lead
+//! upward. With `homes` `ToR` for each host, that many consecutive `ToR` of a pod share their hosts.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
@@ -21,35 +21,35 @@ pub struct FatTree {
     /// Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-agg` and `hosts-per-tor`
     /// must be given.
     pub k: Option<usize>,
-    /// How many pods, 1 at least. Default: k.
+    /// Number of pods, 1 at least. Default: k.
     pub pods: Option<usize>,
-    /// `ToR` of each pod, 1 at least. Default: k/2.
+    /// Number of `ToR` of each pod, 1 at least. Default: k/2.
     pub tors_per_pod: Option<usize>,
-    /// Aggregation switches of each pod, 1 at least. Default: k/2.
+    /// Number of aggregation switches of each pod, 1 at least. Default: k/2.
     pub aggs_per_pod: Option<usize>,
-    /// Cores above each aggregation switch, 1 at least: there are `aggs-per-pod` times as many cores.
-    /// Default: k/2.
+    /// Number of cores above each aggregation switch, 1 at least; the total number of cores is `aggs-per-pod`
+    /// times this. Default: k/2.
     pub cores_per_agg: Option<usize>,
-    /// Hosts linked to each `ToR`, 1 at least. Default: k/2.
+    /// Number of hosts linked to each `ToR`, 1 at least. Default: k/2.
     pub hosts_per_tor: Option<usize>,
-    /// `ToR` of its pod to which each host is linked: so many `ToR` that follow one another share their
+    /// Number of `ToR` of its pod to which each host is linked: that many consecutive `ToR` share their
     /// hosts. It must divide `tors-per-pod`. Default: 1.
     pub homes: Option<usize>,
-    /// Rate of links whose tier says none. No default.
+    /// Rate of links whose tier has none of its own. No default.
     pub rate: Option<Rate>,
-    /// Delay of links whose tier says none. Not together with `length`.
+    /// Delay of links whose tier has none of its own. Not together with `length`.
     pub delay: Option<Span>,
-    /// Length of links whose tier says none, at 5 us/km. Not together with `delay`.
+    /// Length of links whose tier has none of its own, at 5 us/km. Not together with `delay`.
     pub length: Option<Length>,
-    /// Links between hosts and `ToR`. Default: rate and delay of the whole.
+    /// Links between hosts and `ToR`. Default: rate and delay of the topology.
     pub host_tor: Hop,
-    /// Links between `ToR` and aggregation. Default: rate and delay of the whole.
+    /// Links between `ToR` and aggregation switches. Default: rate and delay of the topology.
     pub tor_agg: Hop,
-    /// Links between aggregation and cores. Default: rate and delay of the whole.
+    /// Links between aggregation switches and cores. Default: rate and delay of the topology.
     pub agg_core: Hop,
 }
 
-/// How many there are of what.
+/// Numbers of switches and hosts.
 struct Shape {
     pods: usize,
     /// In a pod.
@@ -61,7 +61,7 @@ struct Shape {
     /// At a `ToR`.
     hosts: usize,
     homes: usize,
-    /// Numbers of pods begin after this one.
+    /// Number of pods in the fabrics before this one.
     before: usize,
 }
 
@@ -119,7 +119,7 @@ impl FatTree {
         })
     }
 
-    /// k/2; 0 where there is no k and nothing that would follow from it.
+    /// k/2; 0 where k is missing and all numbers that depend on it are given.
     fn half(&self) -> Result<usize, TopologyError> {
         match self.k {
             Some(k) if k < 2 || k % 2 == 1 || k > 256 => {
@@ -301,7 +301,7 @@ mod tests {
         let some = FatTree { pods: None, hosts_per_tor: None, ..general() };
         let due = "the key \"k\" is missing; without it also give pods, hosts-per-tor";
         assert_eq!(error(some), (String::new(), due.to_owned()));
-        let due = "4 ToR of a pod do not come in groups of 3";
+        let due = "4 ToR of a pod cannot be divided into groups of 3";
         assert_eq!(error(FatTree { homes: Some(3), ..general() }), ("homes".into(), due.into()));
         assert_eq!(error(FatTree { pods: Some(0), ..general() }).0, "pods");
         let most = FatTree { aggs_per_pod: Some(1 << 19), ..general() };

@@ -1,12 +1,12 @@
-//! The topology file of the HPCC simulator, as it is.
+//! The topology file of the HPCC simulator, unchanged.
 //!
-//! Words apart by blanks: `nodes switches links`, the ids of the switches, then for each link a line
-//! `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`; what follows the last link is not read. Ids
-//! count from 0; those that are no switch are hosts. Host 3 is `h3` and switch 16 is `s16`, node n of the
-//! results is id n, and ports are in the order of the links. A link has the tags `host-link` or `switch-link`,
-//! its rate (`100G`), its delay (`1us`) and both (`100G-1us`). A link of a switch with itself, over which that simulator can send packets
-//! round, is on no way to a host, and is left out. Hosts have the addresses of that simulator,
-//! which its hash sees.
+//! The file has words separated by blanks: `nodes switches links`, the ids of the switches, then for each
+//! link a line `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`. Text after the last link is
+//! not read. Ids count from 0; nodes that are not switches are hosts. Host 3 is `h3` and switch 16 is `s16`,
+//! node n of the results is id n, and ports have the order of the links. A link has the tags `host-link` or
+//! `switch-link`, its rate (`100G`), its delay (`1us`) and both (`100G-1us`). A link of a switch with itself,
+//! over which that simulator can send packets in a loop, is on no path to a host, and is left out. Hosts have
+//! the addresses of that simulator, which its hash uses.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +24,17 @@ use crate::workload::files::Files;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Hpcc {
-    /// The file, from the scenario's folder; `${NAME}` stands for an environment variable. No default.
+    /// The file, relative to the scenario's folder; `${NAME}` is replaced by an environment variable. No
+    /// default.
     pub file: String,
-    /// Probability from 0 to 1 that a frame of any kind is lost on a link, each way, where the file says 0 of
-    /// that link: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
+    /// Probability from 0 to 1 that a frame of any kind is lost on a link, each way, for links with 0 in the
+    /// file: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: f64,
-    /// How many hosts each datacenter has, in the order of their ids: `[16, 16]`. They have the tags `dc-a`, `dc-b` and so on, by which
-    /// results tell flows within a datacenter from those between two. Default: one datacenter, without a tag.
+    /// Number of hosts of each datacenter, in the order of their ids: `[16, 16]`. They have the tags `dc-a`,
+    /// `dc-b` and so on, which results use to separate flows within a datacenter from those between two.
+    /// Default: one datacenter, without a tag.
     #[serde(default)]
     pub datacenters: Vec<usize>,
 }
@@ -53,7 +55,7 @@ impl Hpcc {
         Ok(network)
     }
 
-    /// Hosts say in which datacenter they are.
+    /// Adds the tag of its datacenter to each host.
     fn tag_datacenters(&self, network: &mut Network) -> Result<(), TopologyError> {
         if self.datacenters.is_empty() {
             return Ok(());
@@ -72,14 +74,14 @@ impl Hpcc {
     }
 }
 
-/// What a topology file lists.
+/// Contents of a topology file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// By id: is it a switch?
+    /// By id: whether it is a switch.
     pub is_switch: Vec<bool>,
-    /// In their order.
+    /// Links in the order of the file.
     pub links: Vec<ListedLink>,
-    /// The line of a link beyond those that the first line counts, which is not read.
+    /// The line of a link beyond the number in the first line; it is not read.
     pub beyond: Option<u32>,
 }
 
@@ -154,7 +156,7 @@ impl Listing {
         })
     }
 
-    /// Every node has a link.
+    /// Checks that every node has a link.
     fn check_linked(&self) -> Result<(), LineError> {
         let mut is_linked = vec![false; self.is_switch.len()];
         self.links.iter().flat_map(|link| link.ends).for_each(|end| is_linked[end] = true);
@@ -166,7 +168,7 @@ impl Listing {
         }
     }
 
-    /// Rate of the first host's first link, by which that simulator goes.
+    /// Rate of the first host's first link, which that simulator uses.
     pub fn nic_rate(&self) -> Option<Rate> {
         let host = self.is_switch.iter().position(|is_switch| !is_switch)?;
         self.links.iter().find(|link| link.ends.contains(&host)).map(|link| link.rate)
@@ -177,10 +179,10 @@ impl Listing {
         node_name(id, self.is_switch[id])
     }
 
-    /// Its network; `error_rate` is that of links of which the file says 0.
+    /// Its network; `error_rate` applies to links with 0 in the file.
     ///
     /// # Errors
-    /// Nodes beyond all measure.
+    /// Too many nodes.
     pub fn network(&self, error_rate: f64) -> Result<Network, TopologyError> {
         let mut network = Network::default();
         for (id, &is_switch) in (0u32..).zip(&self.is_switch) {
@@ -225,7 +227,8 @@ pub fn node_name(id: usize, is_switch: bool) -> String {
     format!("{}{id}", if is_switch { "s" } else { "h" })
 }
 
-/// The address of a host: 11.0.0.1, with the id in the third and, by the 256, in the second byte.
+/// The address of a host: 11.0.0.1, with the id modulo 256 in the third byte and the id divided by 256 in the
+/// second.
 pub fn address(id: u32) -> u32 {
     0x0b00_0001_u32.wrapping_add((id / 256) << 16).wrapping_add((id % 256) << 8)
 }
@@ -325,17 +328,17 @@ mod tests {
     fn faults_are_named_with_their_lines() {
         let with = |from: &str, to: &str| error(&SMALL.replace(from, to));
         let is = |fault: LineError, line: u32, why: &str| assert_eq!(fault, (line, why.to_owned()));
-        is(error(""), 1, "the text ends here, and the number of nodes is due");
+        is(error(""), 1, "the text ends here, but the number of nodes is required");
         is(with("4 1 3", "4 x 3"), 1, "\"x\" is not the number of switches");
         is(
             with("4 1 3", "4 1 4"),
             7,
-            "1 words, and 5 are due: link 4 of 4: two nodes, rate, delay and error rate",
+            "1 words, but 5 are required: link 4 of 4: two nodes, rate, delay and error rate",
         );
         is(
             error("4 1 4\n3\n0 3 1Gbps 1us 0\n"),
             3,
-            "the text ends here, and link 2 of 4: two nodes, rate, delay and error rate is due",
+            "the text ends here, but link 2 of 4: two nodes, rate, delay and error rate is required",
         );
         is(with("4 1 3", "5 1 3"), 1, "host 4 has no link");
         is(with("\n3\n", "\n4\n"), 2, "switch 4 is not below 4, the number of nodes");

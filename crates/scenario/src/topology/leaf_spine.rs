@@ -1,8 +1,8 @@
 //! Two tiers: every leaf is linked to every spine, hosts to leaves.
 //!
 //! Nodes are numbered from 1: hosts h, leaves t, spines c; hosts leaf by leaf. The first ports of a leaf lead
-//! to the spines in order, then come its hosts. With `homes` leaves for each host, as many leaves that follow
-//! one another share their hosts, like a pair of `ToR`.
+//! to the spines in order, then come its hosts. With `homes` leaves for each host, that many consecutive
+//! leaves share their hosts, like a pair of `ToR`.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
@@ -15,44 +15,44 @@ use super::network::{Hop, Network, TopologyError, count, groups};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeafSpine {
-    /// How many spines, 1 at least. No default.
+    /// Number of spines, 1 at least. No default.
     pub spines: usize,
-    /// How many leaves, 1 at least. No default.
+    /// Number of leaves, 1 at least. No default.
     pub leaves: usize,
-    /// Hosts linked to each leaf, 1 at least. No default.
+    /// Number of hosts linked to each leaf, 1 at least. No default.
     pub hosts: usize,
-    /// Rate of links whose tier says none. No default.
+    /// Rate of links whose tier has none of its own. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Delay of links whose tier says none. Not together with `length`.
+    /// Delay of links whose tier has none of its own. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links whose tier says none, at 5 us/km. Not together with `delay`.
+    /// Length of links whose tier has none of its own, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Links between hosts and leaves. Default: rate and delay of the whole.
+    /// Links between hosts and leaves. Default: rate and delay of the topology.
     #[serde(default)]
     pub host_leaf: Hop,
-    /// Links between leaves and spines. Default: rate and delay of the whole.
+    /// Links between leaves and spines. Default: rate and delay of the topology.
     #[serde(default)]
     pub leaf_spine: Hop,
-    /// Links between each leaf and each spine, side by side, 1 at least. Default: 1.
+    /// Number of parallel links between each leaf and each spine, 1 at least. Default: 1.
     #[serde(default)]
     pub parallel: Option<usize>,
-    /// Leaves to which each host is linked: so many leaves that follow one another share their hosts.
-    /// It must divide `leaves`. Default: 1.
+    /// Number of leaves to which each host is linked: that many consecutive leaves share their hosts. It must
+    /// divide `leaves`. Default: 1.
     #[serde(default)]
     pub homes: Option<usize>,
 }
 
-/// How many there are of what.
+/// Numbers of switches and hosts.
 struct Shape {
     spines: usize,
     leaves: usize,
     hosts: usize,
     parallel: usize,
     homes: usize,
-    /// Numbers of leaves begin after this one.
+    /// Number of leaves in the fabrics before this one.
     before: usize,
 }
 
@@ -106,7 +106,7 @@ impl Shape {
         uplinks.saturating_add(self.hosts() * self.homes)
     }
 
-    /// Hosts, spines, leaves; gives spines and leaves.
+    /// Adds hosts, spines, leaves; returns spines and leaves.
     fn add_nodes(&self, network: &mut Network, names: &mut Names) -> Result<[Vec<usize>; 2], TopologyError> {
         for host in 0..self.hosts() {
             let leaves: Vec<String> = self.leaves_of(host).map(|leaf| self.tag(leaf)).collect();
@@ -178,7 +178,10 @@ mod tests {
             (error.path.join("."), error.message)
         };
         let (key, message) = error(LeafSpine { homes: Some(2), ..leaf_spine(1, 3, 1) });
-        assert_eq!((key.as_str(), message.as_str()), ("homes", "3 leaves do not come in groups of 2"));
+        assert_eq!(
+            (key.as_str(), message.as_str()),
+            ("homes", "3 leaves cannot be divided into groups of 2")
+        );
         assert_eq!(error(leaf_spine(0, 1, 1)).0, "spines");
         assert_eq!(error(leaf_spine(1, 1 << 11, 1 << 10)).0, "hosts");
         assert_eq!(error(leaf_spine(1 << 11, 1 << 10, 1)).1, "it has more than 1048576 links");

@@ -15,7 +15,7 @@ use super::sites::Long;
 use crate::error::nearest;
 use crate::grammar::forms::Many;
 
-/// Links between sites: a list of them, or a table that says how far apart which sites are.
+/// Links between sites: a list of them, or a table of the distances between sites.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LongLinks {
     /// One by one.
@@ -24,14 +24,14 @@ pub enum LongLinks {
     Table(Box<LongTable>),
 }
 
-/// A long link, or several alike.
+/// A long link, or several equal ones.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedLong {
     /// The names of the two sites.
     #[serde(deserialize_with = "two")]
     pub between: [String; 2],
-    /// Rate of each. No default.
+    /// Rate of each link. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
     /// Delay. Not together with `length`; one of the two must be given.
@@ -40,39 +40,40 @@ pub struct ListedLong {
     /// Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// How many, side by side, 1 at least. Default: 1.
+    /// Number of parallel links, 1 at least. Default: 1.
     #[serde(default)]
     pub count: Option<usize>,
-    /// Tags beside `long-haul` and that of the pair of sites. Default: none.
+    /// Tags in addition to `long-haul` and that of the pair of sites. Default: none.
     #[serde(default)]
     pub tags: Vec<String>,
 }
 
-/// Which sites are joined, by exactly one of `lengths`, `delays`, `ring` and `full-mesh`, and by what.
+/// The links between sites, by exactly one of `lengths`, `delays`, `ring` and `full-mesh`, and their rates
+/// and numbers.
 ///
-/// A matrix has a row and a column for each site, in their order; a long link is the same both ways, so that
-/// one half may be left blank (`""`, or 0), and where both are given they agree.
+/// A matrix has a row and a column for each site, in their order. A long link is the same both ways, so one
+/// half of the matrix may be left blank (`""`, or 0). Where both halves are given they must be equal.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LongTable {
-    /// Lengths of long links, a matrix; blank where there is none. Default: none.
+    /// Lengths of long links, a matrix; blank where there is no link. Default: none.
     pub lengths: Option<Vec<Vec<Blank<Length>>>>,
-    /// Delays of long links, a matrix; blank where there is none. Default: none.
+    /// Delays of long links, a matrix; blank where there is no link. Default: none.
     pub delays: Option<Vec<Vec<Blank<Span>>>>,
-    /// Lengths or delays around a ring: from each site to the next one, from the last to the first (of two sites
-    /// there is one link); one value stands for all. Default: none.
+    /// Lengths or delays around a ring: from each site to the next one, from the last to the first (two sites
+    /// have one link); one value applies to all. Default: none.
     pub ring: Option<Many<Distance>>,
     /// Length or delay between any two sites. Default: none.
     pub full_mesh: Option<Distance>,
     /// Rate of long links that have none in `rates`. No default.
     pub rate: Option<Rate>,
-    /// Rates of long links, a matrix; blank where `rate` holds. Default: none.
+    /// Rates of long links, a matrix; blank where `rate` applies. Default: none.
     pub rates: Option<Vec<Vec<Blank<Rate>>>>,
-    /// How many side by side, where `counts` does not say. Default: 1.
+    /// Number of parallel links, where `counts` does not give it. Default: 1.
     pub count: Option<usize>,
-    /// How many side by side, a matrix; 0 where there is no long link. Default: `count` of each.
+    /// Numbers of parallel links, a matrix; 0 where there is no long link. Default: `count` of each.
     pub counts: Option<Vec<Vec<usize>>>,
-    /// Tags beside `long-haul` and that of the pair of sites. Default: none.
+    /// Tags in addition to `long-haul` and that of the pair of sites. Default: none.
     pub tags: Vec<String>,
 }
 
@@ -101,7 +102,7 @@ impl LongLinks {
     }
 }
 
-/// Adds links that are alike.
+/// Adds equal links.
 fn add(
     long: &mut Vec<Long>,
     mut between: [usize; 2],
@@ -169,7 +170,7 @@ impl LongTable {
         }
     }
 
-    /// How far apart the sites are that are joined, and the key that says so.
+    /// Distances between the sites that are linked, and the key that gives them.
     fn distances(&self, sites: &[String]) -> Result<(&'static str, Matrix<Distance>), TopologyError> {
         let keys = [
             ("lengths", self.lengths.is_some()),
@@ -209,7 +210,7 @@ impl LongTable {
     }
 }
 
-/// From each site to the next, and from the last to the first; of two sites there is one link.
+/// From each site to the next, and from the last to the first; two sites have one link.
 fn around(ring: &[Distance], sites: usize) -> Result<Matrix<Distance>, TopologyError> {
     let links = if sites == 2 { 1 } else { sites };
     if ring.len() != links && ring.len() != 1 {

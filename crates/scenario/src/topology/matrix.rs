@@ -10,13 +10,13 @@ use serde::de::{self, Deserialize, Deserializer};
 
 use super::network::TopologyError;
 
-/// A quantity, or none where the text is empty or the quantity is 0.
+/// A quantity; none where the text is empty or the quantity is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Blank<T>(pub Option<T>);
 
-/// What may be blank.
+/// A quantity that may be blank.
 pub trait Quantity: Copy + std::str::FromStr<Err: Display> {
-    /// Nothing of it.
+    /// Zero.
     const ZERO: Self;
 }
 
@@ -74,7 +74,7 @@ impl<T: JsonSchema> JsonSchema for Blank<T> {
     }
 }
 
-/// What holds for pairs of sites, the earlier first.
+/// Values for pairs of sites, the earlier site first.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrix<T>(pub BTreeMap<(usize, usize), T>);
 
@@ -124,14 +124,14 @@ fn is_square<C>(rows: &[Vec<C>], sites: &[String]) -> Result<(), TopologyError> 
     }
 }
 
-/// The keys that lead to a cell, and what messages call it.
+/// The keys that lead to a cell, and its name in messages.
 pub(super) fn cell((row, column): (usize, usize), sites: &[String]) -> ([String; 2], String) {
     let path = [(row + 1).to_string(), (column + 1).to_string()];
     (path, format!("row {:?}, column {:?}", sites[row], sites[column]))
 }
 
 impl<T> Matrix<T> {
-    /// Refuses values of pairs that `joined` does not join.
+    /// Rejects values of pairs that `joined` does not link.
     pub fn only_where<D>(
         &self,
         joined: &Matrix<D>,

@@ -1,7 +1,7 @@
 //! Networks: nodes and links with names and tags, from generators, by the name of a published one, or listed
 //! one by one.
 //!
-//! A link is named `<a>-<b>` after its ends, parallel ones `<a>-<b>#1`, `#2`, … . The ports of a node are in
+//! A link is named `<a>-<b>` after its ends, parallel ones `<a>-<b>#1`, `#2`, … . The ports of a node have
 //! the order of its links in the list.
 
 mod chain;
@@ -47,11 +47,11 @@ pub use single_switch::SingleSwitch;
 pub use sites::Dci;
 pub use two_dc::{LongLink, TwoDc};
 
-/// Which network.
+/// The network.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topology {
-    /// Nodes and links, one by one.
+    /// Nodes and links, listed one by one.
     Explicit(Explicit),
     /// One switch with hosts.
     SingleSwitch(SingleSwitch),
@@ -73,7 +73,7 @@ pub enum Topology {
     Preset(PresetName),
 }
 
-/// What the files of the generators say of themselves, by the name of each.
+/// The module comments of the generators, by the name of each.
 pub fn heads() -> Vec<(&'static str, String)> {
     let sources = [
         ("explicit", include_str!("explicit.rs")),
@@ -90,10 +90,10 @@ pub fn heads() -> Vec<(&'static str, String)> {
 }
 
 impl Topology {
-    /// Its nodes and links; `files` reads those that it names.
+    /// Its nodes and links; `files` reads the files that it names.
     ///
     /// # Errors
-    /// A parameter that makes no network, with its path below `topology`.
+    /// A parameter that gives no valid network, with its path below `topology`.
     pub fn build(&self, files: &Files<'_>) -> Result<Network, TopologyError> {
         let (kind, network) = match self {
             Topology::Explicit(explicit) => ("explicit", explicit.build()),

@@ -1,8 +1,8 @@
 //! Any number of datacenters: a fabric each, DCI switches at the gateways of each, long links between them.
 //!
-//! Sites are called a, b, c, … unless they have names. Numbers of a site's nodes follow on those of the sites
-//! before. For two sites with one DCI switch each it is the network of `two-dc`, node by node and link by
-//! link.
+//! Sites are called a, b, c, … unless they have names. The node numbers of a site continue after those of the
+//! sites before. For two sites with one DCI switch each, the network equals that of `two-dc`, node by node
+//! and link by link.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,25 +14,25 @@ use super::long_links::LongLinks;
 use super::network::{Hop, Network, TopologyError};
 use super::sites::{Dci, Site, join};
 
-/// The most sites.
+/// The maximum number of sites.
 const MOST: usize = 1024;
 
 /// Parameters of several datacenters.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MultiDc {
-    /// The sites: how many, from 2 to 1024, or a list of tables. No default.
+    /// The sites: their number, from 2 to 1024, or a list of tables. No default.
     pub sites: Sites,
     /// The fabric of sites that have none of their own. No default.
     #[serde(default)]
     pub fabric: Option<FabricKind>,
-    /// Rate of links inside sites that say none. No default.
+    /// Rate of links inside sites that have none of their own. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Delay of links inside sites that say none. Not together with `length`.
+    /// Delay of links inside sites that have none of their own. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links inside sites that say none, at 5 us/km. Not together with `delay`.
+    /// Length of links inside sites that have none of their own, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
     /// Links between the gateways of a fabric (the cores of a fat tree) and DCI switches. Default: rate and
@@ -42,14 +42,15 @@ pub struct MultiDc {
     /// Whether the long links of a site share a DCI switch. Default: `shared`.
     #[serde(default)]
     pub dci: Dci,
-    /// Links between sites, all tagged `long-haul`, and `long-a-b` if they join the sites a and b. No default.
+    /// Links between sites, all tagged `long-haul`, and `long-a-b` if they link the sites a and b. No
+    /// default.
     pub long_links: LongLinks,
 }
 
 /// The sites.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sites {
-    /// So many, alike.
+    /// This number of equal sites.
     Number(usize),
     /// One by one.
     List(Vec<SiteKeys>),
@@ -64,11 +65,12 @@ pub struct SiteKeys {
     pub name: Option<String>,
     /// Its fabric. Default: that of `multi-dc`.
     pub fabric: Option<FabricKind>,
-    /// Rate of its links that say none. Default: that of `multi-dc`.
+    /// Rate of its links that have none of their own. Default: that of `multi-dc`.
     pub rate: Option<Rate>,
-    /// Delay of its links that say none. Not together with `length`. Default: that of `multi-dc`.
+    /// Delay of its links that have none of their own. Not together with `length`. Default: that of `multi-dc`.
     pub delay: Option<Span>,
-    /// Length of its links that say none, at 5 us/km. Not together with `delay`. Default: that of `multi-dc`.
+    /// Length of its links that have none of their own, at 5 us/km. Not together with `delay`. Default: that of
+    /// `multi-dc`.
     pub length: Option<Length>,
     /// Links between its gateways and its DCI switches. Default: those of `multi-dc`.
     pub core_dci: Hop,
@@ -113,7 +115,7 @@ impl MultiDc {
         Ok(names)
     }
 
-    /// A site; `keys` lead to what it says of itself.
+    /// A site; `keys` lead to its own settings.
     fn site<'a>(&'a self, name: &str, own: &'a SiteKeys, keys: &[String]) -> Result<Site<'a>, TopologyError> {
         let Some(fabric) = own.fabric.as_ref().or(self.fabric.as_ref()) else {
             return Err(TopologyError::new("", "the key \"fabric\" is missing").below_all(keys));
@@ -137,7 +139,7 @@ impl MultiDc {
     }
 }
 
-/// What paths call a site of a list.
+/// The label of a site of a list in paths.
 fn label(site: &SiteKeys, index: usize) -> String {
     site.name.clone().unwrap_or_else(|| (index + 1).to_string())
 }

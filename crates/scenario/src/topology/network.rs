@@ -1,4 +1,4 @@
-//! Nodes and links while a topology is being built.
+//! Nodes and links of a topology under construction.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,19 +11,20 @@ use super::relays::RelayAt;
 use crate::error::Place;
 use crate::shown::formula;
 
-/// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
+/// The maximum number of nodes or links that a generator creates: a larger number is a typing error.
 pub(super) const MOST: usize = 1 << 20;
-/// The most entries of routing tables, one for each node and each switch with hosts: 4 bytes each.
+/// The maximum number of entries of routing tables, one for each node and each switch with hosts: 4 bytes
+/// each.
 const MOST_ROUTES: usize = 1 << 29;
 
-/// A parameter that makes no network.
+/// A parameter that gives no valid network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyError {
     /// Keys that lead to it, below `topology`.
     pub path: Vec<String>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// Where it is written, if in a file of its own.
+    /// The place where it is written, if in a separate file.
     pub place: Option<Place>,
 }
 
@@ -34,18 +35,18 @@ impl TopologyError {
         TopologyError { path, message: message.into(), place: None }
     }
 
-    /// The same in a file of its own.
+    /// The same error in a separate file.
     pub fn at(self, place: Place) -> Self {
         TopologyError { place: Some(place), ..self }
     }
 
-    /// The same below another key.
+    /// The same error below another key.
     pub fn below(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self
     }
 
-    /// The same below several keys, the outermost first.
+    /// The same error below several keys, the outermost first.
     pub fn below_all(mut self, keys: &[String]) -> Self {
         self.path.splice(0..0, keys.iter().cloned());
         self
@@ -57,9 +58,9 @@ impl TopologyError {
 pub struct Node {
     /// Its name, unique.
     pub name: String,
-    /// Its kind and place.
+    /// Its kind and position.
     pub tags: Vec<String>,
-    /// A host rather than a switch.
+    /// Whether it is a host, and not a switch.
     pub is_host: bool,
     /// Of a host: its address, as switches hash it. Default: by its number among the hosts.
     pub address: Option<u32>,
@@ -70,7 +71,7 @@ pub struct Node {
 pub struct Link {
     /// Its name, unique.
     pub name: String,
-    /// Its kind and place.
+    /// Its kind and position.
     pub tags: Vec<String>,
     /// Indices of the nodes at its ends.
     pub ends: [usize; 2],
@@ -82,7 +83,7 @@ pub struct Link {
     pub error_rate: f64,
 }
 
-/// Rate and delay of links; what is left out comes from the level above.
+/// Rate and delay of links; missing values are taken from the level above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hop {
@@ -95,14 +96,14 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// What is left out, from `other`.
+    /// Takes missing values from `other`.
     pub fn or(self, other: Hop) -> Hop {
         let own_delay = self.delay.is_some() || self.length.is_some();
         let distance = if own_delay { self } else { other };
         Hop { rate: self.rate.or(other.rate), delay: distance.delay, length: distance.length }
     }
 
-    /// Rate and delay of a tier's links; an error stands at the tier's key if the tier says anything.
+    /// Rate and delay of a tier's links; an error has the tier's key if the tier has any value.
     ///
     /// # Errors
     /// As of [`Hop::resolve`].
@@ -149,23 +150,23 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Relays on links, the last of the nodes.
     pub relays: Vec<RelayAt>,
-    /// Node by name.
+    /// Index of a node by name.
     by_name: BTreeMap<String, usize>,
 }
 
 impl Network {
-    /// Adds a host; gives its index.
+    /// Adds a host; returns its index.
     ///
     /// # Errors
-    /// The name is taken.
+    /// The name is already in use.
     pub fn host(&mut self, name: impl Into<String>, tags: &[&str]) -> Result<usize, TopologyError> {
         self.node(name.into(), tags, true)
     }
 
-    /// Adds a switch; gives its index.
+    /// Adds a switch; returns its index.
     ///
     /// # Errors
-    /// The name is taken.
+    /// The name is already in use.
     pub fn switch(&mut self, name: impl Into<String>, tags: &[&str]) -> Result<usize, TopologyError> {
         self.node(name.into(), tags, false)
     }
@@ -175,10 +176,10 @@ impl Network {
         self.add(Node { name, tags, is_host, address: None })
     }
 
-    /// Adds a node; gives its index.
+    /// Adds a node; returns its index.
     ///
     /// # Errors
-    /// The name is taken.
+    /// The name is already in use.
     pub fn add(&mut self, node: Node) -> Result<usize, TopologyError> {
         let index = self.nodes.len();
         if index >= MOST {
@@ -191,7 +192,7 @@ impl Network {
         Ok(index)
     }
 
-    /// Refuses to have `more` links beyond all measure.
+    /// Rejects `more` links if they are too many.
     ///
     /// # Errors
     /// They are too many.
@@ -202,7 +203,7 @@ impl Network {
         Ok(())
     }
 
-    /// Links two nodes. The name follows when all links are known.
+    /// Links two nodes. The name is set when all links are known.
     pub fn link(&mut self, ends: [usize; 2], tags: &[&str], (rate, delay): (Rate, Span)) {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
         self.links.push(Link { name: String::new(), tags, ends, rate, delay, error_rate: 0.0 });
@@ -232,7 +233,7 @@ impl Network {
         self.links.iter().map(|link| (link.name.as_str(), link.tags.as_slice()))
     }
 
-    /// Names the links that have no name yet, after their ends.
+    /// Gives each link without a name one, after its ends.
     pub fn name_links(&mut self) {
         let base = |link: &Link, nodes: &[Node]| {
             format!("{}-{}", nodes[link.ends[0]].name, nodes[link.ends[1]].name)
@@ -249,10 +250,10 @@ impl Network {
         }
     }
 
-    /// Checks that names are such, those of links unique, and that all nodes hang together.
+    /// Checks that names are valid, that those of links are unique, and that all nodes are connected.
     ///
     /// # Errors
-    /// What is not so.
+    /// The check that fails.
     pub fn check(&self) -> Result<(), TopologyError> {
         let nodes = self.nodes.iter().map(|node| &node.name);
         if let Some(why) =
@@ -272,7 +273,7 @@ impl Network {
         let entries = self.edges().saturating_mul(self.nodes.len());
         if entries > MOST_ROUTES {
             let message =
-                format!("it needs {entries} entries of routing tables, and the most is {MOST_ROUTES}");
+                format!("it needs {entries} entries of routing tables, but the maximum is {MOST_ROUTES}");
             return Err(TopologyError::new("", message));
         }
         let reached = self.distances(0);
@@ -280,7 +281,7 @@ impl Network {
             Some(lost) => Err(TopologyError::new(
                 "",
                 format!(
-                    "it falls apart: no links lead from {} to {}",
+                    "it is not connected: no links lead from {} to {}",
                     self.nodes[0].name, self.nodes[lost].name
                 ),
             )),
@@ -288,7 +289,7 @@ impl Network {
         }
     }
 
-    /// What its blueprint will be made of.
+    /// The parts of its blueprint.
     pub fn parts(&self, classes: usize) -> Parts {
         Parts {
             nodes: self.nodes.len() as u64,
@@ -298,7 +299,7 @@ impl Network {
         }
     }
 
-    /// Switches with hosts, and hosts of several links: to each of them leads a table.
+    /// Switches with hosts, and hosts with several links: each of them needs a routing table.
     fn edges(&self) -> usize {
         let mut at: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut edges = BTreeSet::new();
@@ -311,7 +312,7 @@ impl Network {
         edges.len()
     }
 
-    /// Links between each node and `from`; `u32::MAX` where none lead there. All nodes forward.
+    /// Number of links between each node and `from`; `u32::MAX` for unreachable nodes. All nodes forward.
     pub fn distances(&self, from: usize) -> Vec<u32> {
         let neighbours = self.neighbours();
         let mut distances = vec![u32::MAX; self.nodes.len()];
@@ -338,7 +339,7 @@ impl Network {
         neighbours
     }
 
-    /// How many shortest paths lead from one node to another, parallel links each for itself.
+    /// Number of shortest paths from one node to another; parallel links count separately.
     #[cfg(test)]
     pub fn shortest_paths(&self, from: usize, to: usize) -> u64 {
         let (neighbours, distances) = (self.neighbours(), self.distances(from));
@@ -355,10 +356,10 @@ impl Network {
     }
 }
 
-/// The size of groups into which `members` things are divided; 1 if nothing is said.
+/// The size of groups into which `members` elements are divided; 1 if no size is given.
 ///
 /// # Errors
-/// It does not divide them.
+/// The size does not divide them.
 pub(super) fn groups(
     key: &str,
     size: Option<usize>,
@@ -369,13 +370,13 @@ pub(super) fn groups(
     if members.is_multiple_of(size) {
         return Ok(size);
     }
-    Err(TopologyError::new(key, format!("{members} {what} do not come in groups of {size}")))
+    Err(TopologyError::new(key, format!("{members} {what} cannot be divided into groups of {size}")))
 }
 
-/// Refuses numbers of things that no network has.
+/// Rejects unreasonable numbers of elements.
 ///
 /// # Errors
-/// `count` is 0 or beyond all measure.
+/// `count` is below `least` or too large.
 pub(super) fn count(key: &str, count: usize, least: usize) -> Result<usize, TopologyError> {
     if (least..=MOST).contains(&count) {
         Ok(count)

@@ -15,30 +15,30 @@ use crate::workload::files::Files;
 
 /// The published networks, in the grammar of scenarios, with their sources.
 const PUBLISHED: &str = include_str!("../../data/topologies.toml");
-/// The table of those that are not there.
+/// The table of published networks that are not presets.
 const LEFT_OUT: &str = "left-out";
 
 /// A published network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// What scenarios call it.
+    /// Its name in scenarios.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub description: String,
-    /// Who published it, and where in the paper or the code.
+    /// Its authors, and its place in the paper or the code.
     pub source: String,
-    /// Buffers and thresholds beside it, how its nodes were numbered there, what had to be chosen.
+    /// Buffers and thresholds of the source, its numbering of nodes, and values that had to be chosen.
     pub notes: String,
-    /// It in the grammar of scenarios.
+    /// The network in the grammar of scenarios.
     pub topology: Topology,
 }
 
 /// A published network that is not a preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Why it is not there.
+    /// The reason why it is not a preset.
     pub reason: String,
 }
 
@@ -61,17 +61,17 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| load().unwrap_or_defaul
 static NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| presets().iter().map(|preset| preset.name.as_str()).collect());
 
-/// All published networks, in the order of their names' list.
+/// All published networks, in the order of the list.
 pub fn presets() -> &'static [Preset] {
     &CATALOGUE.0
 }
 
-/// Published networks that are not there, and why.
+/// Published networks that are not presets, with reasons.
 pub fn left_out() -> &'static [LeftOut] {
     &CATALOGUE.1
 }
 
-/// Reads the crate's own list; a test sees that it is right.
+/// Reads the crate's own list; a test checks it.
 fn load() -> Result<Catalogue, ScenarioError> {
     let table = Node::parse("topologies", PUBLISHED)?;
     let mut presets = Vec::new();

@@ -1,4 +1,4 @@
-//! Relays: devices that a link's flow control puts at its ends.
+//! Relays: devices that a link's flow control adds at its ends.
 
 use floodway_mechanisms::slots::Relay;
 
@@ -12,22 +12,23 @@ pub const RELAY_TAGS: [&str; 2] = ["relay", "relay-cable"];
 pub struct RelayAt {
     /// The relay.
     pub node: usize,
-    /// The switch or host that it stands at.
+    /// The switch or host next to it.
     pub at: usize,
-    /// The link that it is for: its remote port.
+    /// The link that it serves: its remote port.
     pub link: usize,
-    /// Which end of it.
+    /// The end of that link.
     pub end: usize,
-    /// The cable between the two, whose first end is at `at`: its local port.
+    /// The cable between the relay and the node `at`, whose first end is at `at`: its local port.
     pub cable: usize,
 }
 
 impl Network {
-    /// The same with a relay at each end of the links that have one: named `r1`, `r2`, … by the first numbers that
-    /// are free, tagged `relay`, each behind a cable tagged `relay-cable`. The link keeps its name and tags.
+    /// The same network with a relay at each end of the links that have one: named `r1`, `r2`, … by the first
+    /// free numbers, tagged `relay`, each behind a cable tagged `relay-cable`. The link keeps its name and
+    /// tags.
     ///
     /// # Errors
-    /// It becomes too large.
+    /// The network becomes too large.
     pub fn with_relays(mut self, relays: &[Option<Relay>]) -> Result<Network, TopologyError> {
         self.room_for(2 * relays.iter().flatten().count())?;
         let links = std::mem::take(&mut self.links);
@@ -77,7 +78,7 @@ impl Network {
         }
     }
 
-    /// Is it a relay?
+    /// Whether a node is a relay.
     pub fn is_relay(&self, node: usize) -> bool {
         self.relays.first().is_some_and(|first| node >= first.node)
     }
@@ -91,7 +92,7 @@ impl Network {
         }
     }
 
-    /// The switch or host at an end of a link, whether a relay stands between them or not.
+    /// The switch or host at an end of a link, with or without a relay between them.
     pub fn behind(&self, link: usize, end: usize) -> usize {
         self.relays_of(link).map_or(self.links[link].ends[end], |relays| relays[end].at)
     }

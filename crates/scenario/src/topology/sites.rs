@@ -1,10 +1,10 @@
-//! Sites joined by long links: the fabric of each, its DCI switches at the gateways of the fabric, and the
-//! long links between DCI switches.
+//! Sites with long links between them: the fabric of each site, its DCI switches at the gateways of the
+//! fabric, and the long links between DCI switches.
 //!
-//! Nodes come in this order: the hosts of all sites, the gateways of all sites, the other switches of all
-//! sites, the DCI switches x1, x2, … site by site. Links: the long ones, then site by site those between
-//! gateways and DCI switches and those of the fabric. So the first ports of a DCI switch are its long links,
-//! then come the gateways in order. This is the order of SWING's simulator.
+//! Nodes have this order: the hosts of all sites, the gateways of all sites, the other switches of all sites,
+//! the DCI switches x1, x2, … site by site. Links: the long ones, then site by site those between gateways
+//! and DCI switches and those of the fabric. So the first ports of a DCI switch are its long links, followed
+//! by the gateways in order. This is the order of SWING's simulator.
 
 use floodway_units::{Rate, Span};
 use schemars::JsonSchema;
@@ -13,14 +13,14 @@ use serde::Deserialize;
 use super::fabric::{Fabric, FabricKind, Generator, Names};
 use super::network::{Hop, Link, Network, Node, TopologyError};
 
-/// How a site's long links end in it.
+/// The DCI switches at which a site's long links end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dci {
-    /// In one DCI switch of the site.
+    /// One DCI switch of the site for all.
     #[default]
     Shared,
-    /// Each in a DCI switch of its own, which is linked to all gateways of the site.
+    /// A separate DCI switch for each, which is linked to all gateways of the site.
     PerLink,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Site<'a> {
     pub fabric: &'a FabricKind,
     /// The keys that lead to the fabric.
     pub fabric_keys: Vec<String>,
-    /// Rate and delay of links that say none.
+    /// Rate and delay of links without their own.
     pub common: Hop,
     /// Links between gateways and DCI switches.
     pub core_dci: Hop,
@@ -44,7 +44,7 @@ pub(super) struct Long {
     /// Its sites, the earlier first.
     pub between: [usize; 2],
     pub line: (Rate, Span),
-    /// Beside `long-haul` and `long-<site>-<site>`.
+    /// Tags in addition to `long-haul` and `long-<site>-<site>`.
     pub tags: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn join(sites: &[Site<'_>], long: &[Long], dci: Dci) -> Result<Networ
     Ok(network)
 }
 
-/// Copies the nodes of all fabrics; gives their new indices by site.
+/// Copies the nodes of all fabrics; returns their new indices by site.
 fn add_nodes(
     network: &mut Network,
     sites: &[Site<'_>],
@@ -123,7 +123,7 @@ impl Site<'_> {
         error.below_all(&self.fabric_keys)
     }
 
-    /// These tags with that of the site, behind the first.
+    /// These tags with that of the site inserted after the first.
     fn tags(&self, tags: &[String]) -> Vec<String> {
         let mut tags = tags.to_vec();
         tags.insert(tags.len().min(1), self.tag());
@@ -159,7 +159,7 @@ impl Site<'_> {
 /// The DCI switches.
 struct Dcis {
     of_site: Vec<Vec<usize>>,
-    /// At both ends of each long link.
+    /// The two at the ends of each long link.
     of_long: Vec<[usize; 2]>,
 }
 

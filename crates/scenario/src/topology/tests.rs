@@ -1,4 +1,4 @@
-//! What all generators have in common.
+//! Tests of all generators.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::*;
 use crate::grammar::read::read;
 use crate::grammar::tree::Node as Tree;
 
-/// The network of a scenario's text, or the first error's text.
+/// The network of a scenario's text, or the text of the first error.
 pub(super) fn network(text: &str) -> Result<Network, String> {
     let tree = Tree::parse("a", text).map_err(|error| error.to_string())?;
     let topology: Topology = read(tree.get("topology").expect("there is a topology"), &["topology"])
@@ -29,7 +29,7 @@ pub(super) fn ports(network: &Network, node: &str) -> Vec<String> {
     links.map(|link| link.name.clone()).collect()
 }
 
-/// FNV-1a of all that a network is, but for the tag of the pair of sites.
+/// FNV-1a of all data of a network, except the tag of the pair of sites.
 fn digest(network: &Network) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut eat = |line: String| {
@@ -141,7 +141,7 @@ fn several_sites() -> impl Strategy<Value = String> {
     })
 }
 
-/// A matrix with a long link from each site to the next at least.
+/// A matrix with at least one long link from each site to the next.
 fn matrix(sites: usize, km: &[usize]) -> String {
     let cell = |a: usize, b: usize| match km[a * sites + b] {
         _ if a >= b => "''".to_owned(),

@@ -1,8 +1,8 @@
 //! Two datacenters: a fabric each, a DCI switch at the gateways of each, and long links between the two.
 //!
-//! The DCI switches are x1 (A) and x2 (B); their first ports are the long links, then come the gateways in
-//! order. Numbers of B's nodes follow on A's. SWING's and Bifrost's networks are settings of it; more sites
-//! are those of `multi-dc`.
+//! The DCI switches are x1 (A) and x2 (B); their first ports are the long links, followed by the gateways in
+//! order. B's node numbers continue after A's. SWING's and Bifrost's networks are instances of it; `multi-dc`
+//! has more than two sites.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
@@ -25,13 +25,13 @@ pub struct TwoDc {
     /// The fabric of B. Default: `fabric`.
     #[serde(default)]
     pub fabric_b: Option<FabricKind>,
-    /// Rate of links inside datacenters that say none. No default.
+    /// Rate of links inside datacenters that have none of their own. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Delay of links inside datacenters that say none. Not together with `length`.
+    /// Delay of links inside datacenters that have none of their own. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links inside datacenters that say none, at 5 us/km. Not together with `delay`.
+    /// Length of links inside datacenters that have none of their own, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
     /// Links between the gateways of a fabric (the cores of a fat tree) and the DCI switch. Default: rate and
@@ -54,7 +54,7 @@ pub struct LongLink {
     /// Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// How many, side by side, 1 at least. Default: 1.
+    /// Number of parallel links, 1 at least. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }

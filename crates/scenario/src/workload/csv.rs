@@ -1,4 +1,4 @@
-//! Lists of flows in text: our columns, or those of SWING's authors as they are.
+//! Lists of flows in text: with floodway's columns, or with those of SWING's authors, unchanged.
 
 use floodway_units::{Bytes, Class, Span, Time};
 
@@ -12,21 +12,21 @@ pub struct FlowRow {
     pub source: String,
     /// Name of the receiver.
     pub destination: String,
-    /// Payload; none without end.
+    /// Payload; none for a flow without end.
     pub size: Option<Bytes>,
-    /// What others of the list call it.
+    /// Its id, which other flows of the list use.
     pub id: Option<String>,
-    /// Ids of those that must be complete before it starts.
+    /// Ids of the flows that must be complete before it starts.
     pub after: Vec<String>,
-    /// It starts so long after the last of them.
+    /// Time from the end of the last of these flows to its start.
     pub wait: Span,
-    /// When it starts; not before, if it waits for others.
+    /// Start time; the earliest one, if it waits for others.
     pub start: Time,
-    /// Its class, where that is not the workload's.
+    /// Its class, where it differs from the workload's.
     pub class: Option<Class>,
-    /// As switches hash it.
+    /// Source port, as switches hash it.
     pub source_port: Option<u16>,
-    /// As switches hash it.
+    /// Destination port, as switches hash it.
     pub destination_port: Option<u16>,
     /// Nodes of its path.
     pub path: Option<String>,
@@ -34,14 +34,14 @@ pub struct FlowRow {
     pub ack_path: Option<String>,
 }
 
-/// What a column says.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Source,
     Destination,
-    /// Payload; a bare number is followed by this unit.
+    /// Payload; this unit is added to a bare number.
     Size(&'static str),
-    /// Start; likewise.
+    /// Start; the unit as in `Size`.
     Start(&'static str),
     Class,
     SourcePort,
@@ -51,12 +51,12 @@ enum Column {
     Id,
     After,
     Wait,
-    /// Known and of no meaning here.
+    /// A known column that is not used.
     Ignored,
 }
 
-/// Our columns. `start_us` or `start_ns`, `size_bytes`, `wait_us`: bare numbers; `after`: ids apart by blanks;
-/// the others by name.
+/// Floodway's columns. `start_us` or `start_ns`, `size_bytes`, `wait_us`: bare numbers; `after`: ids
+/// separated by blanks; the others by name.
 const OURS: &[(&str, Column)] = &[
     ("source", Column::Source),
     ("destination", Column::Destination),
@@ -73,7 +73,7 @@ const OURS: &[(&str, Column)] = &[
     ("wait_us", Column::Wait),
 ];
 
-/// Those of SWING's authors; their priority is the index of a queue, not a class.
+/// The columns of SWING's authors; their priority is the index of a queue, not a class.
 const SWING: &[(&str, Column)] = &[
     ("StartTime", Column::Start("")),
     ("FromNode", Column::Source),
@@ -84,7 +84,7 @@ const SWING: &[(&str, Column)] = &[
     ("Priority", Column::Ignored),
 ];
 
-/// A fault of a list: its line and what is wrong.
+/// A fault of a list: its line and the text of the fault.
 pub type RowError = (u32, String);
 
 /// The flows of a list with their lines.
@@ -108,7 +108,7 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
     if !names.iter().any(|name| is_like_column(name)) {
         let known: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
         let (shown, known) = (glimpse(header), known.join(", "));
-        return Err(format!("it begins with {shown}, which is no column; a list of flows has {known}"));
+        return Err(format!("it begins with {shown}, which is not a column; a list of flows has {known}"));
     }
     let swings = |name: &String| SWING.iter().any(|(known, _)| known == name);
     let table = if names.iter().any(swings) { SWING } else { OURS };
@@ -138,8 +138,8 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
     Ok(columns)
 }
 
-/// Does a file that has this name in its first line look like a list of flows? Of others only the
-/// beginning is shown.
+/// Whether a file that has this name in its first line looks like a list of flows. For other files, errors
+/// show only the beginning.
 fn is_like_column(name: &str) -> bool {
     let known: Vec<String> = OURS.iter().chain(SWING).map(|(name, _)| (*name).to_owned()).collect();
     known.iter().any(|known| known == name) || nearest(name, &known).is_some()
@@ -176,24 +176,24 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
     Ok(row)
 }
 
-/// What others name in `after`, where blanks stand between ids.
+/// The id that other flows name in `after`, where blanks separate ids.
 fn id(field: String) -> Result<String, String> {
     if field.contains(char::is_whitespace) {
         return Err(format!(
-            "the id {field:?} has a blank: write one word, since blanks part the ids of \"after\""
+            "the id {field:?} has a blank: write one word, because blanks separate the ids of \"after\""
         ));
     }
     Ok(field)
 }
 
-/// A quantity; a bare number is followed by `unit`.
+/// A quantity; `unit` is added to a bare number.
 fn quantity<T: std::str::FromStr<Err: std::fmt::Display>>(field: &str, unit: &str) -> Result<T, String> {
     let bare = !field.ends_with(char::is_alphabetic);
     let text = if bare { format!("{field}{unit}") } else { field.to_owned() };
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// A whole number; nothing where there is none.
+/// A whole number; none for an empty field.
 fn number<T: std::str::FromStr>(field: &str) -> Result<Option<T>, String> {
     match field {
         "" => Ok(None),
@@ -201,7 +201,7 @@ fn number<T: std::str::FromStr>(field: &str) -> Result<Option<T>, String> {
     }
 }
 
-/// The values of a line; one in double quotes may have commas, and a quote written twice.
+/// The values of a line; a value in double quotes may contain commas, and quotes written twice.
 fn fields(line: &str) -> Result<Vec<String>, String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(error("").0, 1);
         let (line, why) = error("# c\nroot:$6$secret:19000:0:99999:7:::\n");
         assert_eq!(line, 2);
-        assert!(why.starts_with("it begins with \"root:$6$\"..., which is no column; "), "{why}");
+        assert!(why.starts_with("it begins with \"root:$6$\"..., which is not a column; "), "{why}");
         assert!(!why.contains("secret"), "{why}");
         let (line, why) = error("# c\nsource,destination,size,start_us\n");
         assert_eq!(line, 2);

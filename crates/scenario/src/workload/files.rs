@@ -1,4 +1,4 @@
-//! Files that a scenario names: where they lie and how they are read.
+//! Files that a scenario names: their location and how they are read.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::shown::hides;
 
-/// Reads tables that are not text (Parquet): gives their rows as CSV with a header line, or says why not.
+/// Reads tables that are not text (Parquet): returns their rows as CSV with a header line, or the reason why
+/// it cannot.
 pub type TableReader<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
-/// Editors and spreadsheets on Windows begin a text with it.
+/// Editors and spreadsheets on Windows write it at the beginning of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// Names the folder of published data that we may not ship.
+/// The environment variable for the folder of published data that may not be distributed with floodway.
 const REFERENCE: &str = "FLOODWAY_REFERENCE";
 
-/// A file of flows or sizes is no larger: 1 GiB, some ten million flows.
+/// The maximum size of a file of flows or sizes: 1 GiB, some ten million flows.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// It cannot be read, is too large, or is none of those that end: pipes and devices, which may give nothing for ever,
-/// and files of the kernel's, which say that they are empty.
+/// The file cannot be read, is too large, or is not a file whose reading ends: pipes and devices, which may
+/// never end, and files of the kernel, which report that they are empty.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let size = readable(path, most)?;
     let mut text = String::new();
@@ -29,7 +30,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// The size of a regular file that is to be read.
+/// The size of a regular file to be read.
 fn readable(path: &Path, most: u64) -> io::Result<u64> {
     let about = fs::metadata(path)?;
     let refuse = |why: String| Err(io::Error::other(why));
@@ -41,7 +42,7 @@ fn readable(path: &Path, most: u64) -> io::Result<u64> {
     }
 }
 
-/// What something is that is no regular file.
+/// The kind of a file that is not regular.
 fn kind(about: &Metadata) -> &'static str {
     #[cfg(unix)]
     {
@@ -58,10 +59,10 @@ fn kind(about: &Metadata) -> &'static str {
     if about.is_dir() { "a folder" } else { "something else" }
 }
 
-/// Likewise of a file that a scenario names, which must be text.
+/// As [`read_text`], for a file that a scenario names, which must be text.
 ///
 /// # Errors
-/// As of [`read_text`]; or it has characters that no text has, which ends up in no name.
+/// As of [`read_text`]; or the file has characters that no text has, so that no name contains them.
 pub fn read_named(path: &Path) -> io::Result<String> {
     let mut text = read_text(path, MOST_BYTES)?;
     if text.starts_with(BYTE_ORDER_MARK) {
@@ -73,7 +74,7 @@ pub fn read_named(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Why something is no text, if so: names in it are shown and written as they are.
+/// The reason why a text is not valid, if so: names in it are displayed and written unchanged.
 fn no_text(text: &str) -> Option<String> {
     let is_hidden = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
     let (at, c) = text.char_indices().find(is_hidden)?;
@@ -81,20 +82,20 @@ fn no_text(text: &str) -> Option<String> {
     Some(format!("it is not text: line {line} has the character U+{:04X}", u32::from(c)))
 }
 
-/// Where files lie, and who reads those that are not text.
+/// The location of files, and the reader of those that are not text.
 #[derive(Clone, Copy)]
 pub struct Files<'a> {
-    /// Relative paths begin here: the scenario's folder.
+    /// The folder that relative paths start from: the scenario's folder.
     pub folder: &'a Path,
     /// For `.parquet`.
     pub tables: Option<TableReader<'a>>,
 }
 
 impl Files<'_> {
-    /// The text of a file, which `${NAME}` in its path may place by the environment.
+    /// The text of a file; `${NAME}` in its path is replaced by an environment variable.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn read(&self, file: &str) -> Result<String, String> {
         let path = self.path(file)?;
         let shown = path.display().to_string();
@@ -108,7 +109,7 @@ impl Files<'_> {
         read_named(&path).map_err(|error| unreadable(&error))
     }
 
-    /// What messages call a file: its path as it is opened.
+    /// The name of a file in messages: its path as it is opened.
     pub fn shown(&self, file: &str) -> String {
         self.path(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
     }
@@ -130,7 +131,7 @@ impl Files<'_> {
     }
 }
 
-/// What to do about a variable that is not set; `rest` of the path follows it.
+/// Advice for a variable that is not set; `rest` of the path follows it.
 fn unset(file: &str, name: &str, rest: &str) -> String {
     let holds = match rest.trim_start_matches('/') {
         "" => String::new(),

@@ -10,45 +10,45 @@ use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use super::csv::FlowRow;
 use crate::grammar::forms::Many;
 
-/// A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's authors; or the
-/// flow file of an HPCC simulation.
+/// A file of flows: CSV, or Parquet where Python reads it, with floodway's columns or those of SWING's
+/// authors; or the flow file of an HPCC simulation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowList {
-    /// Its path, from the scenario's folder; `${NAME}` stands for an environment variable.
+    /// Its path, relative to the scenario's folder; `${NAME}` is replaced by an environment variable.
     pub file: String,
-    /// How the file is written.
+    /// The format of the file.
     #[serde(default)]
     pub format: ListFormat,
-    /// The file's time at which the run begins: it is taken from all starts. Default: with `format = "hpcc"` the
-    /// scenario's `origin`, else 0.
+    /// The file's time at which the run begins: it is subtracted from all start times. Default: with `format
+    /// = "hpcc"` the scenario's `origin`, else 0.
     #[serde(default)]
     pub origin: Option<Time>,
-    /// With `format = "hpcc"`: a file that pins the paths of flows, a line each: `n source destination
-    /// source-port destination-port size | nodes of the data's path | nodes of the ACKs' path`, where n counts
-    /// the flows from 0 and nodes are ids. Default: none; switches choose.
+    /// With `format = "hpcc"`: a file that pins the paths of flows, with one line for each: `n source
+    /// destination source-port destination-port size | nodes of the data's path | nodes of the ACKs' path`,
+    /// where n counts the flows from 0 and nodes are ids. Default: none; switches choose.
     #[serde(default)]
     pub paths: Option<String>,
 }
 
-/// How a file of flows is written.
+/// The format of a file of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {
     /// A table with a header line.
     #[default]
     Table,
-    /// That of the HPCC simulator: the number of flows, then for each a line `source destination priority-group
-    /// destination-port bytes seconds`, sorted by start. Nodes are ids: host 3 is `h3`. The priority group is
-    /// the flow's class; source ports count from 10000 for each pair of hosts.
+    /// The format of the HPCC simulator: the number of flows, then for each flow a line `source destination
+    /// priority-group destination-port bytes seconds`, sorted by start time. Nodes are ids: host 3 is `h3`.
+    /// The priority group is the flow's class; source ports count from 10000 for each pair of hosts.
     Hpcc,
-    /// That of ConWeave's simulator: likewise without the destination's port, which counts from 100 for each
-    /// destination; source ports count from 10000 for each source.
+    /// The format of ConWeave's simulator: as `hpcc`, but without the destination port, which counts from 100
+    /// for each destination; source ports count from 10000 for each source.
     Conweave,
 }
 
 impl ListFormat {
-    /// Is it one of the HPCC simulator and its kin?
+    /// Whether it is the format of the HPCC simulator or of one derived from it.
     pub fn is_ns3(self) -> bool {
         self != ListFormat::Table
     }
@@ -64,33 +64,35 @@ pub struct ListedFlow {
     pub to: String,
     /// Payload, or `"unbounded"` for a flow without end.
     pub size: FlowSize,
-    /// What others of the list call it in `after`, unique. Default: nothing.
+    /// Its id, which other flows of the list use in `after`, unique. Default: nothing.
     #[serde(default)]
     pub id: Option<String>,
-    /// Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a", "b"]`. Each must
-    /// end at its sender (it is complete when its last byte arrives) or begin there (when its last byte is
-    /// acknowledged, or has left the NIC where nothing is acknowledged). Default: none.
+    /// Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a", "b"]`. Each of
+    /// them must end at the sender of this flow (it is complete when its last byte arrives) or begin there
+    /// (it is complete when its last byte is acknowledged, or has left the NIC where there are no
+    /// acknowledgements). Default: none.
     #[serde(default)]
     pub after: Many<String>,
-    /// It starts so long after the last of those flows: the time to compute in between. Default: 0.
+    /// Time from the end of the last of those flows to the start of this one: the computation in between.
+    /// Default: 0.
     #[serde(default)]
     pub wait: Option<Span>,
-    /// When it starts; not before, if it waits for others. Default: at the workload's `start`, else 0.
+    /// Start time; the earliest one, if it waits for others. Default: at the workload's `start`, else 0.
     #[serde(default)]
     pub start: Option<Time>,
     /// Its class. Default: the workload's.
     #[serde(default)]
     pub class: Option<Class>,
-    /// As switches hash it. Default: drawn from the flow's id, 49152 to 65535.
+    /// Source port, as switches hash it. Default: drawn from the flow's id, 49152 to 65535.
     #[serde(default)]
     pub source_port: Option<u16>,
-    /// As switches hash it. Default: 4791, RoCEv2's.
+    /// Destination port, as switches hash it. Default: 4791, RoCEv2's.
     #[serde(default)]
     pub destination_port: Option<u16>,
-    /// The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links to s2.
+    /// The nodes on its data's path, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links to s2.
     #[serde(default)]
     pub path: Option<String>,
-    /// The nodes that its ACKs pass, from the receiver on.
+    /// The nodes on its ACKs' path, starting at the receiver.
     #[serde(default)]
     pub ack_path: Option<String>,
 }
@@ -115,7 +117,7 @@ impl ListedFlow {
     }
 }
 
-/// Payload of a flow; none without end.
+/// Payload of a flow; none for a flow without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSize(pub Option<Bytes>);
 

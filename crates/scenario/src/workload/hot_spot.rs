@@ -10,15 +10,15 @@ use super::chance::Chance;
 use super::incast::senders;
 use crate::grammar::selector::Selector;
 
-/// A share of the flows goes to a few hot hosts, the others go where they would without: RCM's experiment, whose
-/// numbers are the defaults.
+/// A share of the flows goes to a few hot hosts; the destinations of the other flows do not change. This is
+/// RCM's experiment, whose numbers are the defaults.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotSpot {
     /// Probability of a flow to a hot host, from 0 to 1. Default: 0.15.
     pub share: f64,
-    /// The hot hosts: a number is the fraction of `to` that is hot, above 0 and up to 1, rounded to whole hosts
-    /// and drawn by the seed; a selector names them. Default: 0.125.
+    /// The hot hosts: a number is the fraction of `to` that is hot, above 0 and up to 1, rounded to whole
+    /// hosts and drawn by the seed; a selector selects them. Default: 0.125.
     pub hosts: HotHosts,
 }
 
@@ -28,16 +28,16 @@ impl Default for HotSpot {
     }
 }
 
-/// Which hosts are hot.
+/// The hot hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HotHosts {
     /// This fraction of the receivers.
     Fraction(f64),
-    /// Those that it selects.
+    /// The hosts that it selects.
     Those(Selector),
 }
 
-/// `count` different ones of `hosts`, lowest first.
+/// `count` different hosts of `hosts`, lowest first.
 pub fn hot(hosts: &[usize], count: usize, chance: &mut Chance) -> Vec<usize> {
     senders(&mut hosts.to_vec(), usize::MAX, count, chance)
 }

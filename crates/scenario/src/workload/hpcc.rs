@@ -15,24 +15,24 @@ use crate::topology::hpcc::node_name;
 const FIRST_PORT: u16 = 10_000;
 /// Destination port of the first flow to a host in ConWeave's simulator.
 const FIRST_DESTINATION_PORT: u16 = 100;
-/// That simulator reads sizes into 32 bits.
+/// The maximum size: that simulator reads sizes into 32 bits.
 const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// What a flow file lists.
+/// Contents of a flow file.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// The flows with their lines.
     pub rows: Vec<(u32, FlowRow)>,
-    /// The line of a flow beyond those that the first line counts, which is not read.
+    /// The line of a flow beyond the number in the first line; it is not read.
     pub beyond: Option<u32>,
 }
 
-/// Ports count on by whoever they belong to.
+/// Port numbers, counted separately for each owner.
 #[derive(Debug, Default)]
 struct Ports(BTreeMap<(String, String), u16>);
 
 impl Ports {
-    /// The next one of an owner, whose first is `first`.
+    /// The next port of an owner, whose first is `first`.
     fn next(&mut self, owner: (&str, &str), first: u16) -> u16 {
         let next = self.0.entry((owner.0.to_owned(), owner.1.to_owned())).or_insert(first);
         let port = *next;
@@ -144,7 +144,7 @@ fn class(word: &str) -> Result<Class, String> {
     }
 }
 
-/// Pins flows to the paths of a file, whose lines must say again what the flow file says.
+/// Pins flows to the paths of a file, whose lines must match those of the flow file.
 ///
 /// # Errors
 /// The first line that does not fit.
@@ -171,7 +171,7 @@ fn pin_one(
 ) -> Result<(), String> {
     let parts: Vec<&str> = line.split('|').collect();
     let [flow, data, acks] = parts[..] else {
-        return Err(format!("{} parts, and 3 are due: flow | path | path of its ACKs", parts.len()));
+        return Err(format!("{} parts, but 3 are required: flow | path | path of its ACKs", parts.len()));
     };
     let words: Vec<&str> = flow.split_whitespace().collect();
     let [n, said @ ..] = &words[..] else { return Err("the number of the flow is missing".into()) };
@@ -195,7 +195,7 @@ fn pin_one(
     Ok(())
 }
 
-/// Source, destination, ports and size, as a file of paths has them.
+/// Source, destination, ports and size, in the form of a file of paths.
 fn identity(row: &FlowRow) -> Vec<String> {
     let port = |port: Option<u16>| port.unwrap_or_default().to_string();
     vec![
@@ -207,7 +207,8 @@ fn identity(row: &FlowRow) -> Vec<String> {
     ]
 }
 
-/// The names of a path's nodes, whose ids follow each other along links, with switches between its ends.
+/// The names of a path's nodes; consecutive ids must have a link, and all nodes between the ends must be
+/// switches.
 fn path(
     ids: &str,
     [from, to]: [&String; 2],
@@ -234,7 +235,7 @@ fn path(
     }
 }
 
-/// Why a path cannot pass a node, or begin there.
+/// The reason why a path cannot pass a node, or begin there.
 fn no_node(id: usize, is_end: bool, network: &Network) -> String {
     match network.find(&node_name(id, is_end)) {
         Some(_) if is_end => format!("node {id} is a switch; paths begin at hosts"),
@@ -295,8 +296,7 @@ mod tests {
         let due = [(10_000, 100), (10_001, 100), (10_000, 101), (10_002, 102)];
         assert_eq!(ports.collect::<Vec<_>>(), due.map(|(source, to)| (Some(source), Some(to))));
         let fault = flows(FLOWS, ListFormat::Conweave, &network()).unwrap_err();
-        let due =
-            "6 words, and 5 are due: flow 1 of 3: source, destination, priority group, bytes and seconds";
+        let due = "6 words, but 5 are required: flow 1 of 3: source, destination, priority group, bytes and seconds";
         assert_eq!(fault, (2, due.to_owned()));
     }
 
@@ -319,8 +319,8 @@ mod tests {
         };
         let due = "source, destination, priority group, port, bytes and seconds";
         is("3\n0", "x\n0", 1, "\"x\" is not the number of flows");
-        is("3\n0", "4\n0", 4, &format!("the text ends here, and flow 4 of 4: {due} is due"));
-        is("0 3 2 100", "0 3 100", 3, &format!("5 words, and 6 are due: flow 2 of 3: {due}"));
+        is("3\n0", "4\n0", 4, &format!("the text ends here, but flow 4 of 4: {due} is required"));
+        is("0 3 2 100", "0 3 100", 3, &format!("5 words, but 6 are required: flow 2 of 3: {due}"));
         is("1 3 3", "9 3 3", 4, "there is no host 9");
         is("1 3 3", "1 4 3", 4, "node 4 is a switch; flows run between hosts");
         is("1 3 3", "3 3 3", 4, "it goes from 3 to itself");
@@ -358,7 +358,7 @@ mod tests {
                 pin(rows.iter_mut().map(|(_, row)| row), &PATHS.replace(from, to), &network()).unwrap_err();
             assert_eq!(fault, (line, why.to_owned()));
         };
-        is("| 3 4 2 0", "", 2, "2 parts, and 3 are due: flow | path | path of its ACKs");
+        is("| 3 4 2 0", "", 2, "2 parts, but 3 are required: flow | path | path of its ACKs");
         is("0 0 3", "5 0 3", 2, "flow 5 is not one of the 3, from 0 on");
         is(
             "100 1007",

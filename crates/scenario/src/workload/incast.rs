@@ -1,4 +1,4 @@
-//! Incast: many senders, one receiver, one instant.
+//! Incast: many senders send to one receiver at one instant.
 
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -7,37 +7,37 @@ use serde::Deserialize;
 use super::chance::Chance;
 use crate::grammar::selector::Selector;
 
-/// Again and again, senders drawn by the seed send one flow each to one receiver, all at the same instant, as
-/// the workers of a partition-aggregate job do. HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such incasts at
-/// 2 % of the capacity to its background traffic.
+/// At regular times, senders drawn by the seed send one flow each to one receiver, all at the same instant,
+/// like the workers of a partition-aggregate job. HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such
+/// incasts at 2 % of the capacity to its background traffic.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Incast {
-    /// Hosts of which one receives, drawn anew each time.
+    /// Hosts from which the receiver is drawn, anew each time.
     pub to: Selector,
-    /// Hosts of which the senders are drawn, all different, never the receiver itself. Default: all.
+    /// Hosts from which the senders are drawn, all different, never the receiver itself. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// How many send at once, from 1 on. Default: all of `from`.
+    /// Number of simultaneous senders, 1 at least. Default: all of `from`.
     #[serde(default)]
     pub fan_in: Option<usize>,
     /// Payload of each flow.
     pub size: Bytes,
-    /// Again after this time, until the workload's `until`. Not together with `load`. Default: once.
+    /// Time between two incasts, until the workload's `until`. Not together with `load`. Default: once.
     #[serde(default)]
     pub every: Option<Span>,
-    /// Offered payload over the capacity of `of`, above 0: incasts follow each other by the time that makes it
-    /// so. Not together with `every`. Default: as `every` says.
+    /// Offered payload over the capacity of `of`, above 0; the time between incasts follows from it. Not
+    /// together with `every`. Default: as `every` says.
     #[serde(default)]
     pub load: Option<f64>,
-    /// Links whose summed rate is the capacity that `load` is of, in the direction from senders to receivers; or
+    /// Links whose summed rate is the capacity for `load`, in the direction from senders to receivers; or
     /// `"hosts"`: the NICs of `from`. Default: `"hosts"`.
     #[serde(default)]
     pub of: Option<Selector>,
 }
 
-/// `fan_in` different ones of `pool` that are not `receiver`, lowest first, or as many as there are.
-/// The pool itself is shuffled.
+/// `fan_in` different elements of `pool` that are not `receiver`, lowest first, or as many as there are. The
+/// pool itself is shuffled.
 pub fn senders(pool: &mut [usize], receiver: usize, fan_in: usize, chance: &mut Chance) -> Vec<usize> {
     let mut chosen = Vec::with_capacity(fan_in.min(pool.len()));
     for i in 0..pool.len() {

@@ -1,4 +1,4 @@
-//! Micro-bursts: a sender at line rate for microseconds, quiet for longer.
+//! Micro-bursts: a sender at line rate for microseconds, then idle for a longer time.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 use floodway_wire::Format;
@@ -9,8 +9,9 @@ use super::chance::Chance;
 use super::poisson::on_the_wire;
 use crate::grammar::selector::Selector;
 
-/// Each sender sends at line rate for `length`, and again after a while: the i-th of them to the i-th receiver,
-/// and so on around. RCM's experiments hit an incast with such a burst of 20 us.
+/// Each sender sends bursts at line rate for `length`. The i-th sender sends to the i-th receiver; after the
+/// last receiver, the count starts again at the first. RCM's experiments disturb an incast with such a burst
+/// of 20 us.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MicroBursts {
@@ -19,31 +20,32 @@ pub struct MicroBursts {
     pub from: Selector,
     /// Hosts that receive.
     pub to: Selector,
-    /// How long a burst occupies the sender's NIC. It is one flow of the largest payload whose packets, headers
-    /// and gaps included, leave within this time: 231 packets of 1000 B in 20 us at 100G. Shorter than `every`.
+    /// Time for which a burst occupies the sender's NIC. A burst is one flow of the largest payload whose
+    /// packets, headers and gaps included, leave within this time: 231 packets of 1000 B in 20 us at 100G.
+    /// Shorter than `every`.
     pub length: Span,
-    /// From one burst of a sender to its next, until the workload's `until`. Default: one burst each, at the
-    /// workload's `start`.
+    /// Time from one burst of a sender to its next, until the workload's `until`. Default: one burst each, at
+    /// the workload's `start`.
     #[serde(default)]
     pub every: Option<Span>,
-    /// Is `every` the time between two bursts, or its mean? Default: `fixed`.
+    /// Whether `every` is the time between two bursts, or its mean. Default: `fixed`.
     #[serde(default)]
     pub spacing: Spacing,
-    /// Rate by which the size of a burst is computed, at most the sender's. Default: that of the sender's NIC,
-    /// of the slowest one where it has several.
+    /// Rate from which the size of a burst is computed, at most the sender's. Default: that of the sender's
+    /// NIC, of the slowest one where it has several.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Do all senders burst at the same instants, the first one at the workload's `start`? Default: false, each
-    /// sender's first burst comes at a time within the first `every` that the seed draws.
+    /// Whether all senders burst at the same instants, the first one at the workload's `start`. Default:
+    /// false, each sender's first burst comes at a time within the first `every` that the seed draws.
     #[serde(default)]
     pub synchronised: bool,
 }
 
-/// Times between the bursts of a sender.
+/// Distribution of the times between the bursts of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// Always the same.
+    /// Constant.
     #[default]
     Fixed,
     /// Exponential, drawn by the seed; bursts may overlap.
@@ -62,7 +64,7 @@ pub fn payload(rate: Rate, length: Span, format: Format, mtu: Bytes) -> Option<B
     (fitting > 0).then_some(Bytes(fitting))
 }
 
-/// When the bursts of one sender start.
+/// Start times of the bursts of one sender.
 pub fn starts(
     (start, until): (Time, Time),
     every: Span,
@@ -70,7 +72,7 @@ pub fn starts(
     synchronised: bool,
     chance: &mut Chance,
 ) -> Vec<Time> {
-    // Each sender has a burst, however soon the end comes.
+    // Each sender has a burst, even if the end is early.
     let room = every.0.min(until.since(start).0);
     let phase = if synchronised { 0 } else { chance.pick(room, 0) };
     let mut next = Time(start.0.saturating_add(phase));

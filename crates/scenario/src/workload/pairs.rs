@@ -1,4 +1,4 @@
-//! Simple patterns of who sends to whom: bursts, permutations, all to all, flows without end.
+//! Simple patterns of senders and receivers: bursts, permutations, all to all, flows without end.
 
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -8,28 +8,30 @@ use super::chance::Chance;
 use super::flows::FlowSize;
 use crate::grammar::selector::Selector;
 
-/// Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
+/// Each sender sends one flow: the i-th sender to the i-th receiver; after the last receiver, the count
+/// starts again at the first.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Burst {
     /// Hosts that send. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Hosts that receive; one of them makes an incast.
+    /// Hosts that receive; a single one gives an incast.
     pub to: Selector,
     /// Payload of each flow.
     pub size: Bytes,
-    /// Again after this time, until the workload's `until`. Not together with `back-to-back`. Default: once.
+    /// Time between two flows of a sender, until the workload's `until`. Not together with `back-to-back`.
+    /// Default: once.
     #[serde(default)]
     pub every: Option<Span>,
-    /// Again as soon as the last byte of the sender's flow before has left its NIC, until the workload's `until`:
-    /// a sender that is never idle, whose flows all begin anew. Default: false.
+    /// A new flow as soon as the last byte of the sender's flow before has left its NIC, until the workload's
+    /// `until`: the sender is never idle, and each flow starts in its initial state. Default: false.
     #[serde(default)]
     pub back_to_back: bool,
 }
 
-/// Each host sends one flow, and receives one, of a partner drawn by the seed: with flows as long as the run
-/// the classic test of a fabric's bisection.
+/// Each host sends one flow to a partner drawn by the seed, and receives one. With flows as long as the run,
+/// this is the classic test of a fabric's bisection bandwidth.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permutation {
@@ -38,13 +40,14 @@ pub struct Permutation {
     pub of: Selector,
     /// Payload of each flow, or `"unbounded"` for flows without end.
     pub size: FlowSize,
-    /// Again after this time with partners drawn anew, until the workload's `until`. Default: once.
+    /// Time between two permutations, each with new partners, until the workload's `until`. Default: once.
     #[serde(default)]
     pub every: Option<Span>,
 }
 
-/// Each host sends one flow to each other host, all at once: the traffic of the collective operation of this
-/// name. A host begins with the one after it and goes around, so that no receiver is first for two senders.
+/// Each host sends one flow to every other host, all at once: the traffic of the collective operation of this
+/// name. A host begins with the host after it and continues around, so that no receiver is the first one of
+/// two senders.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAll {
@@ -53,12 +56,13 @@ pub struct AllToAll {
     pub of: Selector,
     /// Payload of each flow.
     pub size: Bytes,
-    /// Again after this time, until the workload's `until`. Default: once.
+    /// Time between two rounds, until the workload's `until`. Default: once.
     #[serde(default)]
     pub every: Option<Span>,
 }
 
-/// Flows without end: the i-th sender to the i-th receiver, and so on around.
+/// Flows without end: the i-th sender to the i-th receiver; after the last receiver, the count starts again
+/// at the first.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LongLived {
@@ -69,8 +73,8 @@ pub struct LongLived {
     pub to: Selector,
 }
 
-/// The i-th of `from` with the i-th of `to`, around; whoever would meet itself takes the next. A host
-/// that has no other partner is left out.
+/// The i-th of `from` with the i-th of `to`, cyclically; a host that would be its own partner takes the next.
+/// A host without any other partner is left out.
 pub fn around(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
     let partner = |(i, &source): (usize, &usize)| {
         let candidates = [to[i % to.len()], to[(i + 1) % to.len()]];
@@ -88,7 +92,7 @@ pub fn cycle(hosts: &[usize], chance: &mut Chance) -> Vec<(usize, usize)> {
     hosts.iter().copied().zip(images).filter(|(from, to)| from != to).collect()
 }
 
-/// Each of `hosts` with each other one, round by round: in the r-th with the r-th after it.
+/// Each of `hosts` with every other one, round by round: in the r-th round with the r-th host after it.
 pub fn all_to_all(hosts: &[usize]) -> Vec<(usize, usize)> {
     let count = hosts.len();
     let round = |r: usize| (0..count).map(move |i| (hosts[i], hosts[(i + r) % count]));

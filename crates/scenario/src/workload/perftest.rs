@@ -1,4 +1,4 @@
-//! Closed loops of messages, as the programs of linux-rdma's perftest make them.
+//! Closed loops of messages, as the programs of linux-rdma's perftest send them.
 
 use floodway_units::Bytes;
 use schemars::JsonSchema;
@@ -6,33 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::grammar::selector::Selector;
 
-/// Messages that follow each other as they complete, as perftest's programs post them; every message is a flow of
-/// the results. Each pair has queue pairs of its own for all its messages, whatever `qp` says.
+/// Messages that follow each other as they complete, as perftest's programs post them; every message is a
+/// flow of the results. Each pair has its own queue pairs for all its messages, whatever the value of `qp`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Perftest {
-    /// What is measured.
+    /// The measured quantity.
     pub test: Test,
     /// Hosts that run the client. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Hosts that run the server: the i-th client's is the i-th of them, and so on around.
+    /// Hosts that run the server. The server of the i-th client is the i-th host; after the last host, the
+    /// count starts again at the first.
     pub to: Selector,
     /// Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as perftest's.
     #[serde(default)]
     pub size: Option<Bytes>,
-    /// Of `write-bw`: messages that each queue pair keeps outstanding, from 1 (perftest's `--tx-depth`). Default:
+    /// Of `write-bw`: outstanding messages of each queue pair, 1 at least (perftest's `--tx-depth`). Default:
     /// 128.
     #[serde(default)]
     pub queue_depth: Option<u64>,
-    /// Messages of each queue pair, each way, from 1; of `write-lat` from 4, since it leaves out the two longest of
-    /// the times between them. Default: 5000 of `write-bw`, 1000 of `write-lat`, as perftest's.
+    /// Messages of each queue pair, each way, 1 at least; of `write-lat` 4 at least, because it leaves out
+    /// the two longest of the times between them. Default: 5000 of `write-bw`, 1000 of `write-lat`, as
+    /// perftest's.
     #[serde(default)]
     pub iterations: Option<u64>,
-    /// Of `write-bw`: queue pairs of each pair of hosts, from 1. Default: 1.
+    /// Of `write-bw`: number of queue pairs of each pair of hosts, 1 at least. Default: 1.
     #[serde(default)]
     pub qps: Option<u64>,
-    /// Of `write-bw`: does the server send as much as the client? Default: false.
+    /// Of `write-bw`: whether the server sends as much as the client. Default: false.
     #[serde(default)]
     pub bidirectional: bool,
 }
@@ -49,18 +51,18 @@ impl Perftest {
     }
 }
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Bandwidth: messages are posted ahead, and another one as each completes at its sender.
+    /// Bandwidth: messages are posted in advance, and another one each time that one completes at its sender.
     WriteBw,
-    /// Latency: a message there and one back, in turns; half a round trip is a latency.
+    /// Latency: a message to the server and one back, in turns; half a round trip is a latency.
     WriteLat,
 }
 
 impl Test {
-    /// Payload of a message where nothing is said.
+    /// Default payload of a message.
     pub fn size(self) -> Bytes {
         match self {
             Test::WriteBw => Bytes(65_536),
@@ -68,7 +70,7 @@ impl Test {
         }
     }
 
-    /// Messages of a queue pair where nothing is said.
+    /// Default number of messages of a queue pair.
     pub fn iterations(self) -> u64 {
         match self {
             Test::WriteBw => 5000,
@@ -76,7 +78,7 @@ impl Test {
         }
     }
 
-    /// The fewest messages that it can report on.
+    /// The minimum number of messages for a report.
     pub fn least_iterations(self) -> u64 {
         match self {
             Test::WriteBw => 1,

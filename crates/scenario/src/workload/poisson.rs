@@ -1,4 +1,4 @@
-//! Poisson arrivals at a stated load.
+//! Poisson arrivals at a given load.
 
 use floodway_fabric::sizes::Sizes;
 use floodway_units::{Bytes, Rate, Span};
@@ -10,11 +10,11 @@ use super::hot_spot::HotSpot;
 use super::sizes::SizesKey;
 use crate::grammar::selector::Selector;
 
-/// Quantiles over which the wire bytes of a flow are averaged.
+/// Number of quantiles over which the wire bytes of a flow are averaged.
 const QUANTILES: u32 = 1 << 16;
 
-/// Poisson arrivals: an independent process at each sender, as HPCC's traffic generator and those of most papers
-/// have it.
+/// Poisson arrivals: an independent process at each sender, as in HPCC's traffic generator and those of most
+/// papers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Poisson {
@@ -29,24 +29,27 @@ pub struct Poisson {
     /// Hosts that send. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` says otherwise, never the sender
+    /// Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` is set, never the sender
     /// itself. Default: all.
     #[serde(default = "Selector::all")]
     pub to: Selector,
-    /// A share of the flows goes to hot hosts. Not together with `inter-dc` or `groups`. Default: none are hot.
+    /// A share of the flows goes to hot hosts. Not together with `inter-dc` or `groups`. Default: none are
+    /// hot.
     #[serde(default)]
     pub hot_spot: Option<HotSpot>,
-    /// Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's, drawn uniformly of
-    /// all of them; the other flows go to hosts of its own. Datacenters are the tags `dc-*` of hosts. The load
-    /// counts all flows. Not together with `hot-spot` or `groups`. Default: datacenters make no difference.
+    /// Probability, from 0 to 1, that a flow goes to a host of another datacenter than its sender's, drawn
+    /// uniformly from all of them; the other flows go to hosts of the sender's datacenter. Datacenters are
+    /// the tags `dc-*` of hosts. The load counts all flows. Not together with `hot-spot` or `groups`.
+    /// Default: datacenters make no difference.
     #[serde(default)]
     pub inter_dc: Option<f64>,
-    /// So many groups of hosts, from 1 up: senders and receivers are dealt out to them in the order of their numbers, as many to
-    /// each as to any other, and every flow stays in its sender's group. `groups = 12` of a fat tree with 12 pods are its pods.
-    /// Not together with `hot-spot` or `inter-dc`. Default: all hosts are one group.
+    /// Number of groups of hosts, 1 at least: senders and receivers are divided into this many groups of
+    /// equal size, in the order of their numbers, and every flow stays in its sender's group. With `groups =
+    /// 12`, the groups of a fat tree with 12 pods are its pods. Not together with `hot-spot` or `inter-dc`.
+    /// Default: all hosts are one group.
     #[serde(default)]
     pub groups: Option<usize>,
-    /// Which bytes count as offered. Default: `payload`.
+    /// Bytes that count as offered. Default: `payload`.
     #[serde(default)]
     pub accounting: Accounting,
 }
@@ -55,14 +58,14 @@ fn hosts() -> Selector {
     Selector::word("hosts")
 }
 
-/// Which bytes count as offered.
+/// Bytes that count as offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Accounting {
-    /// Those of flows, as traffic generators count.
+    /// The payload of flows, as traffic generators count.
     #[default]
     Payload,
-    /// Those on the link, headers and gaps included, without acknowledgements.
+    /// The bytes on the link, headers and gaps included, without acknowledgements.
     Wire,
 }
 
@@ -80,7 +83,7 @@ impl Accounting {
     }
 }
 
-/// Bytes that a flow of `size` takes on a link.
+/// Number of bytes of a flow of `size` on a link.
 pub fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
     let packets = size.0.div_ceil(mtu.0).max(1);
     let rest = Bytes(size.0 - (packets - 1) * mtu.0);
@@ -91,15 +94,15 @@ pub fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
     format.data(mtu, true).wire.0 + (packets - 2) * format.data(mtu, false).wire.0 + last
 }
 
-/// Mean time between two flows of one of `sources` senders that together offer `load` of `capacity`;
-/// nothing where that is no time.
+/// Mean time between two flows of one of `sources` senders that together offer `load` of `capacity`; none
+/// where that time is not valid.
 pub fn mean_gap(mean_bytes: f64, sources: usize, load: f64, capacity: Rate) -> Option<Span> {
     let seconds = mean_bytes * 8.0 * sources as f64 / (load * capacity.0 as f64);
     let ps = seconds * 1e12;
     (ps >= 1.0 && ps < (1u64 << 62) as f64).then_some(Span(ps as u64))
 }
 
-/// The load at which the mean time between two flows is 1 ps, the least that there is.
+/// The load at which the mean time between two flows is 1 ps, the smallest possible.
 pub fn most_load(mean_bytes: f64, sources: usize, capacity: Rate) -> f64 {
     mean_bytes * 8.0 * sources as f64 / capacity.0 as f64 * 1e12
 }

@@ -1,4 +1,4 @@
-//! Workloads that the seed draws: what is left to chance, and what comes of it.
+//! Workloads that depend on the seed: the random choices, and the flows that result.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, WorkloadSpec};
@@ -14,50 +14,50 @@ use super::pairs::{all_to_all, cycle};
 /// A workload as a function of the seed.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// Its workload's name, which with the seed makes its random stream.
+    /// Its workload's name, which determines its random stream together with the seed.
     pub workload: String,
-    /// What is drawn.
+    /// The pattern to draw.
     pub pattern: Pattern,
 }
 
-/// What is drawn. Hosts are places in the network's list of nodes, in its order.
+/// A pattern to draw. Hosts are indices in the network's list of nodes, in its order.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// At each start, a cycle through the hosts.
     Permutation { hosts: Vec<usize>, size: Bytes, starts: Vec<Time> },
-    /// At each start, all pairs; nothing is drawn.
+    /// At each start, all pairs; this pattern has no random choices.
     AllToAll { hosts: Vec<usize>, size: Bytes, starts: Vec<Time> },
     /// At each start, one receiver and its senders.
     Incast { to: Vec<usize>, from: Vec<usize>, fan_in: usize, size: Bytes, starts: Vec<Time> },
-    /// When each sender bursts.
+    /// Start times of each sender's bursts.
     MicroBursts { senders: Vec<Bursting>, start: Time, again: Option<Again> },
-    /// Which receivers of a Poisson workload are hot.
+    /// The hot receivers of a Poisson workload.
     HotHosts { hosts: Vec<usize>, count: usize },
 }
 
 /// A sender of micro-bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bursting {
-    /// Who sends.
+    /// The sender.
     pub source: usize,
-    /// To whom.
+    /// The receiver.
     pub destination: usize,
     /// Payload of a burst.
     pub size: Bytes,
-    /// Key of its own stream, unless all are in step.
+    /// Key of its own stream, unless all senders are synchronised.
     pub key: u64,
 }
 
-/// Micro-bursts that come again.
+/// Micro-bursts that repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again {
-    /// Time from one to the next, or its mean.
+    /// Time from one burst to the next, or its mean.
     pub every: Span,
-    /// Which of the two it is.
+    /// Whether `every` is the time or its mean.
     pub spacing: Spacing,
-    /// All senders at once?
+    /// Whether all senders burst at once.
     pub synchronised: bool,
-    /// None starts then or later.
+    /// No burst starts then or later.
     pub until: Time,
 }
 
@@ -71,7 +71,7 @@ pub fn draw(recipes: &[Recipe], seed: u64, blueprint: &mut Blueprint) {
 }
 
 impl Recipe {
-    /// Draws what is left to chance; without a seed, choices are made in turn.
+    /// Draws the random choices; without a seed, choices are made in turn.
     pub fn draw(&self, seed: Option<u64>, spec: &mut WorkloadSpec) {
         match (&self.pattern, &mut spec.arrivals) {
             (Pattern::HotHosts { hosts, count }, Arrivals::Poisson(poisson)) => {
@@ -142,7 +142,7 @@ impl Recipe {
     }
 }
 
-/// The flows of the pairs that each start has.
+/// The flows of the pairs of each start.
 fn each(starts: &[Time], size: Bytes, mut pairs: impl FnMut(u64) -> Vec<(usize, usize)>) -> Vec<FlowSpec> {
     let at = |(turn, &start): (u64, &Time)| {
         pairs(turn).into_iter().map(move |pair| flow(pair, size, start)).collect::<Vec<_>>()

@@ -25,15 +25,15 @@ pub enum SizesKey {
     Points(Vec<(Bytes, f64)>),
     /// Lines of bytes and cumulative percent.
     File(String),
-    /// Every flow the same.
+    /// The same size for every flow.
     Fixed(Bytes),
 }
 
 impl SizesKey {
-    /// The distribution, and the line of its file where that is at fault.
+    /// The distribution, or the fault with the line of its file where the file is faulty.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is no distribution.
     pub fn load(&self, files: &Files<'_>) -> Result<Sizes, SizesFault> {
         match self {
             SizesKey::Fixed(Bytes(0)) => Err(SizesFault::new("a flow of 0B has no bytes")),
@@ -51,12 +51,12 @@ impl SizesKey {
     }
 }
 
-/// Why there is no distribution.
+/// The reason why there is no distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizesFault {
-    /// The file and line at fault, where it is not the scenario.
+    /// The faulty file and line, where the fault is not in the scenario.
     pub file: Option<(String, u32)>,
-    /// What is wrong.
+    /// The fault.
     pub why: String,
 }
 
@@ -66,14 +66,14 @@ impl SizesFault {
     }
 }
 
-/// A published distribution, as users find it.
+/// A published distribution, as users see it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Published {
     /// Its name in scenarios.
     pub name: String,
-    /// What was measured.
+    /// The measured traffic.
     pub what: String,
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: String,
     /// Mean size of a flow.
     pub mean_bytes: f64,
@@ -123,7 +123,7 @@ fn published(name: &str) -> Result<Sizes, SizesFault> {
     Sizes::new(&points).map_err(|error| SizesFault::new(error.to_string()))
 }
 
-/// The field's form: lines of bytes and cumulative percent; `#` begins a comment.
+/// The usual format: lines of bytes and cumulative percent; `#` begins a comment.
 fn parse(text: &str) -> Result<Sizes, (u32, String)> {
     let mut points = Vec::new();
     let mut lines = Vec::new();
@@ -136,7 +136,7 @@ fn parse(text: &str) -> Result<Sizes, (u32, String)> {
                 (Ok(size), Ok(share)) => points.push((size, share)),
                 _ => return Err((number, "a line is bytes and cumulative percent, two numbers".into())),
             },
-            _ => return Err((number, format!("{} columns, where two are due", words.len()))),
+            _ => return Err((number, format!("{} columns, where two are required", words.len()))),
         }
         lines.push(number);
     }
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for SizesKey {
     }
 }
 
-/// What a table of sizes says.
+/// The content of a table of sizes.
 #[derive(Clone, Copy, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Given {
@@ -163,7 +163,7 @@ enum Given {
     Fixed,
 }
 
-/// The key before this one is the only one that may stand there.
+/// The key before this one must be the only one.
 struct NoOther(Given);
 
 impl<'de> DeserializeSeed<'de> for NoOther {
@@ -184,12 +184,13 @@ impl<'de> DeserializeSeed<'de> for NoOther {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct SizesFile {
-    /// The file, from the scenario's folder: lines of bytes and cumulative percent; `#` begins a comment.
+    /// The file, relative to the scenario's folder: lines of bytes and cumulative percent; `#` begins a
+    /// comment.
     #[expect(dead_code, reason = "it describes a form")]
     file: String,
 }
 
-/// Every flow of the same size.
+/// The same size for every flow.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct FixedSize {
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(sizes.mean(), 1000.0);
         assert_eq!(parse("0 0\n5 60\n4 100\n").unwrap_err().0, 3);
         assert!(parse("0 0\n5 60\n4 100\n").unwrap_err().1.contains("lies below the one before"));
-        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 columns, where two are due".into()));
+        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 columns, where two are required".into()));
         assert_eq!(parse("0 0\nx 100\n").unwrap_err().0, 2);
         assert!(parse("").unwrap_err().1.contains("at least two points"));
     }

@@ -188,7 +188,7 @@ fn faults_of_sites_are_found() {
     );
     assert_eq!(
         error(&format!("sites = 3, {hosts}, {}", link("['a', 'b']"))),
-        "multi-dc: it falls apart: no links lead from h1 to h3"
+        "multi-dc: it is not connected: no links lead from h1 to h3"
     );
     assert_eq!(
         error(&format!(
@@ -202,7 +202,7 @@ fn faults_of_sites_are_found() {
     );
     assert!(
         error(&format!("sites = 'two', {hosts}, {mesh}"))
-            .ends_with("a number of sites, or a list of tables is due")
+            .ends_with("a number of sites, or a list of tables is required")
     );
 }
 

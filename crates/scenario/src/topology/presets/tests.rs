@@ -45,7 +45,7 @@ fn the_list_is_right_and_every_preset_has_the_numbers_of_its_source() {
     assert!(others.iter().all(|other| !other.reason.is_empty()));
 }
 
-/// Links and propagation of a shortest path.
+/// Number of links and propagation of a shortest path.
 fn path(network: &Network, from: &str, to: &str) -> (u32, Span) {
     let [from, to] = [from, to].map(|name| network.find(name).expect("it is there"));
     let distances = network.distances(from);
@@ -158,5 +158,5 @@ fn unknown_names_get_the_nearest_and_left_out_ones_the_reason() {
     let error = network("topology.preset = 'casl-dumbbell'").unwrap_err();
     assert!(error.contains("\"casl-dumbbell\" is known, but not a preset: CASL's motivation"), "{error}");
     let error = network("topology.preset = 3").unwrap_err();
-    assert_eq!(error, "a:1: topology.preset: the number 3 where the name of a published network is due");
+    assert_eq!(error, "a:1: topology.preset: the number 3 where the name of a published network is required");
 }

@@ -49,6 +49,12 @@ def test_no_page_is_left_of_a_mechanism_that_is_no_more() -> None:
     assert there <= set(GENERATED)
 
 
+def test_no_two_definitions_of_the_schema_have_one_name() -> None:
+    names = set(json.loads(_floodway.schema_json())["$defs"])
+    # A second definition of a name gets a number, and pages would show the parameters of the first.
+    assert not {name for name in names if name[-1].isdigit() and name.rstrip("0123456789") in names}
+
+
 @pytest.fixture(scope="module")
 def validator() -> jsonschema.Draft202012Validator:
     schema = json.loads(_floodway.schema_json())

@@ -38,7 +38,8 @@ impl Barrier {
         let times = self.times.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.here.store(0, Ordering::Relaxed);
-            // Either this thread reads that another is about to sleep, or the other reads that the round is complete.
+            // Either this thread reads that another is about to sleep, or the other reads that the round is
+            // complete.
             self.times.store(times.wrapping_add(1), Ordering::SeqCst);
             self.wake();
             return !self.broken.load(Ordering::Relaxed);

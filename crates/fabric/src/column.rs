@@ -1,11 +1,12 @@
 //! A column of the network's state: one element a port, a port class, a queue, a queue pair.
 //!
-//! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
-//! lie together in memory.
+//! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part,
+//! and all of them lie together in memory.
 //!
-//! An index is checked, but for what every packet does: there an element is [`known`](PartMut::known) by the index that was made
-//! with it. Those are checked where debug assertions are on, as in every test. All of them checked cost an eighth more
-//! instructions a packet-hop, and about a fifteenth more time (docs/performance.md).
+//! An index is checked, but for what every packet does: there an element is [`known`](PartMut::known) by the
+//! index that was made with it. Those are checked where debug assertions are on, as in every test. All of
+//! them checked cost an eighth more instructions a packet-hop, and about a fifteenth more time
+//! (docs/performance.md).
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 use std::ptr::NonNull;
@@ -25,8 +26,8 @@ impl<T> Default for Column<T> {
 }
 
 impl<T> Column<T> {
-    /// Room for `elements`, on huge pages where they fill some: beyond a few megabytes every other access would wait
-    /// for the address to be translated, too (docs/performance.md).
+    /// Room for `elements`, on huge pages where they fill some: beyond a few megabytes every other access
+    /// would wait for the address to be translated, too (docs/performance.md).
     fn with_room(elements: usize) -> Self {
         let mut column = Vec::new();
         memory::reserve(&mut column, elements);
@@ -109,8 +110,9 @@ impl<T> IndexMut<usize> for Column<T> {
 #[inline]
 fn known<T>(elements: &[T], index: usize) -> &T {
     debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
-    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, port classes and queues of a
-    // node are numbered when its parts are dealt out, of as many elements as there are numbers.
+    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, port
+    // classes and queues of a node are numbered when its parts are dealt out, of as many elements as there
+    // are numbers.
     unsafe { elements.get_unchecked(index) }
 }
 
@@ -155,8 +157,8 @@ pub(crate) struct Part<T> {
     _all: Arc<All<T>>,
 }
 
-// SAFETY: a part is the only one through which its elements are reached, so it goes with them; the last part that is
-// dropped, wherever that is, drops the elements of all.
+// SAFETY: a part is the only one through which its elements are reached, so it goes with them; the last part
+// that is dropped, wherever that is, drops the elements of all.
 #[allow(unsafe_code, reason = "a part is as its elements are")]
 unsafe impl<T: Send> Send for Part<T> {}
 

@@ -3,12 +3,14 @@
 //! ```text
 //!   numbers   0 .. 255 | 256 .. 767 | 768 .. 1791 | ...      chunks never move; each is twice as large as the previous one
 //! ```
-//! An element has one number in the whole network and never moves; events carry its number from node to node. All worker
-//! threads share a pool, and each changes only elements of nodes that it owns in the current window. The compiler does not
-//! check this rule of the crate:
+//! An element has one number in the whole network and never moves; events carry its number from node to node.
+//! All worker threads share a pool, and each changes only elements of nodes that it owns in the current
+//! window. The compiler does not check this rule of the crate:
 //!
-//! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
-//! - an element is written before another node learns its number, at least one window later, with a barrier in between;
+//! - only events of the node that owns an element change it, and one thread at a time executes the events of
+//!   a node;
+//! - an element is written before another node learns its number, at least one window later, with a barrier
+//!   in between;
 //! - nodes of other threads read only elements that are [`Sync`] (paths of queue pairs);
 //! - messages for a receiver of another thread are added by that thread between two windows.
 //!
@@ -35,8 +37,8 @@ pub(crate) struct Pool<T>(Arc<Chunks<T>>);
 
 /// The elements.
 struct Chunks<T> {
-    /// By chunk: the address of its first element minus as many elements as the chunk holds, so that the address of element
-    /// `n` is `n + FIRST` elements after it.
+    /// By chunk: the address of its first element minus as many elements as the chunk holds, so that the
+    /// address of element `n` is `n + FIRST` elements after it.
     starts: [AtomicPtr<T>; CHUNKS],
     /// Numbers handed out. Outside of windows every one of them names an element.
     given: AtomicU32,
@@ -253,8 +255,8 @@ impl<'l, T> SharedSlice<'l, T> {
     }
 }
 
-/// Finds data races, with debug assertions: two threads that change one element in the same window. For a node, any access
-/// counts as a change.
+/// Finds data races, with debug assertions: two threads that change one element in the same window. For a
+/// node, any access counts as a change.
 #[cfg(debug_assertions)]
 pub(crate) mod race_check {
     use std::any::type_name;

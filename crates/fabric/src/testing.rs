@@ -96,7 +96,8 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
     }
 }
 
-/// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses go out.
+/// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses
+/// go out.
 pub(crate) fn busy() -> Blueprint {
     let nodes = vec![host("a"), host("b"), host("c"), host("d"), pooled("s"), pooled("t")];
     let ends = [[0, 4], [1, 4], [2, 5], [3, 5], [4, 5]];

@@ -1,20 +1,25 @@
 //! Breakdown of a flow's completion time, to the picosecond (`floodway why`).
 //!
-//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that has. The path
-//! of this packet, from its first bit on, and what its sender did until then leave no instant out and count none twice:
+//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that
+//! has. The path of this packet, from its first bit on, and what its sender did until then leave no instant
+//! out and count none twice:
 //!
 //! ```text
 //! start ───────── sender ─────────► first bit ─────────── path of the packet ──────────► complete
 //!   own data on the wire, or the first    each hop: serialisation, propagation, switching, and the
 //!   thing that kept it from it            wait at the port: paused, held back, queueing
 //! ```
-//! - Packets of the flow have a [`journey`](journey::Flight) each, written down hop by hop until they arrive or are lost.
-//! - Of the sender it is noted after each event what it [stands](sender::Standing) at: between two events only the clock
-//!   moves on, so that what ends by time alone (a packet on the wire, a pacing gap) is known beforehand.
-//! - Of each port and class it is known [since when it is stopped](stops::Stops), and where that began ([`origin`]).
+//! - Packets of the flow have a [`journey`](journey::Flight) each, written down hop by hop until they arrive
+//!   or are lost.
+//! - Of the sender it is noted after each event what it [stands](sender::Standing) at: between two events
+//!   only the clock moves on, so that what ends by time alone (a packet on the wire, a pacing gap) is known
+//!   beforehand.
+//! - Of each port and class it is known [since when it is stopped](stops::Stops), and where that began
+//!   ([`origin`]).
 //!
-//! A run with a trace goes through every event as one without, draws the same random numbers and keeps the same bytes; it
-//! runs on one thread. Without a trace nothing of this is looked at but where things are slow anyway.
+//! A run with a trace goes through every event as one without, draws the same random numbers and keeps the
+//! same bytes; it runs on one thread. Without a trace nothing of this is looked at but where things are slow
+//! anyway.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +41,8 @@ mod stops;
 /// What an instant of a flow's completion time went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// Its data is on the wire: at the sender's NIC all of it for the first time, behind that the packet that completes it.
+    /// Its data is on the wire: at the sender's NIC all of it for the first time, behind that the packet that
+    /// completes it.
     Serialisation,
     /// That packet is on a link, jitter included.
     Propagation,
@@ -234,7 +240,8 @@ pub(crate) struct Trace {
     message: Option<Message>,
     /// Queue pairs that carry the flow, or may.
     slots: Vec<u32>,
-    /// By the time at which their first bit left the NIC, and queue pair: their packets that may still arrive.
+    /// By the time at which their first bit left the NIC, and queue pair: their packets that may still
+    /// arrive.
     flights: BTreeMap<(u64, u32), Flight>,
     /// By port class: when the last frame of the class that the port has sent is off its transmitter.
     busy: Vec<u64>,
@@ -260,14 +267,16 @@ impl Trace {
         self.message.is_some() && self.found.is_none()
     }
 
-    /// Forgets the packets that have arrived and completed nothing; those behind one that is late are kept for as long.
+    /// Forgets the packets that have arrived and completed nothing; those behind one that is late are kept
+    /// for as long.
     fn forget(&mut self, now: u64) {
         while self.flights.first_key_value().is_some_and(|(_, flight)| flight.is_over(now)) {
             self.flights.pop_first();
         }
     }
 
-    /// No packet that may still arrive has waited anywhere before this instant, and what the sender did before is noted.
+    /// No packet that may still arrive has waited anywhere before this instant, and what the sender did
+    /// before is noted.
     fn oldest(&self, now: u64) -> u64 {
         let packets = self.flights.first_key_value().map_or(now, |(&(stamp, _), _)| stamp);
         self.sender.as_ref().map_or(packets, |sender| packets.min(sender.known))

@@ -177,7 +177,8 @@ fn path(routes: &Routes, from: NodeId, to: NodeId) -> Vec<PortId> {
     panic!("{from:?} does not lead to {to:?}")
 }
 
-/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms see, and what it takes.
+/// Sends a packet of `size` bytes between any two hosts, one after another: what mechanisms see, and what it
+/// takes.
 fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>) {
     net.blueprint.workloads[0].arrivals = Arrivals::List(Vec::new());
     let mut start = Span::ZERO;

@@ -1,4 +1,5 @@
-//! BFC in networks: only the flows that should be are held back, all complete in order, and bytes do not depend on threads.
+//! BFC in networks: only the flows that should be are held back, all complete in order, and bytes do not
+//! depend on threads.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -55,8 +56,9 @@ fn incast(point: Option<&str>) -> Net {
 
 #[test]
 fn a_victim_has_its_share_though_an_incast_is_held_back() {
-    // The victim's 500 KB take 43 us alone. The port between the switches serves its queue as often as that of the incast, which
-    // the last link holds back to its own rate; under PFC alone it waits in one queue with the incast until that is over.
+    // The victim's 500 KB take 43 us alone. The port between the switches serves its queue as often as that
+    // of the incast, which the last link holds back to its own rate; under PFC alone it waits in one queue
+    // with the incast until that is over.
     let with = run(&incast(Some(BFC)));
     let without = run(&incast(None));
     let victim = |records: &Records| fct_us(records)[8];
@@ -88,14 +90,15 @@ fn two_into_one() -> Net {
 #[test]
 fn queues_stay_within_what_a_hop_needs_and_the_port_idles_a_fifth_of_the_time_at_most() {
     let records = run(&two_into_one());
-    // Each flow comes in at twice the rate at which it leaves. Until the pause acts, for HRTT + τ, its queue grows to twice
-    // Th = (HRTT + τ) · μ / 2, and that is what leaves in HRTT + τ: 6.16 us, which are 77 KB. A packet is on its way in, one on its way
-    // out, and one went ahead.
+    // Each flow comes in at twice the rate at which it leaves. Until the pause acts, for HRTT + τ, its queue
+    // grows to twice Th = (HRTT + τ) · μ / 2, and that is what leaves in HRTT + τ: 6.16 us, which are 77 KB.
+    // A packet is on its way in, one on its way out, and one went ahead.
     let peaks = whole(records.counters.column("peak_bytes"));
     let peak = *peaks.iter().max().expect("there are ports");
     let threshold = 38_500;
     assert!(peak > threshold && peak < 2 * threshold + 4 * 1_100, "{peak}");
-    // It grows to Th in HRTT + τ, to 2 Th in as much again, falls in twice that, and comes back HRTT + τ later: 1 of 5 parts idle.
+    // It grows to Th in HRTT + τ, to 2 Th in as much again, falls in twice that, and comes back HRTT + τ
+    // later: 1 of 5 parts idle.
     let took = fct_us(&records).into_iter().fold(0.0, f64::max) - 4.0;
     let busy = 10_000.0 * 1_082.0 * 8.0 / 1e5;
     assert!(busy / took > 0.8, "{busy} {took}");

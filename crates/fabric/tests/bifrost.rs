@@ -33,8 +33,8 @@ fn fixed(size: u64) -> String {
     format!(r#"{{"static": {{"size": "{size}B"}}}}"#)
 }
 
-/// `a` - `s` - 80 km - `t` - `b`, all at 400 Gbit/s; the long link's flow control and the buffer at `t`. No node
-/// but `t` is short of buffer.
+/// `a` - `s` - 80 km - `t` - `b`, all at 400 Gbit/s; the long link's flow control and the buffer at `t`. No
+/// node but `t` is short of buffer.
 fn haul(flow_control: &str, buffer: &str) -> (Net, [NodeId; 4]) {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(40));
     let (a, s) = (net.host("a"), net.switch_with("s", &fixed(100_000_000)));
@@ -190,7 +190,8 @@ fn held_and_granted_bytes_stay_between_their_bounds_in_every_slot_with_a_frame_o
 
 // ---- the level
 
-/// `b` holds `t` up from 1 ms on; `b` sends to `a` meanwhile if asked, so that frames to `s` wait behind data.
+/// `b` holds `t` up from 1 ms on; `b` sends to `a` meanwhile if asked, so that frames to `s` wait behind
+/// data.
 fn stalled(flow_control: &str, both_ways: bool) -> Records {
     let (mut net, [a, _, _, b]) = haul(flow_control, &fixed(60_000_000));
     net.flow(a, b, Bytes::mb(400), Span::ZERO);

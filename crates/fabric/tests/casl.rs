@@ -1,4 +1,5 @@
-//! CASL in networks: which flows are labelled, what may be lost and what may not, and that nothing is reordered.
+//! CASL in networks: which flows are labelled, what may be lost and what may not, and that nothing is
+//! reordered.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -84,7 +85,8 @@ impl CongestionPoint for Watched {
     }
 }
 
-/// Runs with watched machines in the places of those that the blueprint has; the flows that they have labelled, by port.
+/// Runs with watched machines in the places of those that the blueprint has; the flows that they have
+/// labelled, by port.
 fn watched(net: &Net) -> (Records, Vec<(String, BTreeSet<Pair>)>) {
     let mut blueprint = net.blueprint.clone();
     let mut places = Vec::new();
@@ -137,7 +139,8 @@ fn transport(net: &mut Net, rate_control: &str) {
 
 const DCQCN: &str = r#"{"dcqcn": {"losses-as-cnps": "50us"}}"#;
 
-/// Eight hosts send a burst each to one, and a victim's flow goes beside them to another host of the same switch.
+/// Eight hosts send a burst each to one, and a victim's flow goes beside them to another host of the same
+/// switch.
 ///
 /// ```text
 ///  h1..h8 ──┐            ┌── to
@@ -425,7 +428,8 @@ fn packets_that_no_pause_held_fit_behind_a_pause_in_a_lossy_queue_only() {
         let delivered = whole(records.flows.column("delivered_bytes"));
         (drops(&records), delivered[0], delivered[1], counter(&records, "s2", "s1-s2", "peak_bytes"))
     };
-    // Without a lossy queue at s2 what the slow link does not take is dropped: 1 MB less what it had time for.
+    // Without a lossy queue at s2 what the slow link does not take is dropped: 1 MB less what it had time
+    // for.
     let (lost, slow, _, peak) = run(None);
     assert!(lost > 500 && slow < 500_000, "{lost} {slow}");
     assert!(peak < 40_000, "{peak}: xoff and some, though 100 Gbit/s came for 160 us");

@@ -1,4 +1,5 @@
-//! Credits on whole networks: what a buffer allows, what is lost and repaired, and beside other flow controls.
+//! Credits on whole networks: what a buffer allows, what is lost and repaired, and beside other flow
+//! controls.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -25,7 +26,8 @@ fn fixed(size: u64) -> String {
     format!(r#"{{"static": {{"size": "{size}B"}}}}"#)
 }
 
-/// `a` - `s` - so far - `t` - `b`, all at 100 Gbit/s, all under the flow control; the buffer at `t` of the long link.
+/// `a` - `s` - so far - `t` - `b`, all at 100 Gbit/s, all under the flow control; the buffer at `t` of the
+/// long link.
 fn haul(flow_control: &str, length: Length, buffer: u64) -> (Net, [NodeId; 4]) {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(40));
     let (a, s) = (net.host("a"), net.switch("s"));
@@ -56,8 +58,8 @@ fn share(mut net: Net, ends: [NodeId; 4], warm_up: f64) -> f64 {
     whole.iter().sum::<f64>() / (whole.len() as f64 * width * PER_US as f64)
 }
 
-/// What credits wait for beyond the bits' own round trip: the frame that leaves, the one that arrives, and the
-/// message; and a frame for which what is left is too little.
+/// What credits wait for beyond the bits' own round trip: the frame that leaves, the one that arrives, and
+/// the message; and a frame for which what is left is too little.
 const FRAMES: u64 = 3 * WIRE + 84;
 
 #[test]

@@ -129,7 +129,8 @@ fn a_flow_without_a_path_at_any_time_has_no_ideal() {
     assert!(ideals_us(&records)[0].is_nan());
 }
 
-/// Four switches that are all joined, a host at each, and one flow; links fail before it, for all its time, or after it.
+/// Four switches that are all joined, a host at each, and one flow; links fail before it, for all its time,
+/// or after it.
 #[derive(Clone, Debug)]
 struct Lone {
     links: Vec<(u64, u64)>,
@@ -227,7 +228,8 @@ impl Lone {
     }
 }
 
-/// Two paths of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
+/// Two paths of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way
+/// alone.
 #[test]
 fn a_flow_that_is_sprayed_over_unlike_paths_may_beat_each_and_has_slowdown_1_then() {
     let links =
@@ -263,8 +265,8 @@ proptest! {
         prop_assert_eq!(slowdowns(&records), slowdowns(&still));
     }
 
-    /// On the ring of switches of one rate that packets go round one way, then the other: where the ideal of one way was
-    /// once beaten.
+    /// On the ring of switches of one rate that packets go round one way, then the other: where the ideal of
+    /// one way was once beaten.
     #[test]
     fn no_flow_beats_its_ideal_whose_path_changes_while_it_is_sent(
         rates in prop::collection::vec(prop::sample::select(vec![10u64, 30, 100]), 8),
@@ -295,8 +297,8 @@ proptest! {
     }
 }
 
-/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `paths` links there, of which the first fails
-/// at 20 us, for good.
+/// `a` - `s` - `t` - `b`, all at 100G, over 10 us between the switches; with `paths` links there, of which
+/// the first fails at 20 us, for good.
 fn dead(paths: usize, detection: u64, convergence: u64) -> Net {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(5)).until_limit();
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
@@ -441,8 +443,8 @@ fn threads_keep_the_same_bytes_over_a_link_whose_delay_changes() {
     assert_eq!(everything(&one), everything(&two));
 }
 
-/// A table is made where a packet asks for it, so that flaps cost no more than themselves; beforehand they would be made
-/// for each of 200,000 states.
+/// A table is made where a packet asks for it, so that flaps cost no more than themselves; beforehand they
+/// would be made for each of 200,000 states.
 #[test]
 fn links_may_flap_a_hundred_thousand_times() {
     let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#).limit(Span::ms(200)).until_limit();

@@ -167,7 +167,8 @@ fn ping_pong_takes_half_a_round_trip_each_way() {
     }
 }
 
-/// One loop goes on as its messages are acknowledged, another one answers each, and none waits for the answers.
+/// One loop goes on as its messages are acknowledged, another one answers each, and none waits for the
+/// answers.
 #[test]
 fn a_message_may_post_the_next_one_at_both_of_its_ends() {
     for reliability in [r#""none""#, r#""go-back-n""#] {

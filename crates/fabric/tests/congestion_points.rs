@@ -1,4 +1,5 @@
-//! Congestion points from outside the tree: the CNPs that they send leave in good order, and by their own port.
+//! Congestion points from outside the tree: the CNPs that they send leave in good order, and by their own
+//! port.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

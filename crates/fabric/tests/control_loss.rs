@@ -35,7 +35,8 @@ const ROWS: [(&str, &str, Fate); 7] = [
 const NONE: &str = r#""none""#;
 const GO_BACK_N: &str = r#""go-back-n""#;
 
-/// Two hosts of 100 Gbit/s send to one over 1 km at 200 Gbit/s, whose control frames are damaged at this rate.
+/// Two hosts of 100 Gbit/s send to one over 1 km at 200 Gbit/s, whose control frames are damaged at this
+/// rate.
 fn run(flow_control: &str, reliability: &str, link_control: f64) -> Records {
     let pfc = r#"{"pfc": {"xoff": "auto"}}"#;
     let ample = r#"{"static": {"size": "3MB"}}"#;

@@ -152,17 +152,17 @@ fn equal_flows_get_equal_shares() {
 /// The mark probability at which N equal flows neither gain nor lose, and the queue that gives it.
 ///
 /// The balance of the paper's fluid model (Zhu et al. 2015, section 5.1: what cuts take, the increase steps
-/// give back), with the steps of the machine in place of the model's mean rates. A CNP follows the last one by
-/// G = N + a time to the next mark, exponential with mean 1/(p · R); so n = floor(G/T) steps lie between, the
-/// fifth of which and all later ones are additive: j = max(0, n - 4). With alpha and R at their means:
+/// give back), with the steps of the machine in place of the model's mean rates. A CNP follows the last one
+/// by G = N + a time to the next mark, exponential with mean 1/(p · R); so n = floor(G/T) steps lie between,
+/// the fifth of which and all later ones are additive: j = max(0, n - 4). With alpha and R at their means:
 ///
-/// * alpha: raised by g(1 - alpha) at a CNP and lowered by g · alpha in each of the floor(G/K) periods, so that
-///   alpha = 1 / (1 + E[floor(G/K)]);
+/// * alpha: raised by g(1 - alpha) at a CNP and lowered by g · alpha in each of the floor(G/K) periods, so
+///   that alpha = 1 / (1 + E[floor(G/K)]);
 /// * Rt after the cut is R, its gap R · alpha/2; n steps leave R · alpha/2 · 2^-n of that, and additive ones
 ///   give `rai` · (j - 1 + 2^-j). Both are equal on average.
 ///
-/// The published equations count gaps from a mark and not from a CNP, and the sixth step as the first additive
-/// one: that makes their p lower by a quarter.
+/// The published equations count gaps from a mark and not from a CNP, and the sixth step as the first
+/// additive one: that makes their p lower by a quarter.
 struct Balance {
     /// R, packets a second.
     packets: f64,

@@ -1,7 +1,7 @@
 //! Digests of all records of random networks with every mechanism: any change of a result changes a digest.
 //!
-//! `FLOODWAY_DIGESTS=DIR cargo test -p floodway-fabric --test digests` writes into an existing folder what each run kept, so
-//! that two revisions can be compared with `diff -r`.
+//! `FLOODWAY_DIGESTS=DIR cargo test -p floodway-fabric --test digests` writes into an existing folder what
+//! each run kept, so that two revisions can be compared with `diff -r`.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

@@ -42,8 +42,8 @@ fn a_full_egress_drops_of_lossless_classes_which_is_a_violation() {
     assert!(lossless.unproven.iter().any(|reason| reason.why.contains("egress queues")), "{lossless:?}");
 }
 
-/// A queue may hold half of the pool beside its own 1049 B: 49 packets wait at most. Of four lines at once three
-/// fourths have no room.
+/// A queue may hold half of the pool beside its own 1049 B: 49 packets wait at most. Of four lines at once
+/// three fourths have no room.
 #[test]
 fn a_queue_alone_takes_half_of_the_pool() {
     let records = incast(r#""none""#, r#""lossy""#).run();

@@ -57,8 +57,8 @@ fn without_recovery_what_a_failed_link_swallows_stays_missing() {
     assert_eq!((records.outcome.stopped, finished(&records)), (Stopped::Limit, vec![false]));
     let lost = drops_by(&records, "link_down") + drops_by(&records, "no_route");
     assert_eq!(whole(records.flows.column("delivered_bytes")), [2_000_000 - lost * 1_000]);
-    // What was on the wire had been sent: a packet of 1,082 bytes each 86.56 ns from 1,087.84 ns on until 20 us, of which
-    // those never arrived that began after 9,913.28 ns.
+    // What was on the wire had been sent: a packet of 1,082 bytes each 86.56 ns from 1,087.84 ns on until 20
+    // us, of which those never arrived that began after 9,913.28 ns.
     let packets = |node: &str, link: &str, of: &str| counter(&records, node, link, of);
     assert_eq!(packets("a", "a-s", "tx_packets"), 2_000);
     let (sent, arrived) = (packets("s", "s-t", "tx_packets"), packets("t", "s-t", "rx_packets"));
@@ -377,8 +377,8 @@ proptest! {
     }
 }
 
-/// The first packets go the long way around the ring, the others straight on from 27 us on: those do not wait behind the
-/// first one, which is larger by its RETH.
+/// The first packets go the long way around the ring, the others straight on from 27 us on: those do not wait
+/// behind the first one, which is larger by its RETH.
 #[test]
 fn a_flow_whose_packets_on_two_paths_are_faster_than_all_on_one_has_its_own_time_as_ideal() {
     let trouble = Trouble {
@@ -406,8 +406,8 @@ fn a_flow_whose_packets_on_two_paths_are_faster_than_all_on_one_has_its_own_time
     assert_eq!(fct_ps(&net.run())[0].zip(fct_ps(&records)[0]).map(|(one, two)| one - two), Some(224));
 }
 
-/// Two paths, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
-/// together.
+/// Two paths, of which one is left when the other comes back: what waits on the slow one and what takes the
+/// fast one arrive together.
 #[test]
 fn two_paths_in_turn_may_be_much_faster_than_one() {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));

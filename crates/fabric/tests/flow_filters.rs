@@ -1,5 +1,5 @@
-//! Machines of a switch's ports that exchange messages, and sets of flows that go one hop upstream, to hosts too, which hold those
-//! flows back and no others.
+//! Machines of a switch's ports that exchange messages, and sets of flows that go one hop upstream, to hosts
+//! too, which hold those flows back and no others.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -18,7 +18,8 @@ use support::{Net, assert_invariants, everything, fct_ps, finished};
 /// When the held flow may go on.
 const OPENS: Time = Time(60_000_000);
 
-/// The switch's machines hold back, from its first packet on until `OPENS`, the flow to the destination with this address.
+/// The switch's machines hold back, from its first packet on until `OPENS`, the flow to the destination with
+/// this address.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Params {
     destination: u32,

@@ -43,7 +43,8 @@ fn a_packet_crosses_in_its_time_on_the_fastest_link_divided_by_the_speed_up() {
 }
 
 proptest! {
-    /// The ideal counts crossbars: alone in the network a flow takes as long as its ideal, whatever stage is the slowest.
+    /// The ideal counts crossbars: alone in the network a flow takes as long as its ideal, whatever stage is
+    /// the slowest.
     #[test]
     fn a_flow_alone_takes_its_ideal_time(
         switches in prop::collection::vec((1.0..4.0f64, any::<bool>()), 1..4),
@@ -84,8 +85,8 @@ fn an_output_that_something_waits_for_is_never_idle() {
     }
 }
 
-/// The share of all links' payload that arrives in 2 ms, where host i sends to host i + d for each d, all as fast
-/// as they may.
+/// The share of all links' payload that arrives in 2 ms, where host i sends to host i + d for each d, all as
+/// fast as they may.
 fn throughput(speed_up: f64, steps: &[usize]) -> f64 {
     const HOSTS: usize = 8;
     let buffer = format!(r#"{{"ioq": {{"speed-up": {speed_up}}}}}"#);
@@ -129,8 +130,8 @@ fn a_full_output_queue_stops_the_crossbar_and_never_drops() {
     assert_eq!(delivered / 1000, 2 + 3 * 9);
 }
 
-/// Bytes for h1 and h2, which take nothing for 200 us, and for h3, all from h0; what the switch paused, and the
-/// completion time of the flow to h3.
+/// Bytes for h1 and h2, which take nothing for 200 us, and for h3, all from h0; what the switch paused, and
+/// the completion time of the flow to h3.
 fn behind_paused_outputs(bytes: [u64; 2], buffer: &str) -> (u64, f64, Records) {
     let (mut net, _, hosts) = star(4, buffer, PFC);
     for (i, size) in bytes.into_iter().enumerate() {

@@ -34,7 +34,8 @@ fn times(net: &Net) -> Vec<u64> {
     fct_ps(&net.run()).into_iter().map(|fct| fct.expect("all arrive")).collect()
 }
 
-/// The flow of ten packets is listed last and starts first; the two others start while its first packet is sent.
+/// The flow of ten packets is listed last and starts first; the two others start while its first packet is
+/// sent.
 #[test]
 fn turns_go_by_the_list_and_not_by_the_starts() {
     let times = |turns| {
@@ -58,8 +59,9 @@ fn of_flows_that_start_at_one_instant_the_first_of_the_list_sends_first() {
     assert_eq!(times(&net), [2 * PACKET + WAY, PACKET + WAY, WAY]);
 }
 
-/// A flow at 10 Gbit/s, of three packets, and another one of its host that starts at 5 us: only then does the NIC look, and
-/// has the later one take its turn first. The timer is set for the third packet, since nothing is to start any more.
+/// A flow at 10 Gbit/s, of three packets, and another one of its host that starts at 5 us: only then does the
+/// NIC look, and has the later one take its turn first. The timer is set for the third packet, since nothing
+/// is to start any more.
 #[test]
 fn while_a_listed_flow_of_the_host_is_still_to_start_no_timer_wakes_its_nic() {
     let times = |turns| {
@@ -73,8 +75,8 @@ fn while_a_listed_flow_of_the_host_is_still_to_start_no_timer_wakes_its_nic() {
     assert_eq!(times(Turns::Listed), [5_000_000 + PACKET + GAP + WAY, WAY]);
 }
 
-/// A flow at 10 Gbit/s, of two packets, beside one that has sent what its window holds: the pacing time of that one is past,
-/// and so nothing wakes the NIC before its ACK.
+/// A flow at 10 Gbit/s, of two packets, beside one that has sent what its window holds: the pacing time of
+/// that one is past, and so nothing wakes the NIC before its ACK.
 #[test]
 fn while_a_pacing_time_is_past_no_timer_wakes_the_nic() {
     let times = |turns| {
@@ -95,8 +97,8 @@ fn while_a_pacing_time_is_past_no_timer_wakes_the_nic() {
     assert_eq!(times(Turns::Listed), PACKET + WAY + ack + WAY);
 }
 
-/// A packet that is always lost is sent again each base round trip. Counted one way, that is twice the propagation, and the
-/// packet once at each link; the exact one has the way back of the ACK in it.
+/// A packet that is always lost is sent again each base round trip. Counted one way, that is twice the
+/// propagation, and the packet once at each link; the exact one has the way back of the ACK in it.
 #[test]
 fn a_base_round_trip_counted_one_way_leaves_out_the_ack() {
     let repeats = |base_rtt| {

@@ -1,4 +1,5 @@
-//! With headroom at its formula, or with credits, nothing is ever dropped: random chains, rates, delays and traffic.
+//! With headroom at its formula, or with credits, nothing is ever dropped: random chains, rates, delays and
+//! traffic.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;

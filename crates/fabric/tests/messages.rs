@@ -1,7 +1,9 @@
-//! Messages between the machines of a queue pair, and ports that meter them, without any mechanism of the registry.
+//! Messages between the machines of a queue pair, and ports that meter them, without any mechanism of the
+//! registry.
 //!
-//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until `STOP` arrives, and each grant
-//! that arrives lets one packet start. A port that is metered lets one grant through each 3 us, and two wait there.
+//! The sender asks (`ASK`), the receiver grants a packet each 701 ns (`GRANT`, metered) until `STOP` arrives,
+//! and each grant that arrives lets one packet start. A port that is metered lets one grant through each 3
+//! us, and two wait there.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -204,7 +206,8 @@ fn dropped(sent: u64) -> u64 {
     dropped
 }
 
-/// One hop of a message, which takes 84 bytes of the link, and of a packet with and without the first one's RETH.
+/// One hop of a message, which takes 84 bytes of the link, and of a packet with and without the first one's
+/// RETH.
 const HOP: u64 = 1_000_000 + 84 * 80;
 const DATA_HOP: u64 = 1_000_000 + 1_082 * 80;
 
@@ -234,13 +237,14 @@ fn a_metered_port_paces_the_packets_that_its_messages_let_go_and_counts_what_it_
     net.flow(a, r, Bytes(10_000), Span::ZERO);
     let records = net.run();
     assert_eq!(fct_ps(&records), [Some(4 * HOP + 9 * METERED + 2 * DATA_HOP)]);
-    // From the receiver's first grant to the end of grants: two hops, nine intervals of the meter, the last packet's two hops, and
-    // STOP, which leaves right behind that packet: as long as it takes of a link.
+    // From the receiver's first grant to the end of grants: two hops, nine intervals of the meter, the last
+    // packet's two hops, and STOP, which leaves right behind that packet: as long as it takes of a link.
     let grants_end = 2 * HOP + 9 * METERED + 2 * DATA_HOP + 84 * 80;
     let sent = grants_end / EVERY.0 + 1;
     assert_eq!((sent, dropped(sent)), (45, 32));
     assert_eq!((drops(&records), drops_by(&records, "metered")), (32, 32));
-    // What r has sent has arrived at s; what s did not drop has left for a, two of them after the last packet's.
+    // What r has sent has arrived at s; what s did not drop has left for a, two of them after the last
+    // packet's.
     assert_eq!(counter(&records, "r", "r-s", "tx_packets"), 45);
     assert_eq!(counter(&records, "s", "a-s", "tx_packets"), 45 - 32);
     assert_eq!(counter(&records, "a", "a-s", "rx_packets"), 45 - 32);

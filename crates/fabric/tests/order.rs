@@ -42,9 +42,9 @@ fn two_paths() -> (Net, NodeId, NodeId) {
     (net, a, b)
 }
 
-/// Flows of two packets, of which none meets another: they come each 2 us, and the paths differ by an odd number. Two packets
-/// by the same way arrive one behind the other. Where the first has taken the long way and the second the short one, the
-/// flow ends with the first.
+/// Flows of two packets, of which none meets another: they come each 2 us, and the paths differ by an odd
+/// number. Two packets by the same way arrive one behind the other. Where the first has taken the long way
+/// and the second the short one, the flow ends with the first.
 #[test]
 fn a_packet_that_a_later_one_has_passed_is_out_of_order() {
     let (mut net, a, b) = two_paths();
@@ -108,8 +108,9 @@ fn each_message_of_a_queue_pair_has_its_own_packets() {
     assert_eq!(out_of_order(&records), [20, before(up) - 20, 0]);
 }
 
-/// Of 59 packets by the long way and more by the short one, go-back-N refuses those that come first, and asks once for the
-/// first packet. Everything is sent again: its numbers are lower, but it is sent later than all that came.
+/// Of 59 packets by the long way and more by the short one, go-back-N refuses those that come first, and asks
+/// once for the first packet. Everything is sent again: its numbers are lower, but it is sent later than all
+/// that came.
 fn go_back(size: Bytes) -> Records {
     let (mut net, a, b) = shortcut(Span::us(6));
     net = net.reliability(r#"{"go-back-n": {"nack-interval": "1ms"}}"#);

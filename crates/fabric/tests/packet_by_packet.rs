@@ -18,7 +18,8 @@ use support::{Net, assert_invariants, everything, fct_ps, finished, whole};
 
 const FLOWS: u8 = 4;
 
-/// A flow's first packet waits in a queue that goes before the others, and the rest in a queue of the flow's link.
+/// A flow's first packet waits in a queue that goes before the others, and the rest in a queue of the flow's
+/// link.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Params {
     /// The queues of flows take turns; else they are served in their order.
@@ -117,8 +118,8 @@ fn ends(records: &Records) -> (u64, u64) {
 
 #[test]
 fn queues_of_a_class_are_served_in_the_order_of_the_machine() {
-    // Four flows of 100 KB take 35 us. In turn they end within two rounds of four packets, of 86 ns each, since first packets go
-    // before; in their order the first one ends after a quarter of that.
+    // Four flows of 100 KB take 35 us. In turn they end within two rounds of four packets, of 86 ns each,
+    // since first packets go before; in their order the first one ends after a quarter of that.
     let (first, last) = ends(&run(&net(Params { in_turn: true })));
     assert!(last - first < 8 * 87_000, "{first} {last}");
     let (first, last) = ends(&run(&net(Params { in_turn: false })));

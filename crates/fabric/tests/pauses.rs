@@ -151,7 +151,8 @@ fn a_resume_made_at_the_instant_at_which_its_port_is_freed_goes_before_the_data_
     net.link(c, s, G100, Span::us(1), pfc);
     net.flow(c, a, Bytes(1000), Span::us(5));
     net.flow(a, b, Bytes(5000), Span::us(10));
-    // Its five frames are whole at `s` at 1 to 5 frame times and gone at 3, 5, 7, 9 and 11. At 7 two are left.
+    // Its five frames are whole at `s` at 1 to 5 frame times and gone at 3, 5, 7, 9 and 11. At 7 two are
+    // left.
     let resume = 11 * US + 7 * FRAME;
     // At that very instant `a` ends the pause that has held back the frame from `c`.
     net.pauses(link, a, Span::us(1), Time(resume - PAUSE - US));

@@ -105,8 +105,8 @@ fn cns(records: &Records) -> Vec<String> {
     found
 }
 
-/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone gets a CN. In one queue packets of
-/// both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
+/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone gets a CN. In one
+/// queue packets of both inputs wait. The burst is the one harmful flow, and all is taken back in the end.
 #[test]
 fn each_cn_to_a_switch_has_a_row_and_hosts_get_no_cn() {
     let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";

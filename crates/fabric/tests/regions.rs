@@ -1,4 +1,5 @@
-//! RCM with adaptive routing, in networks of several paths: which flows may move, and that nothing loops or is reordered without it.
+//! RCM with adaptive routing, in networks of several paths: which flows may move, and that nothing loops or
+//! is reordered without it.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -197,7 +198,8 @@ proptest! {
     }
 }
 
-/// Four large flows of one leaf have three paths: where two of them meet they are to blame, and stay; small ones of other hosts' leave.
+/// Four large flows of one leaf have three paths: where two of them meet they are to blame, and stay; small
+/// ones of other hosts' leave.
 #[test]
 fn flows_that_congest_nothing_leave_the_region() {
     let mut moved = 0;
@@ -216,7 +218,8 @@ fn flows_that_congest_nothing_leave_the_region() {
     assert!(moved > 0);
 }
 
-/// What crosses alone when its flow becomes a harmful flow, or stops being one, is followed by what comes later.
+/// What crosses alone when its flow becomes a harmful flow, or stops being one, is followed by what comes
+/// later.
 #[test]
 fn in_a_long_incast_nothing_is_reordered() {
     for (seed, buffer) in (0..6).flat_map(|seed| BUFFERS.map(|buffer| (seed, buffer))) {

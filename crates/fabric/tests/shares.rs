@@ -15,7 +15,8 @@ use support::{Net, assert_invariants, counter, port, real, whole};
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
 
-/// Two hosts send 100 KB each to a third over one switch, the second from 20 us on; the switch's port to the third.
+/// Two hosts send 100 KB each to a third over one switch, the second from 20 us on; the switch's port to the
+/// third.
 fn incast() -> (Net, PortId) {
     let mut net = Net::new(Format::Ethernet);
     let (s, to) = (net.switch("s"), net.host("to"));

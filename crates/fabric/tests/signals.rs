@@ -17,8 +17,8 @@ use support::{Net, assert_invariants, counter, everything, port, real, sum, text
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
 
-/// Long while more than 10 KB wait. Every third packet that leaves a long queue is marked as undetermined, others as
-/// congested; each tenth packet of all has a CNP with a window.
+/// Long while more than 10 KB wait. Every third packet that leaves a long queue is marked as undetermined,
+/// others as congested; each tenth packet of all has a CNP with a window.
 #[derive(Default)]
 struct Teller {
     long: bool,
@@ -54,7 +54,8 @@ impl CongestionPoint for Teller {
     }
 }
 
-/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch sends signals.
+/// Two hosts that send 200 KB each to a third over two switches; the egress of the first switch sends
+/// signals.
 fn incast() -> (Net, PortId) {
     let mut net = Net::new(Format::Ethernet);
     let (s, t, to) = (net.switch("s"), net.switch("t"), net.host("to"));
@@ -132,8 +133,8 @@ fn a_row_names_its_flow_and_its_window_and_only_those_of_states_a_state() {
     assert!(words(&log, "node").iter().all(|node| node == "s"));
 }
 
-/// Sends the neighbour upstream a CN for each tenth packet that leaves: the degree counts these CNs, and every third of them
-/// names no flow, the next one flow, and the next two.
+/// Sends the neighbour upstream a CN for each tenth packet that leaves: the degree counts these CNs, and
+/// every third of them names no flow, the next one flow, and the next two.
 #[derive(Default)]
 struct Complainer(u64);
 

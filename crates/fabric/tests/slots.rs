@@ -11,7 +11,8 @@ use floodway_wire::Format;
 use proptest::prelude::*;
 use support::{Net, PFC, everything, names, sum, whole};
 
-/// Two racks of four hosts, with marks, losses and timers: the first for what is looked at, the other for others.
+/// Two racks of four hosts, with marks, losses and timers: the first for what is looked at, the other for
+/// others.
 fn racks(ties: Ties) -> (Net, [Vec<NodeId>; 2]) {
     let mut net = Net::new(Format::Ethernet)
         .reliability(r#"{"go-back-n": {"timeout": "40us", "restart": "any"}}"#)

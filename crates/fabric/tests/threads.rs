@@ -45,8 +45,8 @@ fn assert_same(blueprint: &Blueprint, thread_plan: &ThreadPlan) {
     assert!(one == many, "{thread_plan:?}\n{}", difference(&one, &many));
 }
 
-/// All that is kept of a run whose nodes are gone through in windows no longer than this, or whose events are in one
-/// order.
+/// All that is kept of a run whose nodes are gone through in windows no longer than this, or whose events are
+/// in one order.
 fn run_in(blueprint: &Blueprint, windows: Option<Span>) -> String {
     let control = Control::default();
     let fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
@@ -271,7 +271,8 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
     }
 }
 
-/// Sends its neighbour upstream a CN for each tenth packet, and a CNP to the source of each flow that a CN names.
+/// Sends its neighbour upstream a CN for each tenth packet, and a CNP to the source of each flow that a CN
+/// names.
 #[derive(Default)]
 struct Gossip(u64);
 

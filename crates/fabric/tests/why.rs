@@ -34,8 +34,8 @@ fn traced<'a>(blueprint: &'a Blueprint, control: &'a Control, flow: FlowRef) -> 
     Traced::build(blueprint, control, flow).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Why the `row`-th flow of the table took so long: it adds up, the run is as it is without being asked, and the answer
-/// does not depend on what comes after the flow.
+/// Why the `row`-th flow of the table took so long: it adds up, the run is as it is without being asked, and
+/// the answer does not depend on what comes after the flow.
 fn why_of(blueprint: &Blueprint, records: &Records, row: usize) -> Option<Why> {
     let (control, flow) = (Control::default(), flows(records)[row]);
     let (same, why) = traced(blueprint, &control, flow).run();
@@ -114,7 +114,8 @@ fn a_flow_alone_is_serialised_and_propagated_and_nothing_else() {
     );
 }
 
-/// Both send 10 packets at one instant; ties let the ports alternate, so that the last of all waits for the ten of the other.
+/// Both send 10 packets at one instant; ties let the ports alternate, so that the last of all waits for the
+/// ten of the other.
 #[test]
 fn flows_that_share_a_port_wait_there() {
     let (mut net, [a, b, c, d], _) = dumbbell(PFC);
@@ -131,8 +132,8 @@ fn flows_that_share_a_port_wait_there() {
     assert_eq!(why.parts.len(), 7);
 }
 
-/// Three senders at s and three at t for h, behind t, and one at s for v, behind t as well. The link s-t has room for all:
-/// what pauses it, and a>s, is t>h.
+/// Three senders at s and three at t for h, behind t, and one at s for v, behind t as well. The link s-t has
+/// room for all: what pauses it, and a>s, is t>h.
 #[test]
 fn a_victim_of_pauses_sees_where_they_began() {
     let control = r#"{"pfc": {"xoff": "30KB"}}"#;
@@ -176,8 +177,8 @@ fn a_host_that_pauses_is_where_the_pause_began() {
     assert_eq!(why.fct.0, why.ideal.0 + waits);
 }
 
-/// a and b send more than s>t carries, and from some time on c pauses t>c for 200 us. Whatever a>s is paused for when the pauses of c
-/// reach s: from then on it is c, though s may have said its pause before.
+/// a and b send more than s>t carries, and from some time on c pauses t>c for 200 us. Whatever a>s is paused
+/// for when the pauses of c reach s: from then on it is c, though s may have said its pause before.
 #[test]
 fn a_pause_that_continues_for_another_origin_is_split() {
     for from in (100..112).map(Span::us) {
@@ -191,7 +192,8 @@ fn a_pause_that_continues_for_another_origin_is_split() {
                 table(&why).into_iter().filter(|row| row.0 == "paused" && row.1 == "a>s" && row.2 == name);
             rows.map(|row| row.3).sum::<u64>()
         };
-        // What fits into t until it pauses s takes some microseconds, and so does what the stop leaves behind.
+        // What fits into t until it pauses s takes some microseconds, and so does what the stop leaves
+        // behind.
         let (port, host) = (origin("s>t"), origin("c"));
         assert!(host > 180_000_000 && host < 210_000_000, "from {from}: {:?}", table(&why));
         assert!(port > 20_000_000, "from {from}: {:?}", table(&why));
@@ -240,14 +242,16 @@ fn a_lost_packet_waits_until_it_is_sent_again() {
     let again = |why: &Why| to(why, Cause::Retransmission);
     let late = 100_000_000;
     let why = lost_once(r#"{"go-back-n": {"timeout": "100us"}}"#);
-    // The copy on the wire that completes the flow is part of its way; the first one was serialised for nothing.
+    // The copy on the wire that completes the flow is part of its way; the first one was serialised for
+    // nothing.
     assert_eq!((why.fct.0, again(&why)), (why.ideal.0 + late, late - PACKET));
     assert_eq!(to(&why, Cause::Serialisation), 4 * PACKET);
     let why = lost_once(r#"{"irn": {"rto-low": "100us", "rto-high": "200us"}}"#);
     assert_eq!((why.fct.0, again(&why)), (why.ideal.0 + late, late - PACKET));
 }
 
-/// Of 40 packets one in the midst is lost on a link that damages a few: what is sent again is no first transmission.
+/// Of 40 packets one in the midst is lost on a link that damages a few: what is sent again is no first
+/// transmission.
 #[test]
 fn retransmissions_are_separate_from_first_transmissions() {
     for reliability in [r#""go-back-n""#, r#""irn""#] {
@@ -355,7 +359,8 @@ fn credit_in_flight_is_delayed_by_the_link_itself() {
     assert!(to(&why, Cause::Paused) > why.fct.0 / 2, "{why:#?}");
 }
 
-/// t pauses the relay before it, which hands that on to the one at the far end of the long link, and that to s.
+/// t pauses the relay before it, which hands that on to the one at the far end of the long link, and that to
+/// s.
 #[test]
 fn relays_hand_on_where_a_pause_began() {
     let pfc = r#"{"pfc": {"xoff": "30KB"}}"#;

@@ -241,8 +241,9 @@ mod tests {
         for next in 2..=10 {
             assert_eq!(ack(&mut rp, next, 10 + next, true), 50 * G);
         }
-        // The batch of 10 ends at 11: (1000 + 9000) / 1000 + 1 = 11 packets were said to be in it, and 11 marks
-        // have come, this one with them: F = 1, α = 15/16 + 1/16 = 1. It is beyond 10, so that it cuts again.
+        // The batch of 10 ends at 11: (1000 + 9000) / 1000 + 1 = 11 packets were said to be in it, and 11
+        // marks have come, this one with them: F = 1, α = 15/16 + 1/16 = 1. It is beyond 10, so that it cuts
+        // again.
         assert_eq!(ack(&mut rp, 11, 21, true), 25 * G);
         assert_eq!(rp.alpha, 1.0);
     }
@@ -259,7 +260,8 @@ mod tests {
         // The end of the batch, F = 1/5: α = 0.75 + 0.25 · 0.2 = 0.8. Still in CWR: no step.
         assert_eq!(ack(&mut rp, 5, 8, false), 50 * G);
         assert!((rp.alpha - 0.8).abs() < 1e-15);
-        // The new batch has 3000 / 1000 + 1 = 4 packets. CWR is left at 6, amid the batch: no step, but marks count.
+        // The new batch has 3000 / 1000 + 1 = 4 packets. CWR is left at 6, amid the batch: no step, but marks
+        // count.
         assert_eq!(rp.batch, 4);
         assert_eq!(ack(&mut rp, 6, 9, false), 50 * G);
         assert_eq!(ack(&mut rp, 8, 9, false), 50 * G);

@@ -410,7 +410,8 @@ mod tests {
         assert_eq!(np.0.rate, 0.5, "two round trips are not over");
         np.0.update(us(20));
         assert!((np.0.rate - 0.275).abs() < 1e-9);
-        // Credits 10 to 19 were sent at the rate before: neither they nor those lost among them count; 20 and 21 do.
+        // Credits 10 to 19 were sent at the rate before: neither they nor those lost among them count; 20 and
+        // 21 do.
         for (number, counted) in [(12, (0, 0)), (19, (0, 0)), (21, (2, 1))] {
             bench.sent(us(25), |cx| np.on_message(cx, &message(USED, number, 15)));
             assert_eq!((np.0.sent, np.0.lost), counted, "credit {number}");

@@ -27,9 +27,9 @@
 //! # Why
 //!
 //! ECN marks packets of all flows in a long queue, including those of a flow that waits only because the next
-//! switch has paused the port. Here such a queue sends no CNPs, so the victim flows keep their rates. The flows that
-//! cause the congestion are notified by the switch, before the receiver could notify them. Use it in place of
-//! `red`, not together with it: nothing else may mark packets. At the sender,
+//! switch has paused the port. Here such a queue sends no CNPs, so the victim flows keep their rates. The
+//! flows that cause the congestion are notified by the switch, before the receiver could notify them. Use it
+//! in place of `red`, not together with it: nothing else may mark packets. At the sender,
 //! `rate-control = ["dcqcn", "mercury"]` cuts the rate as DCQCN does and enforces the window.
 //!
 //! # Symbols

@@ -323,7 +323,8 @@ mod tests {
             let (mut bench, held) = (Bench::<()>::new(), ingress(0, 30_000, 0));
             machine.admit(Time::ZERO, &mut bench.rng, &packet(1_048), &held, &egress(queue), &pool)
         };
-        // 457,216 B at most, of which the frame is a part: half of the pool, which the queue shares with none.
+        // 457,216 B at most, of which the frame is a part: half of the pool, which the queue shares with
+        // none.
         assert_eq!(at(1_049 + 456_692, 456_692), Admit::Shared);
         assert_eq!(at(1_049 + 456_693, 456_693), Admit::Drop(DropReason::Egress));
         assert_eq!(at(0, 913_384), Admit::Shared);

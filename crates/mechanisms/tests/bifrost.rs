@@ -1,7 +1,8 @@
 //! Bifrost's two halves, a fluid between them, and any drain: Theorem 1 in every slot.
 //!
-//! The upstream's clock is ahead by the delay of the data, so that what it has sent by its clock has arrived by
-//! the receiver's; a frame then takes a whole round trip. At slot 0 the link is full, as the theorem has it.
+//! The upstream's clock is ahead by the delay of the data, so that what it has sent by its clock has arrived
+//! by the receiver's; a frame then takes a whole round trip. At slot 0 the link is full, as the theorem has
+//! it.
 
 use std::collections::VecDeque;
 
@@ -153,8 +154,8 @@ impl Pair {
     }
 }
 
-/// A fluid's setting in quanta: (N, quanta of a time slot, quanta of RTT beyond (N - 1) T, quanta of H beyond the
-/// least, drain of each time slot in percent).
+/// A fluid's setting in quanta: (N, quanta of a time slot, quanta of RTT beyond (N - 1) T, quanta of H beyond
+/// the least, drain of each time slot in percent).
 type Fluid = (u64, u64, u64, u64, Vec<u64>);
 
 fn fluids() -> impl Strategy<Value = Fluid> {
@@ -170,8 +171,8 @@ fn fluids() -> impl Strategy<Value = Fluid> {
     })
 }
 
-/// Runs it with all sizes multiplied by `unit` and moved by `rest`; what each time slot was like, the least of L + F
-/// that the theorem has, and H.
+/// Runs it with all sizes multiplied by `unit` and moved by `rest`; what each time slot was like, the least
+/// of L + F that the theorem has, and H.
 fn run(mode: &str, fluid: &Fluid, unit: u64, rest: u64) -> (Vec<Seen>, u64, u64) {
     let (count, full, part, above, drains) = fluid;
     let full = full * unit + rest;
@@ -200,7 +201,8 @@ proptest! {
         }
     }
 
-    /// A grant is what whole quanta of pause leave of a time slot, so that L + F falls short by less than one.
+    /// A grant is what whole quanta of pause leave of a time slot, so that L + F falls short by less than
+    /// one.
     #[test]
     fn theorem_1_holds_but_for_a_quantum_where_sizes_are_no_whole_quanta(
         fluid in fluids(), rest in 1..QUANTUM, unit in 65u64..200,
@@ -248,8 +250,8 @@ fn forty_time_slots(mode: &str) -> (Pair, u64, u64) {
     )
 }
 
-/// The most that is held above H, where each partly paused time slot lets a frame of 1280 bytes more through than it
-/// was granted, while the drain changes its pace and then stops.
+/// The most that is held above H, where each partly paused time slot lets a frame of 1280 bytes more through
+/// than it was granted, while the drain changes its pace and then stops.
 fn overflow(mode: &str, time_slots: u64) -> u64 {
     let (mut pair, full, level) = forty_time_slots(mode);
     pair.leak = 1_280;
@@ -270,8 +272,8 @@ fn leaks_are_paid_back_by_the_ledger_and_pile_up_where_bytes_are_measured() {
     assert!(8 * bound < early && early < later && later < late, "{early}, {later}, {late} above H");
 }
 
-/// Bytes that a drain at line rate misses after this: the drain is slow, the upstream pauses for 10 time slots of
-/// its own accord, and is backlogged again for long enough.
+/// Bytes that a drain at line rate misses after this: the drain is slow, the upstream pauses for 10 time
+/// slots of its own accord, and is backlogged again for long enough.
 fn missing_after_an_idle_upstream(mode: &str) -> u64 {
     let (mut pair, full, _) = forty_time_slots(mode);
     let at_a_quarter =
@@ -287,7 +289,8 @@ fn missing_after_an_idle_upstream(mode: &str) -> u64 {
 #[test]
 fn unused_grants_starve_the_drain_where_bytes_are_measured_and_not_with_the_ledger() {
     assert_eq!(missing_after_an_idle_upstream("ledger"), 0);
-    // The grants of 10 time slots at a quarter of the rate stay in F for good, and the queue is short of them.
+    // The grants of 10 time slots at a quarter of the rate stay in F for good, and the queue is short of
+    // them.
     let full = 2_000 * QUANTUM;
     let missing = missing_after_an_idle_upstream("measured");
     assert!(missing > full / 2 && missing <= 10 * full / 4, "{missing} bytes");

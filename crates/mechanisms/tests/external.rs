@@ -18,7 +18,8 @@ fn read<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
-/// Makes types of parameters that keep so many packets in flight: one for each test, as a mechanism has its own.
+/// Makes types of parameters that keep so many packets in flight: one for each test, as a mechanism has its
+/// own.
 macro_rules! few {
     ($($name:ident)*) => {$(
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

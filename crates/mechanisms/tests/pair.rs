@@ -41,7 +41,8 @@ struct Setting {
     react: Span,
     /// How many bytes the upstream may send at most.
     bytes: u64,
-    /// Which frames are damaged on the way, over and over: data; what the receiver says; what the sender says.
+    /// Which frames are damaged on the way, over and over: data; what the receiver says; what the sender
+    /// says.
     damaged: [Vec<bool>; 3],
 }
 

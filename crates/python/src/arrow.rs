@@ -149,8 +149,8 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
 
 #[expect(unsafe_code, reason = "the holder of the array calls it by a pointer")]
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: by the interface, the pointer is to an array of this module that is not released, and its contents were
-    // allocated by a box.
+    // SAFETY: by the interface, the pointer is to an array of this module that is not released, and its
+    // contents were allocated by a box.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Held>()));
         (*array).release = None;

@@ -79,7 +79,8 @@ pub fn of_mechanism(py: Python<'_>, fault: Fault) -> PyErr {
     error
 }
 
-/// A `KeyboardInterrupt` that names the users' code that it ended: what a run did after that would be without it.
+/// A `KeyboardInterrupt` that names the users' code that it ended: what a run did after that would be without
+/// it.
 pub fn interrupted(py: Python<'_>, fault: Fault) -> PyErr {
     let call = format!("in {}", fault.call);
     let error = of_mechanism(py, fault);

@@ -1,8 +1,8 @@
 //! Estimate of a run's cost: packet-hops, time and memory, from flows, sizes and paths.
 //!
-//! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn as a
-//! switch would. What all of them bring to each port says how long the run takes, and what its limit cuts off. Flows of a
-//! process are not drawn: their number and mean size are known.
+//! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn
+//! as a switch would. What all of them bring to each port says how long the run takes, and what its limit
+//! cuts off. Flows of a process are not drawn: their number and mean size are known.
 
 mod streams;
 
@@ -34,8 +34,8 @@ pub struct Cost {
     pub network_bytes: u64,
 }
 
-/// A packet-hop with few ports, in nanoseconds; and how much more each doubling beyond them takes, since less of the network
-/// is in caches.
+/// A packet-hop with few ports, in nanoseconds; and how much more each doubling beyond them takes, since less
+/// of the network is in caches.
 const HOP_NS: f64 = 105.0;
 const DOUBLING_NS: f64 = 14.0;
 const FEW_PORTS: f64 = 512.0;

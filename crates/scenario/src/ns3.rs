@@ -1,4 +1,5 @@
-//! Syntax of texts for ns-3's models: words separated by blanks, numbers, and rates and times as ns-3 reads them.
+//! Syntax of texts for ns-3's models: words separated by blanks, numbers, and rates and times as ns-3 reads
+//! them.
 
 use std::iter::Peekable;
 use std::str::FromStr;
@@ -70,8 +71,8 @@ impl<'a> Words<'a> {
         words.try_into().map(|words| (line, words)).map_err(wrong)
     }
 
-    /// The line of what follows, if it is one more row: a number first, and as many words. That simulator reads
-    /// as many rows as the first line of a file counts, and leaves the rest.
+    /// The line of what follows, if it is one more row: a number first, and as many words. That simulator
+    /// reads as many rows as the first line of a file counts, and leaves the rest.
     pub fn one_more(mut self, words: usize) -> Option<u32> {
         let (line, first) = self.words.next()?;
         let rest = self.words.take_while(|(at, _)| *at == line).count();
@@ -99,7 +100,8 @@ const PREFIXES: [(&str, u64); 8] = [
     ("", 1),
 ];
 
-/// A rate as ns-3 reads it: `100Gbps`, `40Mb/s`, a bare number in bit/s; what is less than 1 bit/s is cut off.
+/// A rate as ns-3 reads it: `100Gbps`, `40Mb/s`, a bare number in bit/s; what is less than 1 bit/s is cut
+/// off.
 ///
 /// # Errors
 /// It is not one.
@@ -165,8 +167,9 @@ fn split(word: &str) -> Option<(f64, &str)> {
     Some((word[..at].parse().ok()?, &word[at..]))
 }
 
-/// `value` times `per_unit` nanoseconds as older versions of ns-3 compute: the double cut to 64.64 fixed point, the
-/// product cut to whole nanoseconds. So 2.000002446 s, whose double lies below it, is 2,000,002,445 ns.
+/// `value` times `per_unit` nanoseconds as older versions of ns-3 compute: the double cut to 64.64 fixed
+/// point, the product cut to whole nanoseconds. So 2.000002446 s, whose double lies below it, is
+/// 2,000,002,445 ns.
 fn whole_ns(value: f64, per_unit: u64) -> Option<Span> {
     let most = MOST_TIME.0 / 1_000;
     if !(0.0..=most as f64 / per_unit as f64).contains(&value) {

@@ -9,7 +9,8 @@ const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 const HPCC_NS3: &str = include_str!("../profiles/hpcc-ns3.toml");
 const CONWEAVE_NS3: &str = include_str!("../profiles/conweave-ns3.toml");
 
-/// Parameters of DCQCN's periodic machine. With `preset = "paper"` they are errors, so a profile does not add them there.
+/// Parameters of DCQCN's periodic machine. With `preset = "paper"` they are errors, so a profile does not add
+/// them there.
 const PERIODIC: [&str; 2] = ["check-offset", "timers"];
 
 /// A profile with its text.

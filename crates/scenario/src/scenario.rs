@@ -87,7 +87,8 @@ impl Scenario {
         Self::from_source(Source { name: &name, text: &text, folder: &folder, sets, tables })
     }
 
-    /// What the configuration of another simulator means; what is said of its keys comes before other warnings.
+    /// What the configuration of another simulator means; what is said of its keys comes before other
+    /// warnings.
     fn imported(
         path: &Path,
         text: &str,
@@ -224,7 +225,8 @@ impl Scenario {
         self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
-    /// On how many threads of so many cores a run is: as requested, else what the scenario says, else by the policy.
+    /// On how many threads of so many cores a run is: as requested, else what the scenario says, else by the
+    /// policy.
     pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {
         let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };

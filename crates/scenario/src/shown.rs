@@ -1,4 +1,5 @@
-//! Safe display of other people's texts: nothing that breaks a line or turns a terminal round, and at most one line.
+//! Safe display of other people's texts: nothing that breaks a line or turns a terminal round, and at most
+//! one line.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,8 @@ const TAIL: usize = 40;
 /// So many letters of a file that may be anybody's: what it is, but not what it holds.
 pub(crate) const GLIMPSE: usize = 8;
 
-/// What breaks a line, hides, or changes how what stands beside it is shown: control characters, marks of direction,
-/// characters without a width.
+/// What breaks a line, hides, or changes how what stands beside it is shown: control characters, marks of
+/// direction, characters without a width.
 pub(crate) fn hides(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -460,8 +460,8 @@ fn windows_and_limits_follow_from_the_traffic() {
     assert_eq!(end(&given), ((ms(1), ms(2)), ms(9), false));
     let endless = format!("limit = \"3ms\"\n{}", workload("long-lived = { from = \"h1\", to = \"h3\" }"));
     assert_eq!(end(&endless), ((Time::ZERO, Time::NEVER), ms(3), true));
-    // 100 MB are 108.2 MB on the wire, which take 8.66 ms at 100G. A link is charged where paths part and where
-    // they come together, both on this one, and four times that is the limit.
+    // 100 MB are 108.2 MB on the wire, which take 8.66 ms at 100G. A link is charged where paths part and
+    // where they come together, both on this one, and four times that is the limit.
     let (measure, limit, _) = end(&workload("flows = [{ from = \"h1\", to = \"h3\", size = \"100MB\" }]"));
     assert_eq!(measure, (Time::ZERO, Time::NEVER));
     assert!(limit > ms(69) && limit < ms(71), "{limit}");

@@ -83,7 +83,8 @@ proptest! {
 
 #[test]
 fn what_waits_behind_stale_entries_is_sent_again_all_the_same() {
-    // While the NIC is held up every packet runs out of time, again and again, and is acknowledged before its entry's turn.
+    // While the NIC is held up every packet runs out of time, again and again, and is acknowledged before its
+    // entry's turn.
     let text = r#"
 limit = "50ms"
 topology.single-switch = { hosts = 2, rate = "100G", delay = "2us" }

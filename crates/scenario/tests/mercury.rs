@@ -7,8 +7,8 @@ use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads};
 use floodway_scenario::Scenario;
 
-/// The paper's motivation: F1 and F2 share s1 to s3, where eight hosts burst into F2's receiver. Pauses at 40 KB, so that
-/// they spread to s1.
+/// The paper's motivation: F1 and F2 share s1 to s3, where eight hosts burst into F2's receiver. Pauses at 40
+/// KB, so that they spread to s1.
 const MOTIVATION: &str = r#"
 limit = "5ms"
 defaults.flow-control.pfc = { xoff = "40KB", resume-offset = "2KB" }
@@ -63,7 +63,8 @@ fn motivation(mechanisms: &str) -> Records {
     run(&scenario, &scenario.thread_plan(Threads::Forced(1), 1))
 }
 
-/// Rows of a table of signals at the egress of `link` at `node`: the time in us, the event, the state or the flow.
+/// Rows of a table of signals at the egress of `link` at `node`: the time in us, the event, the state or the
+/// flow.
 fn signals<'a>(table: &'a Table, node: &str, link: &str) -> Vec<(f64, &'a str)> {
     let at = texts(table, "node").into_iter().zip(texts(table, "link"));
     let rows = reals(table, "time_ns").iter().zip(texts(table, "event")).zip(at);

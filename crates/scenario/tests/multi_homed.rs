@@ -48,7 +48,8 @@ fn flows_spread_over_both_nics_and_each_stays_on_one() {
     let records = run(&format!("{RACKS}{}", flows("list", ["h1", "h4"], (256, "10KB"), (0, 20))));
     let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
     assert_eq!(first + second, 2560);
-    // Flows are 10 packets each, so that a flow on both NICs would leave a rest; 128 flows are 6 from 80 or 176.
+    // Flows are 10 packets each, so that a flow on both NICs would leave a rest; 128 flows are 6 from 80
+    // or 176.
     assert!(first.is_multiple_of(10) && (800..=1760).contains(&first), "{first} and {second}");
     // The last switch chooses the receiver's NIC.
     let (third, fourth) = (sent(&records, "t3", "h4-t3"), sent(&records, "t4", "h4-t4"));

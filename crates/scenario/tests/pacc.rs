@@ -1,4 +1,5 @@
-//! The reconstruction of PACC in scenarios: which switch sends CNPs to which flow, how often, and how senders react.
+//! The reconstruction of PACC in scenarios: which switch sends CNPs to which flow, how often, and how senders
+//! react.
 
 mod columns;
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -140,14 +141,16 @@ fn last_queue(records: &Records) -> f64 {
 
 #[test]
 fn senders_slow_down_as_dcqcn_does_until_the_queue_is_back_at_qref() {
-    // DCQCN's next increase, of all senders at once, is due 900 us after the first cuts; targets are high then.
+    // DCQCN's next increase, of all senders at once, is due 900 us after the first cuts; targets are high
+    // then.
     let short = |defaults: &str| {
         let text = incast_text(defaults, "records = { busiest = 1, buckets = 100 }");
         run(&scenario(&text.replace("\"2ms\"", "\"680us\"")))
     };
     let (with, without) = (short(PACC), short("congestion-point = []"));
     let cnps = |records: &Records| wholes(&records.flows, "cnps").to_vec();
-    // One in each of five periods; then the queue falls by 400 KB in a period, and the controller asks for none.
+    // One in each of five periods; then the queue falls by 400 KB in a period, and the controller asks for
+    // none.
     assert_eq!((cnps(&with), cnps(&without)), (vec![5; 4], vec![0; 4]));
     let (low, high) = (last_queue(&with), last_queue(&without));
     assert!(low < 100_000.0 && high > 1_500_000.0, "{low} and {high}");

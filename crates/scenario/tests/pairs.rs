@@ -1,4 +1,5 @@
-//! Every flow control beside every congestion scheme: it builds and keeps its invariants, or is refused with a reason.
+//! Every flow control beside every congestion scheme: it builds and keeps its invariants, or is refused with
+//! a reason.
 
 use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Records};
@@ -80,7 +81,8 @@ const BUFFERS: [&str; 3] = ["shared", "static", "ioq"];
 /// A pair with a reason why it cannot be.
 type Refusal = (&'static str, &'static str, &'static str, &'static str);
 
-/// Where a flow control holds on all links, or on the long one alone beside PFC; a scheme; a switch; the reason.
+/// Where a flow control holds on all links, or on the long one alone beside PFC; a scheme; a switch; the
+/// reason.
 const REFUSED: [Refusal; 6] = [
     ("bifrost everywhere", "any", "shared", "needs a buffer of the port's own"),
     ("cbfc everywhere", "any", "shared", "needs a buffer of the port's own"),

@@ -186,7 +186,8 @@ fn micro_bursts_fill_their_length_at_their_phase() {
         .map(|(start, flows)| (start, flows.len()))
         .collect::<Vec<_>>();
     assert_eq!(together, [(us(0), 2), (us(250), 2), (us(500), 2), (us(750), 2)]);
-    // At 40G, 100,000 B: (100,000 - 1098) / 1082 = 91.4, so 92 packets and one of 440 B, of which 358 are payload.
+    // At 40G, 100,000 B: (100,000 - 1098) / 1082 = 91.4, so 92 packets and one of 440 B, of which 358 are
+    // payload.
     let slower = flows(&format!("{bursts}, rate = \"40G\" }}"), 1);
     assert_eq!(slower[0].size, Bytes(92_358));
     let once =
@@ -447,7 +448,8 @@ fn the_bursts_of_the_ready_scenario_occupy_their_length() {
     let ideals: Vec<f64> = bursts.map(|(_, &ideal)| ideal).collect();
     assert!(!ideals.is_empty());
     for ideal in ideals {
-        // What the NIC needs, then at most six links of 1 us with a packet of up to 1098 B in front of each but one.
+        // What the NIC needs, then at most six links of 1 us with a packet of up to 1098 B in front of each
+        // but one.
         assert!(ideal > 20.0 - 84.0 * 8e-5 && ideal < 20.0 + 6.0 + 5.0 * 1098.0 * 8e-5, "{ideal} us");
     }
 }

@@ -100,8 +100,8 @@ fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
 
 // ---- what relays take of the defaults
 
-/// Two classes that share 40 km at 100 Gbit/s under `scheduler`, after their receivers have stalled for half a millisecond and
-/// relays hold packets of both: what each gets of 4 ms, in Gbit/s.
+/// Two classes that share 40 km at 100 Gbit/s under `scheduler`, after their receivers have stalled for half
+/// a millisecond and relays hold packets of both: what each gets of 4 ms, in Gbit/s.
 fn goodputs(scheduler: &str) -> [f64; 2] {
     let text = format!(
         "limit = \"4ms\"\n[topology.two-dc]\nfabric.single-switch = {{ hosts = 2 }}\nrate = \"400G\"\ndelay = \"1us\"\n\
@@ -449,8 +449,8 @@ const MTU: u64 = 1_078;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// One bandwidth-delay product, the ripple of the loop between relay and switch, and a frame for each relayed
-    /// pause, or two where data go the other way.
+    /// One bandwidth-delay product, the ripple of the loop between relay and switch, and a frame for each
+    /// relayed pause, or two where data go the other way.
     #[test]
     fn a_relay_never_holds_more_than_its_hard_bound(
         periods in proptest::collection::vec((1u64..400, 1u64..400), 1..8),

@@ -1,4 +1,5 @@
-//! Ternary congestion detection in scenarios: the benefit for a victim of pauses, which flows get CNPs, and composition.
+//! Ternary congestion detection in scenarios: the benefit for a victim of pauses, which flows get CNPs, and
+//! composition.
 
 mod columns;
 
@@ -166,7 +167,8 @@ fn the_victim_gets_ue_alone_and_keeps_its_rate() {
     assert!(flow(&deaf, "culprit").0 > 5);
     let notified = run(&victim(&[]));
     assert!(flow(&notified, "victim").0 > 1, "what it is told of is UE");
-    // 15 MB in packets of 1082 B on the wire, at 40 Gbit/s, and less than 100 us for delays and pauses: as fast as can be.
+    // 15 MB in packets of 1082 B on the wire, at 40 Gbit/s, and less than 100 us for delays and pauses: as
+    // fast as can be.
     assert!(flow(&notified, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&notified, "victim"));
     // The culprit holds its rate, too, instead of climbing between bursts.
     let ignored = run(&victim(&[(

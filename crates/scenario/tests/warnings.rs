@@ -134,7 +134,8 @@ fn a_link_that_comes_up_again_needs_room_for_it() {
             "flow-control.{control}\nbuffer.static.size = \"{buffer}\"\nfaults.down = {{ from = \"1ms\", to = \"2ms\" }}"
         )
     };
-    // 1 us at 100G and two frames and a pause: 15,720 B there and back, once for the pause and once for the restart.
+    // 1 us at 100G and two frames and a pause: 15,720 B there and back, once for the pause and once for the
+    // restart.
     let short = flap("pfc = { xoff = \"100KB\" }", "117KB");
     Line { trunk: &short, ..PLAIN }.warns_of(&[
         "line.toml:11: trunk.faults.down: ",

@@ -10,7 +10,8 @@ use floodway_mechanisms::slots::Detection;
 use floodway_scenario::Scenario;
 use floodway_units::PortId;
 
-/// A flow of `size` bytes from 100 to 25 Gbit/s, whose window keeps a queue of some 180 KB as long as it lasts.
+/// A flow of `size` bytes from 100 to 25 Gbit/s, whose window keeps a queue of some 180 KB as long as it
+/// lasts.
 fn scenario(size: &str) -> Scenario {
     let text = format!(
         r#"
@@ -48,8 +49,8 @@ fn a_burst_passes_and_a_standing_queue_is_marked() {
     let patient = standing::Params::default();
     // 100 KB leave in 35 us.
     assert_eq!(marks(&scenario("100KB"), &patient), 0);
-    // Of 2000 packets, those of the first 100 us are not marked, and the last, at 25 Gbit/s and 1082 bytes or a
-    // little more each, those that leave 15,625 bytes or less behind.
+    // Of 2000 packets, those of the first 100 us are not marked, and the last, at 25 Gbit/s and 1082 bytes or
+    // a little more each, those that leave 15,625 bytes or less behind.
     let unmarked = 2_000 - marks(&scenario("2MB"), &patient);
     assert!((290..=320).contains(&unmarked), "{unmarked}");
 }

@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //!
-//! The window begins with the bandwidth-delay product. Each ACK whose round trip took less than `target` adds a packet a window;
-//! one that took longer cuts the window by `beta` times what the delay is over the target, at most once a round trip and at
-//! most by half.
+//! The window begins with the bandwidth-delay product. Each ACK whose round trip took less than `target` adds
+//! a packet a window; one that took longer cuts the window by `beta` times what the delay is over the target,
+//! at most once a round trip and at most by half.
 //!
 //! # Why
 //!
@@ -12,11 +12,13 @@
 //!
 //! # Known differences
 //!
-//! - It is nobody's paper: additive increase and multiplicative decrease on delay, as in Swift, without its scaling.
+//! - It is nobody's paper: additive increase and multiplicative decrease on delay, as in Swift, without its
+//!   scaling.
 //!
 //! # References
 //!
-//! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020.
+//! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter",
+//!   SIGCOMM 2020.
 
 use floodway_mechanisms::slots::{AckView, Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint};
 use floodway_units::{Bytes, Span, Time};

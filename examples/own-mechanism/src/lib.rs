@@ -1,4 +1,5 @@
-//! Mechanisms of one's own: a line of `register` for each, and an extension module of floodway with them in it.
+//! Mechanisms of one's own: a line of `register` for each, and an extension module of floodway with them in
+//! it.
 
 pub mod delay_window;
 pub mod two_marks;

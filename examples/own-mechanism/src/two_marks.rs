@@ -2,17 +2,18 @@
 //!
 //! # What it does
 //!
-//! The receiver half pauses when it holds more than `high` bytes, for as long as it takes, and resumes when it holds `low` or
-//! less. It renews the pause half-way through the longest time that a frame can name.
+//! The receiver half pauses when it holds more than `high` bytes, for as long as it takes, and resumes when
+//! it holds `low` or less. It renews the pause half-way through the longest time that a frame can name.
 //!
 //! # Why
 //!
-//! PFC with two sizes that are stated, and no more: a pattern to begin with. For all that switches have, choose `pfc`.
+//! PFC with two sizes that are stated, and no more: a pattern to begin with. For all that switches have,
+//! choose `pfc`.
 //!
 //! # Sizing
 //!
-//! What may still come after a pause was decided: a packet on the wire at either end, and the round trip of the link:
-//! `high + 2 MTU + rate x (delay + reverse delay)`, and the time that the pause frame takes.
+//! What may still come after a pause was decided: a packet on the wire at either end, and the round trip of
+//! the link: `high + 2 MTU + rate x (delay + reverse delay)`, and the time that the pause frame takes.
 //!
 //! # Known differences
 //!

@@ -12,9 +12,9 @@ use crate::run::world::World;
 const LEAST: Span = Span::ms(1);
 
 impl World<'_> {
-    /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have something to
-    /// send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for its buffer. The
-    /// longest first. Called after due releases are applied, before the books are closed.
+    /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have
+    /// something to send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for
+    /// its buffer. The longest first. Called after due releases are applied, before the books are closed.
     pub fn blocked(&self) -> Vec<Blocked> {
         let mut found: Vec<Blocked> =
             (0..self.port_classes()).filter_map(|port_class| self.blocked_port_class(port_class)).collect();

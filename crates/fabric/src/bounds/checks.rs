@@ -1,8 +1,8 @@
 //! Invariants between events: each cached value equals what it is computed from.
 //!
-//! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path. Each has a
-//! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,
-//! as in every test, and some of the windows only.
+//! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path.
+//! Each has a definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it
+//! runs in debug builds only, as in every test, and some of the windows only.
 
 use std::fmt;
 
@@ -33,7 +33,8 @@ impl World<'_> {
         assert_eq!(self.buffers(), Verdict::Holds);
     }
 
-    /// When the run is over: of each queue pair as many packets are in the network as its ends and those between have counted.
+    /// When the run is over: of each queue pair as many packets are in the network as its ends and those
+    /// between have counted.
     ///
     /// # Panics
     /// They are not.
@@ -174,7 +175,8 @@ impl AtNode<'_, '_> {
         assert!(switch.peak >= switch.occupied);
     }
 
-    /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it waits.
+    /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it
+    /// waits.
     fn uncharged_bytes(&self, switch: &Switch) -> u64 {
         let crossed = switch.inputs.is_some();
         let queues = self.node.locals().flat_map(|port| {

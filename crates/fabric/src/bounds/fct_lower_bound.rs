@@ -1,11 +1,13 @@
 //! A lower bound on the completion time of a flow whose paths change while it is sent.
 //!
-//! While they stay what they are, its ideal is a bound. When one of its links goes down or comes up in between, or takes
-//! another time, packets on old paths and on new ones are in the network together. They do not wait for one another, and
-//! together may be faster than all of them on the fastest path. Of that case only this is certain:
+//! While they stay what they are, its ideal is a bound. When one of its links goes down or comes up in
+//! between, or takes another time, packets on old paths and on new ones are in the network together. They do
+//! not wait for one another, and together may be faster than all of them on the fastest path. Of that case
+//! only this is certain:
 //!
 //! - The packets leave the NIC one after another. The last one goes on for no less than a packet alone takes.
-//! - Where the receiver has one link, they arrive by it one after another, the first not before a packet alone would.
+//! - Where the receiver has one link, they arrive by it one after another, the first not before a packet
+//!   alone would.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,8 +35,8 @@ impl Facts<'_> {
         }
     }
 
-    /// The least time over the NICs of `source`, to a node from where it takes so long on: of all packets behind one
-    /// another, or of the smallest alone.
+    /// The least time over the NICs of `source`, to a node from where it takes so long on: of all packets
+    /// behind one another, or of the smallest alone.
     fn through(&self, source: NodeId, to: (NodeId, u64), packets: &Packets, all: bool) -> u64 {
         let from = self.least_from(to, packets.smallest().0);
         let times = self.blueprint.ports_of(source).map(|port| {
@@ -110,7 +112,8 @@ mod tests {
         let fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         let wire = |payload, first| Format::Ethernet.data(Bytes(payload), first).wire.0;
         let all = wire(1_000, true) + wire(1_000, false) + wire(500, false);
-        // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is later.
+        // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is
+        // later.
         let alone = wire(500, false) * (800 + 80) + 2 * 100_000 + 3 * 1_000_000;
         let packets = Packets::new(Bytes(2_500), blueprint.mtu, Format::Ethernet);
         let bound = |from, to| fabric.world.facts.fct_lower_bound((NodeId(from), NodeId(to)), &packets);

@@ -1,5 +1,6 @@
-//! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
-//! over the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that change.
+//! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward over
+//! the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that
+//! change.
 
 mod changed;
 mod over_time;
@@ -162,15 +163,16 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// A path, by hops of which each represents all of its kind: two hops are alike if their rates, delays, pipelines and crossbars are.
+/// A path, by hops of which each represents all of its kind: two hops are alike if their rates, delays,
+/// pipelines and crossbars are.
 type Path = Box<[PortId]>;
 
 /// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
 /// do nodes whose paths are alike: a large network has a million pairs of switches, and a few kinds of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
-    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two rates,
-    /// delay, pipeline, crossbar.
+    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two
+    /// rates, delay, pipeline, crossbar.
     kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,
@@ -332,8 +334,8 @@ impl Packets {
     }
 }
 
-/// When the first packet, the full ones and all of a flow have passed the stages so far: links and crossbars, each of which
-/// takes one packet after another, and each packet as a whole.
+/// When the first packet, the full ones and all of a flow have passed the stages so far: links and crossbars,
+/// each of which takes one packet after another, and each packet as a whole.
 #[derive(Default)]
 struct Train {
     first: u64,
@@ -343,7 +345,8 @@ struct Train {
 }
 
 impl Train {
-    /// A stage that takes a flow's `count` packets over `n` ports, the first, each of the middle and the last in so much time.
+    /// A stage that takes a flow's `count` packets over `n` ports, the first, each of the middle and the last
+    /// in so much time.
     fn pass(&mut self, count: u64, [one, each, short]: [u64; 3], n: u64) {
         let begun = self.first;
         self.first = self.first.saturating_add(one);

@@ -1,4 +1,5 @@
-//! Bounds and checks of a run: ideal completion times, deadlocks, ports blocked at the end, and invariants between events.
+//! Bounds and checks of a run: ideal completion times, deadlocks, ports blocked at the end, and invariants
+//! between events.
 
 pub(crate) mod blocked;
 pub(crate) mod checks;

@@ -1,11 +1,11 @@
 //! Turns by the list of flows, as a NIC of SWING's simulator takes them (its `PfcHostPort`).
 //!
-//! All queue pairs of a host stand in the ring from the start of the run, in the order in which their flows are
-//! listed, whichever start first. One timer wakes the NIC. It is set when the NIC looks for something to send, finds
-//! nothing, and has no timer running: for the least pacing time of all queue pairs with something left, if that lies
-//! ahead. A queue pair that has not started counts with time 0, and one that waits for its window or is paused with
-//! its own: while any such time is in the past, packets whose time comes wait until something else makes the NIC
-//! look. The timer is never moved.
+//! All queue pairs of a host stand in the ring from the start of the run, in the order in which their flows
+//! are listed, whichever start first. One timer wakes the NIC. It is set when the NIC looks for something to
+//! send, finds nothing, and has no timer running: for the least pacing time of all queue pairs with something
+//! left, if that lies ahead. A queue pair that has not started counts with time 0, and one that waits for its
+//! window or is paused with its own: while any such time is in the past, packets whose time comes wait until
+//! something else makes the NIC look. The timer is never moved.
 
 mod wake;
 

@@ -1,9 +1,9 @@
 //! Messages of queue pairs: what remains of each at either end.
 //!
 //! A queue pair of one flow has one message and never looks at `rest`; on a shared one messages queue there
-//! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each end
-//! writes its part of a message's row when the message is complete there; the parts are put together at the end
-//! of the run.
+//! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each
+//! end writes its part of a message's row when the message is complete there; the parts are put together at
+//! the end of the run.
 
 use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
@@ -49,8 +49,8 @@ pub(crate) struct Incoming {
     pub end: u64,
     pub number: u64,
     pub start: u64,
-    /// Its packets that came until it was complete, and of these the ones that came after one of the queue pair that was
-    /// sent later.
+    /// Its packets that came until it was complete, and of these the ones that came after one of the queue
+    /// pair that was sent later.
     pub packets: u32,
     pub overtaken: u32,
     pub hook: u32,

@@ -17,7 +17,8 @@ pub(crate) struct Nic {
     pub number: u32,
     /// By class: queue pairs that may send now, by rank.
     pub ready: Vec<RoundRobinBitmap>,
-    /// By class: queue pairs with something to send again before all new data, by rank; and how many those are.
+    /// By class: queue pairs with something to send again before all new data, by rank; and how many those
+    /// are.
     pub repeats: Vec<RoundRobinBitmap>,
     pub repeating: usize,
     /// By class: rank of the queue pair served last.
@@ -36,8 +37,8 @@ pub(crate) struct Nic {
 }
 
 impl Nic {
-    /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken out
-    /// then, too; by the list of flows its timer may be set.
+    /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken
+    /// out then, too; by the list of flows its timer may be set.
     pub fn has_waiting(&self) -> bool {
         self.repeating > 0
             || self.unfinished > 0

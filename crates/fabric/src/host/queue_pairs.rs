@@ -23,12 +23,13 @@ pub(crate) struct QueuePairs {
     pub paths: Pool<Path>,
     pub senders: Pool<SendHalf>,
     pub receivers: Pool<ReceiveHalf>,
-    /// By slot: packets created on the path less packets lost there; it wraps, as the counts of the halves. Any node may count.
+    /// By slot: packets created on the path less packets lost there; it wraps, as the counts of the halves.
+    /// Any node may count.
     on_path: Pool<AtomicI32>,
     /// How many slots there are.
     slots: Arc<AtomicU32>,
-    /// Slots to be used again, and queue pairs that are complete at their senders and not closed: those of which this thread
-    /// knows.
+    /// Slots to be used again, and queue pairs that are complete at their senders and not closed: those of
+    /// which this thread knows.
     pub free_slots: Vec<u32>,
     pub done: Vec<Done>,
     /// By thread: messages for receivers at nodes that it owns.
@@ -99,8 +100,8 @@ impl QueuePairs {
         self.in_network(slot) == 0 && self.receivers[slot as usize].notification.next_timeout().is_none()
     }
 
-    /// Packets of a queue pair on links and in queues: only the sum of what its ends and the nodes between have counted has a
-    /// meaning.
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and the nodes between
+    /// have counted has a meaning.
     pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
         let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);

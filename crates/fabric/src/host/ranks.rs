@@ -6,11 +6,12 @@ const CLOSED: u32 = u32::MAX;
 const RESERVED: u32 = u32::MAX - 1;
 /// Of a rank, an event's order holds so many bits.
 pub(crate) const RANK_BITS: u32 = 24;
-/// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1) each.
+/// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1)
+/// each.
 const DROPPED: usize = 64;
 
-/// The slots of queue pairs that are numbered in the order in which they were opened, behind those whose numbers
-/// were reserved.
+/// The slots of queue pairs that are numbered in the order in which they were opened, behind those whose
+/// numbers were reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
     /// Rank of the first in `slots`.

@@ -42,7 +42,8 @@ pub(crate) struct ReceiveHalf {
     pub notification: AnyNotificationPoint,
     /// Its notification point's timer.
     pub timer: Armed,
-    /// Once that has been set: what names it in its events, and its rank among the receivers of its host that have set one.
+    /// Once that has been set: what names it in its events, and its rank among the receivers of its host that
+    /// have set one.
     pub timer_key: Option<(u64, u32)>,
     /// The port by which the last message to its notification point arrived.
     pub arrival_port: Local,
@@ -76,8 +77,8 @@ impl ReceiveHalf {
         }
     }
 
-    /// Counts a data packet that has come. A NIC sends a queue pair's packets one after the other: one that comes
-    /// behind a later one was overtaken.
+    /// Counts a data packet that has come. A NIC sends a queue pair's packets one after the other: one that
+    /// comes behind a later one was overtaken.
     #[inline]
     fn count(&mut self, packet: &Packet) {
         let overtaken = packet.stamp < self.newest;

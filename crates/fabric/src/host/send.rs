@@ -29,8 +29,8 @@ pub(crate) struct SendHalf {
     /// The sender's NIC, and its rank there.
     pub nic: Local,
     pub rank: u32,
-    /// Its part of the packets in the network: data sent less replies and CNPs received. It wraps, for only the
-    /// sum with what the others count means anything.
+    /// Its part of the packets in the network: data sent less replies and CNPs received. It wraps, for only
+    /// the sum with what the others count means anything.
     pub in_network: i32,
     /// Bytes in buffers of a full packet that is not the first of its message.
     pub full_frame: u16,
@@ -92,8 +92,8 @@ pub(crate) struct Layers {
     pub observes_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
-    /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that there is
-    /// something to send.
+    /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that
+    /// there is something to send.
     pub has_messages: bool,
     pub closed: bool,
     pub demand: bool,
@@ -111,8 +111,8 @@ pub(crate) struct Pacing {
     pub last_send: (u64, u64),
     /// When it waits in its NIC's pacing heap, else never.
     pub heap_at: u64,
-    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
-    /// bits, and rates change less often than packets are sent.
+    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division
+    /// of 128 bits, and rates change less often than packets are sent.
     pub gap: (u64, u64),
     /// How often its rate was set.
     pub rates_set: u64,
@@ -123,7 +123,8 @@ pub(crate) struct Pacing {
 #[repr(C)]
 pub(crate) struct Timers {
     pub timer: Armed,
-    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a row.
+    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a
+    /// row.
     pub ticks: Vec<Armed>,
     /// What names it in the events of its timer.
     pub timer_key: u64,

@@ -1,5 +1,5 @@
-//! Arena of packets: a packet keeps its address while it lives, and events of arrivals and lists of queues hold references
-//! to it.
+//! Arena of packets: a packet keeps its address while it lives, and events of arrivals and lists of queues
+//! hold references to it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::UnsafeCell;
@@ -63,8 +63,8 @@ impl Extra {
 
 /// Bytes of a chunk, which is aligned to its size: so the address of a chunk follows from that of a packet.
 const CHUNK: usize = 1 << 18;
-/// Bytes of a chunk per packet: the packet, a pointer to what few packets carry in addition, and, with debug assertions, the
-/// window and thread of its last change.
+/// Bytes of a chunk per packet: the packet, a pointer to what few packets carry in addition, and, with debug
+/// assertions, the window and thread of its last change.
 const EACH: usize =
     size_of::<Packet>() + size_of::<Option<Box<Extra>>>() + if cfg!(debug_assertions) { 8 } else { 0 };
 /// Packets of a chunk.
@@ -73,11 +73,12 @@ const PACKETS: usize = CHUNK / EACH;
 const FIRST: usize = 2 * CHUNK;
 const MOST: usize = 32 << 20;
 
-/// The packets and link control frames of a run, as one thread allocates and frees them; freed slots are reused, the latest
-/// first.
+/// The packets and link control frames of a run, as one thread allocates and frees them; freed slots are
+/// reused, the latest first.
 ///
-/// A packet belongs to the node where it is, or to which it is on the way. Only that node's events access it; its reference moves
-/// to another thread with the event of its arrival, across a barrier. So no two threads access one packet at a time.
+/// A packet belongs to the node where it is, or to which it is on the way. Only that node's events access it;
+/// its reference moves to another thread with the event of its arrival, across a barrier. So no two threads
+/// access one packet at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     /// The address of the next unused slot of this thread's chunk, and the end of the chunk's packets.
@@ -117,7 +118,8 @@ unsafe impl Send for Slab {}
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Slab {
     fn new(bytes: usize) -> Self {
-        // A small alignment has the allocator use untouched zero pages, which take no memory before they are written.
+        // A small alignment has the allocator use untouched zero pages, which take no memory before they are
+        // written.
         let layout =
             Layout::from_size_align(bytes, 16).unwrap_or_else(|_| Exhausted { bytes: bytes as u64 }.end());
         // SAFETY: the size is not zero.
@@ -382,8 +384,8 @@ impl Index<PacketRef> for Arena {
     type Output = Packet;
     #[inline]
     fn index(&self, packet_ref: PacketRef) -> &Packet {
-        // SAFETY: references are created here, and packets live until the run is over; only the node that has a reference
-        // accesses its packet.
+        // SAFETY: references are created here, and packets live until the run is over; only the node that has
+        // a reference accesses its packet.
         unsafe { &*packet_ref.pointer() }
     }
 }

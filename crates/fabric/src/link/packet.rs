@@ -47,7 +47,8 @@ pub(crate) const CE: u8 = 8;
 pub(crate) const UE: u8 = 16;
 /// Its path is fixed: `hop` counts along it.
 pub(crate) const ON_PATH: u8 = 32;
-/// It waits in a queue that may lose it, or has left one at a switch before and waited in no other of such a port since.
+/// It waits in a queue that may lose it, or has left one at a switch before and waited in no other of such a
+/// port since.
 pub(crate) const ISOLATED: u8 = 64;
 /// Data whose path is recorded, or the reply that brings the records back.
 pub(crate) const INT: u8 = 128;
@@ -69,11 +70,11 @@ pub(crate) struct Packet {
     pub flow: FlowId,
     /// The ingress port at the node where it is, or to which it is on the way.
     pub ingress: Local,
-    /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
-    /// not known and where it turns back, `ingress`.
+    /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end,
+    /// where that is not known and where it turns back, `ingress`.
     pub out: Local,
-    /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet. Where
-    /// it is in none, what it does instead (`arena.rs`).
+    /// The place of the packet behind it in its list: beside it, since a list is gone through packet by
+    /// packet. Where it is in none, what it does instead (`arena.rs`).
     pub next: u64,
     /// Bytes as buffers hold it.
     pub frame: u16,

@@ -23,7 +23,8 @@ pub(crate) struct Port {
     pub link: Link,
     /// What the network calls it.
     pub id: PortId,
-    /// Its congestion points are not called for a packet with no more bytes than this in its queue, itself included.
+    /// Its congestion points are not called for a packet with no more bytes than this in its queue, itself
+    /// included.
     pub fast_path_up_to: u32,
     /// Is the node a host?
     pub at_host: bool,
@@ -112,8 +113,8 @@ impl Port {
         Some(packet_ref)
     }
 
-    /// Is its `q`-th queue one that may lose what waits in it? Then no pause applies to it, and its packets are charged to no
-    /// account: its congestion point bounds it.
+    /// Is its `q`-th queue one that may lose what waits in it? Then no pause applies to it, and its packets
+    /// are charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
         self.isolates && q != 0 && (q - 1) % layout.subs == 1

@@ -1,4 +1,5 @@
-//! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general one.
+//! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general
+//! one.
 
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,
@@ -13,7 +14,8 @@ use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
 
 impl AtNode<'_, '_> {
-    /// Transmits if the transmitter is free and something may be sent; if it is busy, asks for an event when it is free.
+    /// Transmits if the transmitter is free and something may be sent; if it is busy, asks for an event when
+    /// it is free.
     #[inline]
     pub fn try_transmit(&mut self, port: Local) {
         if self.node.ports.known(port.index()).choosing {
@@ -82,8 +84,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends the next packet of a switch's port with one queue of data, if no callback runs for it; else returns false.
-    /// As [`AtNode::transmit`], for three of four departures.
+    /// Sends the next packet of a switch's port with one queue of data, if no callback runs for it; else
+    /// returns false. As [`AtNode::transmit`], for three of four departures.
     #[inline]
     fn sends_on_fast_path(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
@@ -177,8 +179,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply of
-    /// a class of data, which a pause of its class may hold back.
+    /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply
+    /// of a class of data, which a pause of its class may hold back.
     #[inline]
     pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
         let at = self.facts.layout.queue(port);
@@ -356,8 +358,8 @@ impl AtNode<'_, '_> {
         self.set_waiting(port, self.node.ports.known(port.index()).waiting + u64::from(frame));
     }
 
-    /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
-    /// one instant.
+    /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves
+    /// them at one instant.
     #[inline]
     pub fn goes_through(&mut self, port: Local, frame: u16) {
         let wire = self.facts.layout.wire(frame);

@@ -69,7 +69,8 @@ impl AtNode<'_, '_> {
         self.run.events.arrival(state.id, at, arrival)
     }
 
-    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if it does.
+    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if
+    /// it does.
     #[inline(never)]
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.ports.known(port.index()).noted {

@@ -19,8 +19,9 @@ pub(crate) struct Largest {
     pub full_rtt: Span,
 }
 
-/// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
-/// that sends one packet. Those passed to mechanisms are of the packets behind the first, which have no RETH.
+/// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a
+/// host sees them that sends one packet. Those passed to mechanisms are of the packets behind the first,
+/// which have no RETH.
 #[derive(Debug)]
 pub struct RoundTrips {
     /// By egress port: from the arrival at its node to that at the far end of the link, of a full packet.
@@ -84,7 +85,8 @@ fn passages(blueprint: &Blueprint) -> Vec<Passage> {
     nodes
 }
 
-/// From the arrival of so many bytes at the node of `port` to that at the far end of the link; may they pass a crossbar?
+/// From the arrival of so many bytes at the node of `port` to that at the far end of the link; may they pass
+/// a crossbar?
 fn hop(blueprint: &Blueprint, passages: &[Passage], port: PortId, (wire, crosses): (Bytes, bool)) -> Span {
     let link = &blueprint.links[port.index() / 2];
     let (end, direction) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);

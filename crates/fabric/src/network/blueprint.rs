@@ -310,8 +310,8 @@ pub enum Next {
     /// One of its own is complete at the sender: its last byte is acknowledged, or has left the NIC where
     /// nothing is acknowledged.
     Sent,
-    /// The last byte of one of its own has left the NIC, for the first time. Each message is then a flow as others
-    /// are, with a queue pair of its own unless its settings share them.
+    /// The last byte of one of its own has left the NIC, for the first time. Each message is then a flow as
+    /// others are, with a queue pair of its own unless its settings share them.
     Left,
     /// One of this loop of the workload, which leads here, has arrived whole.
     Arrived(usize),

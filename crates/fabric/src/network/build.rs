@@ -98,7 +98,8 @@ struct Columns {
 }
 
 impl<'a> World<'a> {
-    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they are known.
+    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
+    /// are known.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -349,7 +350,8 @@ impl<'a> World<'a> {
         self.facts.routers[node.index()] = Some(build());
     }
 
-    /// What the accounts of each port know of it and of the link that leads there, and what it knows of their classes.
+    /// What the accounts of each port know of it and of the link that leads there, and what it knows of their
+    /// classes.
     fn meet_ports(&mut self) {
         for node in &mut self.nodes {
             for at in node.locals() {
@@ -364,7 +366,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Builds the congestion points again that must know the largest base round-trip time, which is known only now.
+    /// Builds the congestion points again that must know the largest base round-trip time, which is known
+    /// only now.
     fn build_with_largest(&mut self) -> Result<(), BuildError> {
         let ports = self.nodes.iter_mut().flat_map(|node| node.ports.iter().zip(&mut node.machines));
         for (port, machines) in ports {
@@ -435,7 +438,8 @@ impl<'a> World<'a> {
 
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
-        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves, then of all ports.
+        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
+        // then of all ports.
         let all: Vec<PortId> = self.port_ids().collect();
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {

@@ -18,8 +18,8 @@ use crate::run::groups::Groups;
 pub(crate) struct Facts<'a> {
     pub blueprint: &'a Blueprint,
     pub release: Release,
-    /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
-    /// no samples of their lengths.
+    /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one
+    /// of data, no samples of their lengths.
     pub straight: bool,
     /// Likewise of the control class: no switch has a pipeline, either.
     pub straight_control: bool,
@@ -51,9 +51,11 @@ pub(crate) struct Facts<'a> {
     /// By number of a switch, and of a NIC, in events: its node.
     pub switches: Vec<NodeId>,
     pub nics: Vec<NodeId>,
-    /// By port class: what its account holds when it is full, its own buffer or what of the switch's is for it.
+    /// By port class: what its account holds when it is full, its own buffer or what of the switch's is for
+    /// it.
     pub full: Vec<u64>,
-    /// By node, where it is a switch: its router, asked by hosts which path a flow takes that decides by itself.
+    /// By node, where it is a switch: its router, asked by hosts which path a flow takes that decides by
+    /// itself.
     pub routers: Vec<Option<AnyRouter>>,
 }
 

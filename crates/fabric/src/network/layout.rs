@@ -25,13 +25,14 @@ impl Local {
     }
 }
 
-/// The classes of a run, and where the port classes and queues of a port lie in their columns. A port class is a pair of a
-/// port and a class.
+/// The classes of a run, and where the port classes and queues of a port lie in their columns. A port class
+/// is a pair of a port and a class.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Classes in use; the control class is the first.
     pub classes: Vec<Class>,
-    /// Queues of a port: the control class, then each data class (several times where classes have sub-queues).
+    /// Queues of a port: the control class, then each data class (several times where classes have
+    /// sub-queues).
     pub queues_per_port: usize,
     pub subs: usize,
     /// Preamble and gap: wire bytes less frame bytes.

@@ -21,8 +21,9 @@ const NONE: Local = Local::NONE;
 /// Ports of a path that are kept in place.
 const NEAR: usize = 8;
 
-/// The egress ports of a queue pair's data and of its replies, where they follow from the flow alone. Both directions
-/// through a fat-tree fit one cache line, so that finding the port of a packet reads one line, not two in a row.
+/// The egress ports of a queue pair's data and of its replies, where they follow from the flow alone. Both
+/// directions through a fat-tree fit one cache line, so that finding the port of a packet reads one line, not
+/// two in a row.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Hops {
@@ -118,8 +119,8 @@ impl Path {
 }
 
 impl Facts<'_> {
-    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
-    /// up. They take others only where one of these goes down.
+    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while
+    /// all links are up. They take others only where one of these goes down.
     pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
         if !known.is_empty() {
             return known.into();

@@ -293,7 +293,8 @@ struct Hop {
 /// Scratch space of searches, and the network as they go through it.
 #[derive(Debug)]
 struct Search {
-    /// Of all nodes, in order: hops that may matter to a table. One to a host without a row does so over relays alone.
+    /// Of all nodes, in order: hops that may matter to a table. One to a host without a row does so over
+    /// relays alone.
     hops: Vec<Hop>,
     /// By node: its first hop; and how many hops there are.
     from: Vec<u32>,

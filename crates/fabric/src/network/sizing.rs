@@ -51,7 +51,8 @@ pub(crate) struct Sizing {
 }
 
 impl Accounts<'_> {
-    /// What an ingress port and class needs to lose nothing; none where its flow control does not promise that.
+    /// What an ingress port and class needs to lose nothing; none where its flow control does not promise
+    /// that.
     pub fn need(&self, port: PortId, class: Class, account: &Account) -> Option<Need> {
         let control = self.blueprint().control_into(port, class).filter(|control| control.is_lossless())?;
         Some(Need {
@@ -125,14 +126,15 @@ impl Blueprint {
         }
     }
 
-    /// Does the link of `port` come up again before its ends have noticed that it was down? They go on as before, and what either has
-    /// sent meanwhile is lost, pauses too.
+    /// Does the link of `port` come up again before its ends have noticed that it was down? They go on as
+    /// before, and what either has sent meanwhile is lost, pauses too.
     pub fn goes_down_unnoticed(&self, port: PortId) -> bool {
         let link = &self.links[port.index() / 2];
         link.down.iter().any(|(from, to)| *from < self.end.limit && *to <= *from + link.detection)
     }
 
-    /// Do flow controls of other classes send frames the same way as that of `class`, one of which may wait for all of them?
+    /// Do flow controls of other classes send frames the same way as that of `class`, one of which may wait
+    /// for all of them?
     fn shares_reverse_path(&self, port: PortId, class: Class) -> bool {
         let sends = |of: Class| self.control_into(port, of).is_some_and(FlowControlParams::is_lossless);
         self.classes()[1..].iter().any(|&of| of != class && sends(of))

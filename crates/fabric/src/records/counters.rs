@@ -1,5 +1,5 @@
-//! Counters of ports, by class. What an egress port has sent is not counted: it has arrived at the other end, is on the
-//! link or was lost there.
+//! Counters of ports, by class. What an egress port has sent is not counted: it has arrived at the other end,
+//! is on the link or was lost there.
 
 use floodway_mechanisms::slots::DropReason;
 

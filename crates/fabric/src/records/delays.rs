@@ -12,8 +12,9 @@ const BUCKETS: usize = bucket(LONGEST_NS) + 1;
 /// Components of a packet's delay, as the table names them.
 pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
 
-/// Packets by delay, for each workload and component. Four delays of each packet are counted, so that a count is no
-/// more than an addition: that takes some 60 instructions a packet, where histograms took about 250 by a profile.
+/// Packets by delay, for each workload and component. Four delays of each packet are counted, so that a count
+/// is no more than an addition: that takes some 60 instructions a packet, where histograms took about 250 by
+/// a profile.
 #[derive(Debug)]
 pub(crate) struct Delays {
     /// One component's buckets after another's.
@@ -60,8 +61,8 @@ impl Delays {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
     }
 
-    /// What was counted: workload, component, the lowest and the highest delay of the bucket in nanoseconds, and
-    /// its packets.
+    /// What was counted: workload, component, the lowest and the highest delay of the bucket in nanoseconds,
+    /// and its packets.
     pub fn rows(&self) -> impl Iterator<Item = (u32, u32, (u64, u64), u64)> {
         let filled = self.counts.iter().enumerate().filter(|&(_, &packets)| packets > 0);
         filled.map(|(at, &packets)| {

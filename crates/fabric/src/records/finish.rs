@@ -61,8 +61,8 @@ impl World<'_> {
         self.close_rows();
     }
 
-    /// What was sent onto wires that were down is counted where it would have arrived, as what was on them when they went
-    /// down.
+    /// What was sent onto wires that were down is counted where it would have arrived, as what was on them
+    /// when they went down.
     fn count_dead(&mut self) {
         let changing = |port: &PortId| self.port(*port).impairment.wire.is_some();
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
@@ -491,7 +491,8 @@ impl World<'_> {
         ])
     }
 
-    /// By port class, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
+    /// By port class, what has started on the wire: it has arrived at the other end, was lost on the link or
+    /// is there now.
     fn traffic_sent(&self) -> Vec<Traffic> {
         let far = |port_class: usize| {
             let (port, class) = self.facts.layout.port_class_of(port_class);

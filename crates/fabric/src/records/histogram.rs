@@ -102,8 +102,8 @@ fn part_at(parts: &mut Vec<Part>, instant: u64) -> &mut Part {
 }
 
 /// Where an instant lies among the events of its time, if these happen in the order in which they were
-/// scheduled: as if each were an event that schedules the next. So an arrival comes before it, which was on its
-/// way since longer than from one instant to the next, and the end of a shorter transmission after it.
+/// scheduled: as if each were an event that schedules the next. So an arrival comes before it, which was on
+/// its way since longer than from one instant to the next, and the end of a shorter transmission after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instants {
     /// The next one; never, where none are sampled or events have another order.
@@ -142,7 +142,8 @@ impl Instants {
         }
     }
 
-    /// The time before which all instants have been met; none where they come before the events of their time.
+    /// The time before which all instants have been met; none where they come before the events of their
+    /// time.
     fn until(&self) -> Option<u64> {
         (self.next != NEVER).then(|| self.next.saturating_sub(1))
     }

@@ -1,8 +1,8 @@
 //! The first rows of a log, up to a number of them, in any order of arrival.
 //!
 //! Nodes are simulated one after the other within a window of time, and on several threads. So the order of
-//! rows is one of their own: time first, then where each came from; what came from one place stays in the order in
-//! which it came. The rows that are kept are the first of that order.
+//! rows is one of their own: time first, then where each came from; what came from one place stays in the
+//! order in which it came. The rows that are kept are the first of that order.
 
 use floodway_engine::memory;
 

@@ -105,7 +105,8 @@ pub struct CnpTotals {
     pub congestion_points: u64,
     /// Packets that receivers made.
     pub receivers: u64,
-    /// Flags that receivers set in replies instead of packets, where a rate control reads those (`cnp = "ack-flag"`).
+    /// Flags that receivers set in replies instead of packets, where a rate control reads those
+    /// (`cnp = "ack-flag"`).
     pub flags: u64,
 }
 
@@ -285,8 +286,8 @@ pub struct Deadlock {
     pub ports: Vec<String>,
 }
 
-/// A class of a port that had something to send, and that flow control blocked when the run ended, for longer than a
-/// round trip of its link and a millisecond, although the other end held nothing of it.
+/// A class of a port that had something to send, and that flow control blocked when the run ended, for longer
+/// than a round trip of its link and a millisecond, although the other end held nothing of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Blocked {
     /// The egress port, as "node (link)".
@@ -340,7 +341,8 @@ pub struct Conservation {
 pub struct Control {
     /// Set to end the run within a fraction of a second.
     pub stop: AtomicBool,
-    /// Set together with `stop` where there is too little memory left for what is complete, which is then not handed out.
+    /// Set together with `stop` where there is too little memory left for what is complete, which is then not
+    /// handed out.
     pub short_of_memory: AtomicBool,
     /// Simulated picoseconds so far.
     pub time: AtomicU64,

@@ -1,5 +1,5 @@
-//! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb, and in floodway's own
-//! where no standard has any.
+//! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb, and in floodway's
+//! own where no standard has any.
 
 use floodway_mechanisms::slots::SignalKind;
 use floodway_units::Class;

@@ -1,5 +1,5 @@
-//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the congestion notifications (CNs) that they send to
-//! neighbours, and the states that they say their queues are in.
+//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the congestion
+//! notifications (CNs) that they send to neighbours, and the states that they say their queues are in.
 
 mod note;
 mod table;

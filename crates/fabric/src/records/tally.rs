@@ -41,7 +41,8 @@ pub(crate) struct ReceivedRow {
     pub key: FlowKey,
     pub finish: u64,
     pub delivered: u64,
-    /// Data packets that came until it was complete, and of these the ones that came after one that was sent later.
+    /// Data packets that came until it was complete, and of these the ones that came after one that was sent
+    /// later.
     pub packets: u32,
     pub overtaken: u32,
 }

@@ -10,8 +10,8 @@ use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::{Node, NodeMut};
 use crate::run::state::Run;
 
-/// One node while an event of it happens. It may change what is the node's own, and say what concerns others: of the
-/// network it knows only what never changes while nodes are at work.
+/// One node while an event of it happens. It may change what is the node's own, and say what concerns others:
+/// of the network it knows only what never changes while nodes are at work.
 pub(crate) struct AtNode<'w, 'a> {
     pub now: u64,
     /// Order of the event at work.

@@ -102,9 +102,9 @@ impl<'a> World<'a> {
         control.flows_started.store(started, Ordering::Relaxed);
     }
 
-    /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as long as
-    /// machines may name them: nothing more can happen to them. Done between epochs, so that it is no matter who looks
-    /// when.
+    /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as
+    /// long as machines may name them: nothing more can happen to them. Done between epochs, so that it is no
+    /// matter who looks when.
     fn close_queue_pairs(&mut self) {
         let mut done: Vec<Done> = Vec::new();
         for run in self.runs_mut() {
@@ -126,7 +126,8 @@ impl<'a> World<'a> {
         over
     }
 
-    /// Balances free slots and places between threads: the thread of a sender takes them, that of a receiver gets them.
+    /// Balances free slots and places between threads: the thread of a sender takes them, that of a receiver
+    /// gets them.
     fn balance(&mut self) {
         let share = self.run.pairs.free_slots.len() / (self.other_runs.len() + 1);
         for other in &mut self.other_runs {

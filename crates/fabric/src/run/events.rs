@@ -181,8 +181,8 @@ impl Events {
         self.group = group;
     }
 
-    /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that
-    /// it was sent from.
+    /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the
+    /// port that it was sent from.
     #[inline]
     pub fn moves(&self, order: u64) -> Option<(EventKind, PortId)> {
         let kind = order >> self.kind_shift & 15;
@@ -242,8 +242,8 @@ impl Events {
         }
     }
 
-    /// As [`Events::push`], of an event for which a packet will probably be needed: it is prefetched. With several threads it is
-    /// not, since by then it may belong to a node of another thread.
+    /// As [`Events::push`], of an event for which a packet will probably be needed: it is prefetched. With
+    /// several threads it is not, since by then it may belong to a node of another thread.
     #[inline]
     pub fn push_of(&mut self, packet_ref: PacketRef, at: u64, order: u64) {
         let shared = matches!(&self.pending, Pending::ByNode(windows) if windows.has_other_threads());
@@ -316,8 +316,8 @@ impl Events {
         }
     }
 
-    /// As [`Events::sync`], for a timer that is cancelled and rescheduled each time its machine names another time:
-    /// that matters where ties go by the order of scheduling.
+    /// As [`Events::sync`], for a timer that is cancelled and rescheduled each time its machine names another
+    /// time: that matters where ties go by the order of scheduling.
     #[inline]
     pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, kind: EventKind, id: u32) {
         if self.numbered && next.is_none_or(|Time(at)| at != timer.at) {
@@ -363,7 +363,8 @@ impl Events {
         }
     }
 
-    /// As `sync`, of the timer of a queue pair's receiver, which is named as queue pairs are: by its NIC, and its rank there.
+    /// As `sync`, of the timer of a queue pair's receiver, which is named as queue pairs are: by its NIC, and
+    /// its rank there.
     pub fn sync_receiver(&mut self, timer: &mut Armed, next: Option<Time>, key: u64) {
         let Some(Time(at)) = next else { return };
         if at < timer.at {
@@ -378,15 +379,15 @@ impl Events {
         }
     }
 
-    /// Has the turn come of a timer with this number, if it has one, in the event of this order? A timer that was
-    /// set for the same instant before, and is no longer needed, may have armed the event.
+    /// Has the turn come of a timer with this number, if it has one, in the event of this order? A timer that
+    /// was set for the same instant before, and is no longer needed, may have armed the event.
     #[inline]
     pub fn has_come(&self, number: Option<u64>, order: u64) -> bool {
         !self.numbered || number.is_none_or(|number| number <= order >> NUMBER_SHIFT)
     }
 
-    /// What names a queue pair in the events of its timer. It orders those of one instant, and so it is never the slot,
-    /// which depends on what else the run has; only where numbers order them.
+    /// What names a queue pair in the events of its timer. It orders those of one instant, and so it is never
+    /// the slot, which depends on what else the run has; only where numbers order them.
     pub fn queue_pair_key(&self, nic: u32, rank: u32, slot: u32) -> u64 {
         debug_assert!(nic < 1 << NIC_BITS, "NICs have 20 bits in the order of a queue pair's timer");
         if self.numbered {

@@ -23,7 +23,8 @@ pub struct Fabric<'a> {
 }
 
 impl<'a> Fabric<'a> {
-    /// Builds the network of `blueprint` to run on one thread; the holder of `control` may watch and stop the run.
+    /// Builds the network of `blueprint` to run on one thread; the holder of `control` may watch and stop the
+    /// run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -31,8 +32,8 @@ impl<'a> Fabric<'a> {
         Self::build_with(blueprint, None, control)
     }
 
-    /// As `build`, with the routes over all links of `blueprint`, which the caller has computed: in a large network that takes
-    /// as long as all the rest.
+    /// As `build`, with the routes over all links of `blueprint`, which the caller has computed: in a large
+    /// network that takes as long as all the rest.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -69,8 +70,8 @@ impl<'a> Fabric<'a> {
         self.world.set_receiver(port, class, receiver);
     }
 
-    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow takes that
-    /// decides by itself, as long as nothing else of it matters.
+    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow
+    /// takes that decides by itself, as long as nothing else of it matters.
     ///
     /// # Panics
     /// If the node is no switch.
@@ -78,8 +79,8 @@ impl<'a> Fabric<'a> {
         self.world.set_router(node, &build);
     }
 
-    /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of scheduling. What
-    /// is kept of a run is the same to the byte.
+    /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of
+    /// scheduling. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_one_order(mut self) -> Self {
         self.world.run.events.go_in_one_order();
@@ -159,8 +160,8 @@ impl<'a> Traced<'a> {
         Ok(Traced(fabric))
     }
 
-    /// Runs until the flow is complete, and takes its completion time apart; none if it is not complete at the end, or was
-    /// interrupted.
+    /// Runs until the flow is complete, and takes its completion time apart; none if it is not complete at
+    /// the end, or was interrupted.
     pub fn why(mut self) -> Option<Why> {
         self.0.world.end_when_found();
         self.0.go().world.why()

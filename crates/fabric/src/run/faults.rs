@@ -79,7 +79,8 @@ impl World<'_> {
             return;
         }
         state.impairment.latest = 0;
-        // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled before all else.
+        // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled
+        // before all else.
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
         let flying = wire.clear(first);
         for packet_ref in flying {

@@ -6,15 +6,15 @@ use floodway_units::{NodeId, Span};
 
 use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
 
-/// A window is at most as long as this many full packets take on the fastest link, so that the working set of a node stays
-/// in the caches.
+/// A window is at most as long as this many full packets take on the fastest link, so that the working set of
+/// a node stays in the caches.
 const PACKETS: u64 = 64;
 /// Nodes that a shorter link connects form a group: shorter windows would have next to no events.
 pub(crate) const SHORTEST: Span = Span::ns(20);
 
-/// Groups of nodes. The events of a group are executed in one order; those of different groups are independent within a
-/// window, since nothing reaches another group in less. A node is a group of its own unless a link with a delay below
-/// [`SHORTEST`] connects it to another one.
+/// Groups of nodes. The events of a group are executed in one order; those of different groups are
+/// independent within a window, since nothing reaches another group in less. A node is a group of its own
+/// unless a link with a delay below [`SHORTEST`] connects it to another one.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// By node: its group.

@@ -15,7 +15,8 @@ use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
 
-/// A host or a switch, with the ends of links that are there. An event of one node changes the state of no other.
+/// A host or a switch, with the ends of links that are there. An event of one node changes the state of no
+/// other.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Node {

@@ -1,4 +1,5 @@
-//! Answers of mechanisms from outside the tree with which a run cannot go on: timers that do not move, and rates of zero.
+//! Answers of mechanisms from outside the tree with which a run cannot go on: timers that do not move, and
+//! rates of zero.
 
 use floodway_engine::panics::Misused;
 use floodway_mechanisms::registry::ReactionParams;
@@ -6,7 +7,8 @@ use floodway_units::{FlowId, PortId, Time};
 
 use crate::run::at_node::AtNode;
 
-/// A machine from outside the tree that has just been called for a timer, and when it wants to be called next.
+/// A machine from outside the tree that has just been called for a timer, and when it wants to be called
+/// next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Timed {
     CongestionPoint(PortId, usize),

@@ -1,10 +1,10 @@
 //! Prefetching of the memory that pending events will need, while the events before them are executed.
 //!
-//! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the processor. What
-//! an event needs is found in two steps: its packet, which names all the rest. The second is taken some events later
-//! than the first, so that what it reads has arrived. Both are the same for all kinds of events, but that where the
-//! path ends the end's half is fetched, too: of an event without a packet they fetch what belongs to `PacketRef::dummy`.
-//! Nothing here changes any state.
+//! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the
+//! processor. What an event needs is found in two steps: its packet, which names all the rest. The second is
+//! taken some events later than the first, so that what it reads has arrived. Both are the same for all kinds
+//! of events, but that where the path ends the end's half is fetched, too: of an event without a packet they
+//! fetch what belongs to `PacketRef::dummy`. Nothing here changes any state.
 
 use floodway_engine::{AHEAD, Event, fetch};
 use floodway_units::NodeId;

@@ -22,8 +22,9 @@ use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
-/// A run beside its nodes, as a thread has it: what is under way between them, what is kept of them, and queue pairs.
-/// Packets, queue pairs and sources are the same for all threads; what is kept is put together when the run is over.
+/// A run beside its nodes, as a thread has it: what is under way between them, what is kept of them, and
+/// queue pairs. Packets, queue pairs and sources are the same for all threads; what is kept is put together
+/// when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
     pub events: Events,
@@ -113,7 +114,8 @@ pub(crate) struct Outboxes {
     pub cnps: Outbox<Cnp>,
     pub messages: Outbox<ControlMessage>,
     pub ready: Vec<ReadyView>,
-    /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.
+    /// NICs at which flows have just started, and whether no more do at this instant that they would have to
+    /// wait for.
     pub started: Vec<PortId>,
     pub all_started: bool,
     pub candidates: Vec<PortView>,

@@ -40,8 +40,8 @@ impl ThreadPlan {
         ThreadPlan { threads: 1, forced: false, owners: None, why }
     }
 
-    /// Threads that own the nodes as `owners` says at first, if nodes are executed one by one; if `forced`, all execute every
-    /// window, however few events it has.
+    /// Threads that own the nodes as `owners` says at first, if nodes are executed one by one; if `forced`,
+    /// all execute every window, however few events it has.
     pub fn with_owners(blueprint: &Blueprint, owners: &[u8], forced: bool) -> Self {
         let threads = owners.iter().max().map_or(1, |&last| usize::from(last) + 1);
         let in_one_order = Groups::new(blueprint).window().is_none();

@@ -6,15 +6,15 @@
 //!  node 1    its events, in their order       .           at the earliest
 //!  node 2    ...                              .
 //! ```
-//! Nothing that a node does in a window reaches another one before the window is over, since a window is no longer than
-//! the shortest link's delay. So the nodes are gone through one after the
-//! other, each with all its events of the window: in the order that they would have among those of all nodes, by time
-//! and order, the least pending event first. What happens is the same to the byte.
+//! Nothing that a node does in a window reaches another one before the window is over, since a window is no
+//! longer than the shortest link's delay. So the nodes are gone through one after the other, each with all
+//! its events of the window: in the order that they would have among those of all nodes, by time and order,
+//! the least pending event first. What happens is the same to the byte.
 //!
-//! An event that a node adds for itself within the window goes into a short sorted list; any other one into the inbox of
-//! its node, unsorted, where it lies until the node is visited; one that is far away into one queue for all. What concerns
-//! the whole network (a link that fails) is a step: the window is cut behind its instant, and it is taken when all nodes
-//! have come so far.
+//! An event that a node adds for itself within the window goes into a short sorted list; any other one into
+//! the inbox of its node, unsorted, where it lies until the node is visited; one that is far away into one
+//! queue for all. What concerns the whole network (a link that fails) is a step: the window is cut behind its
+//! instant, and it is taken when all nodes have come so far.
 //!
 //! Where nodes form groups, a group takes the place of a node here.
 //!
@@ -138,7 +138,8 @@ impl Windows {
         }
     }
 
-    /// Adds an event of a node: of one of another group than that which is visited, not before the window is over.
+    /// Adds an event of a node: of one of another group than that which is visited, not before the window is
+    /// over.
     #[inline]
     pub fn push(&mut self, node: u32, event: Event) {
         if event.time.0 < self.stop {
@@ -285,7 +286,8 @@ impl Windows {
         nodes_due.extend(nodes(self.due(0)).map(|node| node as u32));
     }
 
-    /// Takes the events of a node that come before the window's end out of its inbox, in order, for a visit that is to come.
+    /// Takes the events of a node that come before the window's end out of its inbox, in order, for a visit
+    /// that is to come.
     #[inline(never)]
     pub fn prepare(&mut self, node: u32, sorted: &mut Vec<Event>) {
         let begin = self.window * self.length;
@@ -425,7 +427,8 @@ mod tests {
     /// Events of one node, in the order in which they came, and steps with how far every node had come.
     type Seen = BTreeMap<u32, Vec<(u64, u64)>>;
 
-    /// A toy network: what an event causes is drawn from what it is, so that it is the same however it is simulated.
+    /// A toy network: what an event causes is drawn from what it is, so that it is the same however it is
+    /// simulated.
     #[derive(Clone, Copy, Debug)]
     struct Toy {
         nodes: u32,

@@ -54,7 +54,8 @@ impl<'a> Worker<'_, 'a> {
         let Some(windows) = self.run.events.by_node() else { return };
         windows.due_in(&mut visits.groups);
         for i in 0..visits.groups.len() + NODES {
-            // The memory of the next nodes is prefetched in two steps, since the second reads what the first has fetched.
+            // The memory of the next nodes is prefetched in two steps, since the second reads what the first
+            // has fetched.
             if let (Some(&group), Some(windows)) = (visits.groups.get(i), self.run.events.by_node()) {
                 let events = &mut visits.events[i % (NODES + 1)];
                 windows.prepare(group, events);

@@ -6,13 +6,13 @@
 //!  thread 1    node 1   node 2            | barrier | node 2   node 5           | barrier
 //!                                       mailboxes are exchanged
 //! ```
-//! Each group of nodes has an owner, the thread that executes its events. An event for a node of another thread never falls
-//! into the window in which it is created, so it goes through a mailbox that the owner empties after the barrier. What happens
-//! at a node does not depend on its owner.
+//! Each group of nodes has an owner, the thread that executes its events. An event for a node of another
+//! thread never falls into the window in which it is created, so it goes through a mailbox that the owner
+//! empties after the barrier. What happens at a node does not depend on its owner.
 //!
-//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. After every 200,000 events,
-//! threads with more work than the mean give nodes away. If a window has few events, one thread executes the windows
-//! of all.
+//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. After
+//! every 200,000 events, threads with more work than the mean give nodes away. If a window has few events,
+//! one thread executes the windows of all.
 
 use std::mem;
 use std::ops::RangeInclusive;
@@ -33,7 +33,8 @@ use crate::run::worker::{Visits, Worker};
 
 mod coordinator;
 
-/// About so many events are between two assignments of nodes to threads, for which all threads end and begin again.
+/// About so many events are between two assignments of nodes to threads, for which all threads end and begin
+/// again.
 const SAME_OWNERS: u64 = 200_000;
 /// The windows between them, at least and at most.
 const WINDOWS: RangeInclusive<u64> = 16..=512;
@@ -103,8 +104,8 @@ impl WorkerPool {
         }
     }
 
-    /// A thread empties the mailboxes sent to it and enters the next window; false if that is not before `end`, or the run
-    /// stops.
+    /// A thread empties the mailboxes sent to it and enters the next window; false if that is not before
+    /// `end`, or the run stops.
     fn receive(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> bool {
         let Some(windows) = worker.run.events.by_node() else { return false };
         for from in (0..self.threads).filter(|&from| from != thread) {

@@ -40,8 +40,8 @@ pub(crate) struct PortMachines {
 }
 
 impl PortMachines {
-    /// Keeps of each class only the queue that the machine which chooses among them wants to go next; where it wants none, the
-    /// class is offered as one that is held back.
+    /// Keeps of each class only the queue that the machine which chooses among them wants to go next; where
+    /// it wants none, the class is offered as one that is held back.
     pub fn offer_one_of_each_class(&mut self, now: Time, ready: &mut Vec<ReadyView>) {
         let claims = |point: &&mut AnyCongestionPoint| point.demands().claims.contains(&Claim::Serve);
         let Some(point) = self.congestion_points.iter_mut().find(claims) else { return };

@@ -15,7 +15,8 @@ use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::network::layout::Local;
 use crate::run::events::NEVER;
 
-/// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
+/// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those
+/// of data alone.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     crossbar: Crossbar,
@@ -27,7 +28,8 @@ pub(crate) struct Inputs {
     classes: usize,
     /// By input, output and queue: what may cross.
     voqs: Vec<Fifo>,
-    /// By input, output and class: bytes that are charged, from the pipeline until their last bit has crossed.
+    /// By input, output and class: bytes that are charged, from the pipeline until their last bit has
+    /// crossed.
     held: Vec<u64>,
     /// By output and queue: bytes that are crossing to it.
     coming: Vec<u64>,

@@ -20,8 +20,8 @@ impl AtNode<'_, '_> {
         self.look_up(ingress, packet_ref)
     }
 
-    /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that it needs
-    /// there can be fetched at once.
+    /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that
+    /// it needs there can be fetched at once.
     #[inline]
     pub fn out_of(&self, ingress: Local, packet: &Packet) -> Local {
         if !packet.has(ON_PATH) {

@@ -1,5 +1,5 @@
-//! In-band telemetry (INT): records that egress ports of switches write into data packets as they start on the wire,
-//! and replies bring back. Packets have the records with them.
+//! In-band telemetry (INT): records that egress ports of switches write into data packets as they start on
+//! the wire, and replies bring back. Packets have the records with them.
 
 use floodway_mechanisms::slots::IntHop;
 use floodway_units::{Bytes, Time};
@@ -21,7 +21,8 @@ impl AtNode<'_, '_> {
         self.run.packets.attach(packet_ref, extra);
     }
 
-    /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it has any.
+    /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it
+    /// has any.
     #[inline(never)]
     pub fn record_hop(&mut self, port: Local, packet_ref: PacketRef) {
         let packet = &self.run.packets[packet_ref];

@@ -29,8 +29,8 @@ pub(crate) struct Traffic {
 /// What starts flows, one after another.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Flows of a list that wait for no other, by their indices: those of one host, or all of them where ties go by
-    /// scheduling order, in which flows of one instant start as they are listed.
+    /// Flows of a list that wait for no other, by their indices: those of one host, or all of them where ties
+    /// go by scheduling order, in which flows of one instant start as they are listed.
     List { workload: u32, flows: Box<[u32]>, next: usize },
     /// A Poisson process at one host.
     Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },

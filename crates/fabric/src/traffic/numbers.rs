@@ -1,5 +1,6 @@
 //! Numbers of flows and messages among those of their workload's source: they follow the order in which the
-//! scenario lists them, not that in which the run starts them, so that no other traffic changes an id or a path.
+//! scenario lists them, not that in which the run starts them, so that no other traffic changes an id or a
+//! path.
 
 use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
@@ -16,7 +17,8 @@ pub(crate) struct Label {
     pub entropy: u64,
 }
 
-/// By workload, the label of each flow of its list or of each of its loops; none where flows arrive at random.
+/// By workload, the label of each flow of its list or of each of its loops; none where flows arrive at
+/// random.
 pub(crate) fn labels(blueprint: &Blueprint) -> Vec<Vec<Label>> {
     let of = |(workload, spec): (u32, &WorkloadSpec)| match &spec.arrivals {
         Arrivals::List(flows) => of_flows(blueprint, workload, spec.settings, flows),

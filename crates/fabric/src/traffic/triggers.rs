@@ -66,8 +66,8 @@ pub(crate) struct Triggers {
     hooks: Arc<Vec<Hook>>,
     /// By (workload, flow of its list): its hook.
     hooked: Arc<FxHashMap<(u32, usize), u32>>,
-    /// By workload: flows and messages with an end that wait. Threads count what they see, and counts wrap: only their sum
-    /// means anything.
+    /// By workload: flows and messages with an end that wait. Threads count what they see, and counts wrap:
+    /// only their sum means anything.
     pub waiting: Vec<u64>,
     /// By workload: messages of loops that are posted and not complete, likewise.
     pub outstanding: Vec<u64>,
@@ -203,8 +203,8 @@ fn flow_spec(blueprint: &Blueprint, workload: u32, flow: usize) -> &FlowSpec {
     }
 }
 
-/// May a workload's triggers, of which `waiting` wait, still start a measured flow at `now` or later? Or do loops
-/// that are at their end still wait for a message to be complete, where that is at the sender?
+/// May a workload's triggers, of which `waiting` wait, still start a measured flow at `now` or later? Or do
+/// loops that are at their end still wait for a message to be complete, where that is at the sender?
 pub(crate) fn may_measure(spec: &WorkloadSpec, waiting: u64, outstanding: u64, now: u64) -> bool {
     let (from, to) = spec.measure;
     if waiting == 0 || now >= spec.until.0 {

@@ -1,10 +1,11 @@
 //! Origin of a pause: the egress port, or host, that drains less than arrives for it.
 //!
-//! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the switch; the one
-//! that holds most of them, when the ingress says so, is to blame. While that one is stopped itself, the pause is for what that
-//! stop is for; while it may send, the pause began there. Unless it was stopped for most of the time since the packet came
-//! that had waited longest, or since the pause began: then it has only not caught up, and the pause is for what the last of these
-//! stops was for. So the origin of one pause may change from instant to instant.
+//! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the
+//! switch; the one that holds most of them, when the ingress says so, is to blame. While that one is stopped
+//! itself, the pause is for what that stop is for; while it may send, the pause began there. Unless it was
+//! stopped for most of the time since the packet came that had waited longest, or since the pause began: then
+//! it has only not caught up, and the pause is for what the last of these stops was for. So the origin of one
+//! pause may change from instant to instant.
 
 mod pauses;
 
@@ -21,7 +22,8 @@ use super::{Interval, Label, Origin, Trace};
 pub(super) enum Source {
     /// It began there.
     At(Origin),
-    /// The egress port of this port class holds what stays: while it is stopped itself, what that is for, and else this.
+    /// The egress port of this port class holds what stays: while it is stopped itself, what that is for, and
+    /// else this.
     Behind(usize, Origin),
 }
 
@@ -57,7 +59,8 @@ impl Origins {
 }
 
 impl Trace {
-    /// How long a class was paused at an egress port, of times at which it was: from where to where, in order.
+    /// How long a class was paused at an egress port, of times at which it was: from where to where, in
+    /// order.
     pub(super) fn pauses(&self, port_class: usize, port: PortId, stops: &[Stop]) -> Vec<Interval> {
         let mut pauses = Vec::new();
         for stop in stops {
@@ -69,7 +72,8 @@ impl Trace {
         pauses
     }
 
-    /// Follows a stop to where it began, at each of its instants; `visited` has the port classes by which that was reached.
+    /// Follows a stop to where it began, at each of its instants; `visited` has the port classes by which
+    /// that was reached.
     fn follow(&self, stop: &Stop, visited: &mut Vec<usize>, found: &mut dyn FnMut(u64, u64, Option<Origin>)) {
         let (port_class, otherwise) = match stop.source {
             None => return found(stop.from, stop.to, None),
@@ -91,7 +95,8 @@ impl Trace {
         }
     }
 
-    /// Where the last of a port class's stops began, if they took more than half of a time; by `visited` that was asked.
+    /// Where the last of a port class's stops began, if they took more than half of a time; by `visited` that
+    /// was asked.
     fn lasting(&self, port_class: usize, (from, now): (u64, u64), visited: &[usize]) -> Option<Origin> {
         let last = self.paused[port_class].mostly(from, now)?;
         self.origin_at(port_class, last, last.to - 1, visited)

@@ -30,7 +30,8 @@ pub(super) struct Sender {
     /// One has started in the event at work; whether it is sent again.
     starts: Option<bool>,
     wire: Wire,
-    /// From when on no message before it has packets that were never sent; never, where that is not known yet.
+    /// From when on no message before it has packets that were never sent; never, where that is not known
+    /// yet.
     turn: u64,
     /// All its packets have been sent at least once.
     sent: bool,
@@ -44,7 +45,8 @@ struct Wire {
     until: u64,
 }
 
-/// What the sender stands at between two events, while only the clock moves on: the first that applies counts.
+/// What the sender stands at between two events, while only the clock moves on: the first that applies
+/// counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Standing {
     /// 1. A packet of its queue pair is on the wire.
@@ -150,7 +152,8 @@ impl Sender {
         }
     }
 
-    /// What is sent is sent again: what was taken for a wait for ACKs since the last packet was one for word of a loss.
+    /// What is sent is sent again: what was taken for a wait for ACKs since the last packet was one for word
+    /// of a loss.
     fn waited_for_loss(&mut self) {
         let started = self.started;
         for interval in self.log.iter_mut().rev().take_while(|interval| interval.from >= started) {

@@ -21,8 +21,8 @@ pub(super) struct Stop {
 
 /// The stops of a class at a port, or of a queue.
 ///
-/// While a frame of it is on the wire it goes on, though it may not start another one: so a stop begins at that frame's
-/// last bit, and a frame that is small enough to start all the same interrupts it.
+/// While a frame of it is on the wire it goes on, though it may not start another one: so a stop begins at
+/// that frame's last bit, and a frame that is small enough to start all the same interrupts it.
 #[derive(Clone, Debug)]
 pub(super) struct Stops {
     /// When the stop in force begins or goes on, which may be in the future; never if there is no stop.

@@ -40,7 +40,8 @@ pub const CASL: &str = r#"{"casl": {
     "misjudged-within": "20us", "adapt-every": "5us", "capacity": "30KB"
 }}"#;
 
-/// Can this congestion point stand where packets go out by such a flow control, at a switch with such a buffer?
+/// Can this congestion point stand where packets go out by such a flow control, at a switch with such a
+/// buffer?
 pub fn may_stand(point: &str, flow_control: &str, buffer: &str) -> bool {
     let tolerates = flow_control.contains("pfc") || flow_control.contains("lossy");
     !point.contains("casl") || tolerates && !buffer.contains("ioq")

@@ -46,7 +46,8 @@ impl Bench {
         self.event(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
     }
 
-    /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has it say something.
+    /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has
+    /// it say something.
     fn leaves_as(&mut self, p: &PacketView) -> Mark {
         let sub = self.cp.classify(self.now, p).sub;
         let view = self.view(sub);

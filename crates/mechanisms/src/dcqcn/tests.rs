@@ -550,8 +550,9 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
 
 // ---- timers that tick
 
-/// The first cut at 14 us leaves 50.776684272 Gbit/s, of a target of 100. The step is due at 54 us, and so is a check, which has
-/// found a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
+/// The first cut at 14 us leaves 50.776684272 Gbit/s, of a target of 100. The step is due at 54 us, and so is
+/// a check, which has found a CNP: asleep, the check goes first and puts the step off; ticking, the step goes
+/// first.
 #[test]
 fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
     let after = |timers: &str| {
@@ -562,7 +563,8 @@ fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
         (first, rates(&mut rp, 53), rates(&mut rp, 54))
     };
     let cut = |rate: u64, at_alpha: f64| (rate as f64 * (1.0 - at_alpha / 2.0)) as u64;
-    // The 43rd period of alpha, which ends at 53 us, counts the CNP; that at 54 us ends before the check, or was set later.
+    // The 43rd period of alpha, which ends at 53 us, counts the CNP; that at 54 us ends before the check, or
+    // was set later.
     let alpha = (255.0f64 / 256.0).powi(43) + 1.0 / 256.0;
     let (first, before, asleep) = after("asleep");
     assert_eq!((first, before), ((50_776_684_272, 100 * G), (50_776_684_272, 100 * G)));

@@ -260,8 +260,8 @@ fn assert_same(sleeper: &Sleeper, model: &Model, now: Time) {
 proptest! {
     #[test]
     fn each_machine_gives_what_timers_that_tick_give_in_their_order(inputs in inputs()) {
-        // Increase steps that fall between checks: those of the sleeping machine must wake at their phase. Where timers
-        // tick, steps, checks and periods of alpha fall together.
+        // Increase steps that fall between checks: those of the sleeping machine must wake at their phase.
+        // Where timers tick, steps, checks and periods of alpha fall together.
         for json in [
             r#"{"t-inc": "22us", "rai": "2G", "rhai": "10G"}"#,
             r#"{"preset": "mellanox", "t-inc": "13us", "f": 3, "rai": "5G", "clamp": true, "rate-on-first-cnp": 0.5}"#,

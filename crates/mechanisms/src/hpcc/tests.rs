@@ -218,7 +218,8 @@ fn each_hop_has_its_own_reference_with_multi_rate() {
 fn with_multi_rate_a_hop_smooths_its_own_utilisation() {
     let mut rp = simulator(r#", "multi-rate": true"#);
     ack(&mut rp, 1, 1, &[hop(0, 0, 0), hop(0, 0, 0)]);
-    // u = 2 over 5 us: (1 · 15 + 2 · 5) / 20 = 1.25; u = 1.5 over 20: 1.5. The least is 100G · 0.95 / 1.5 + 40M.
+    // u = 2 over 5 us: (1 · 15 + 2 · 5) / 20 = 1.25; u = 1.5 over 20: 1.5. The least is 100G · 0.95 / 1.5 +
+    // 40M.
     near(ack(&mut rp, 2, 2, &[hop(5, 125_000, 0), hop(20, 375_000, 0)]), 63_333_333_333 + 40 * M);
 }
 
@@ -301,8 +302,8 @@ fn the_papers_window_follows_the_utilisation_and_its_rate_the_window() {
     // 125 KB in 10 us: U = 1. W = 125000 · 0.95 + 62.5 = 118812.5, R = W / 10 us = 95.05G.
     near(ack(&mut rp, 2, 6, &[hop(10, 125_000, 0)]), 95_050 * M);
     assert_eq!(window(&rp), 118_812);
-    // It was no full update, and this one is: from 125000 again. 5 us of u = 2: U = (1 · 5 + 2 · 5) / 10 = 1.5.
-    // W = 125000 · 0.95 / 1.5 + 62.5 = 79229.1666.., R = 63.38333..G.
+    // It was no full update, and this one is: from 125000 again. 5 us of u = 2: U = (1 · 5 + 2 · 5) / 10 =
+    // 1.5. W = 125000 · 0.95 / 1.5 + 62.5 = 79229.1666.., R = 63.38333..G.
     near(ack(&mut rp, 6, 10, &[hop(15, 250_000, 0)]), 63_383_333_333);
     assert_eq!(window(&rp), 79_229);
     // From that reference: 10 us of u = 1: U = 1. W = 79229.1666 · 0.95 + 62.5 = 75330.208.

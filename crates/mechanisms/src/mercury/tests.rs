@@ -142,7 +142,8 @@ fn a_pause_makes_it_undetermined_and_then_no_cnp_is_sent() {
 
 #[test]
 fn what_came_in_during_the_pause_decides_at_the_resume() {
-    // C · Tpause = 50,000 bytes and the tolerance of two frames of 1520: 53,040, or 51 packets of 1024 bytes (52,224).
+    // C · Tpause = 50,000 bytes and the tolerance of two frames of 1520: 53,040, or 51 packets of 1024 bytes
+    // (52,224).
     for (json, packets, state) in [
         ("{}", 51, "undetermined"),
         ("{}", 52, "determined"),
@@ -181,7 +182,8 @@ fn a_pause_that_is_repeated_counts_on_from_its_first_instant() {
     port.pause(us(7));
     port.fill(us(8), 8, 18);
     port.resume(us(12));
-    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to decide, 30 forgotten ones would be missed.
+    // 48 packets in 10 us; in the last 5 us alone 18 would be too few to decide, 30 forgotten ones would be
+    // missed.
     assert_eq!(port.state(), "undetermined");
     port.pause(us(12));
     port.fill(us(13), 8, 25);

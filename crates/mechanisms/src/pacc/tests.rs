@@ -1,4 +1,5 @@
-//! The five steps in numbers worked by hand, for packets of 1000 B and a Qref of 100 KB, and the bounds that always hold.
+//! The five steps in numbers worked by hand, for packets of 1000 B and a Qref of 100 KB, and the bounds that
+//! always hold.
 
 use floodway_units::{FlowId, PortId, Rate, Turns};
 use proptest::prelude::*;
@@ -296,8 +297,8 @@ fn what_cannot_be_is_refused_by_its_key() {
 }
 
 proptest! {
-    /// Whoever sends what: of a period all together and each flow get so much at most, small flows nothing, and where
-    /// nothing comes nothing is kept and nothing said.
+    /// Whoever sends what: of a period all together and each flow get so much at most, small flows nothing,
+    /// and where nothing comes nothing is kept and nothing said.
     #[test]
     fn bounds_hold(
         packets in proptest::collection::vec((0u32..12, 90_000u64..400_000), 0..600),

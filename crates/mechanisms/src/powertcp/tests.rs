@@ -63,13 +63,15 @@ fn the_busiest_hop_counts() {
 fn each_ack_sets_the_window_from_that_of_a_round_trip_ago() {
     let mut rp = built(r#"{"gamma": 0.5, "beta": "0B"}"#);
     assert!(near(window_after(&mut rp, 1, 100, &[hop(0, 0, 0)]), 125_000.0));
-    // A whole τ at twice the rate, and 125 KB of queue: power 2 · 2 = 4. 0.5 · 125 / 4 + 0.5 · 125 = 78.125 KB.
+    // A whole τ at twice the rate, and 125 KB of queue: power 2 · 2 = 4. 0.5 · 125 / 4 + 0.5 · 125 = 78.125
+    // KB.
     assert!(near(window_after(&mut rp, 2, 101, &[hop(10, 125_000, 125_000)]), 78_125.0));
     // Again: the queue stands at a power of 2: 0.5 · 125 / 2 + 0.5 · 78.125.
     assert!(near(window_after(&mut rp, 3, 102, &[hop(20, 250_000, 125_000)]), 70_312.5));
     // A rate is rounded down.
     assert_eq!(rp.allowance(), Allowance { rate: Rate(56_249_999_999), window: Bytes(70_312) });
-    // The next round trip's packets were sent with 125 KB yet, those of the one after it with what this ACK sets.
+    // The next round trip's packets were sent with 125 KB yet, those of the one after it with what this ACK
+    // sets.
     let second = window_after(&mut rp, 101, 150, &[hop(30, 375_000, 125_000)]);
     assert!(near(second, 0.5 * 62_500.0 + 0.5 * 70_312.5));
     let third = window_after(&mut rp, 151, 200, &[hop(40, 500_000, 125_000)]);
@@ -101,8 +103,8 @@ fn power_from_delay_is_its_growth_and_its_length() {
 
 #[test]
 fn ten_flows_rest_at_the_point_of_appendix_a() {
-    // Appendix A: a queue of the sum of all β, 125 KB, and windows of (125 KB + b · τ) / 125 KB · β = 25 KB. Their power is
-    // b · (125 KB + b · τ) / (b² · τ) = 2.
+    // Appendix A: a queue of the sum of all β, 125 KB, and windows of (125 KB + b · τ) / 125 KB · β = 25 KB.
+    // Their power is b · (125 KB + b · τ) / (b² · τ) = 2.
     let mut rp = built("{}");
     (rp.window, rp.old) = (25_000.0, [25_000.0; 2]);
     window_after(&mut rp, 1, 100, &[hop(0, 0, 125_000)]);
@@ -122,8 +124,8 @@ fn ten_flows_rest_at_the_point_of_appendix_a() {
 
 #[test]
 fn the_papers_parameters_give_a_worked_window() {
-    // γ = 0.9, 25 Gbit/s · 10 us = 31.25 KB, N = 10: β = 3,125 bytes. A power of 2 over a whole τ halves the old window:
-    // 0.9 · (31,250 / 2 + 3,125) + 0.1 · 31,250 = 14,062.5 + 2,812.5 + 3,125 = 20,000.
+    // γ = 0.9, 25 Gbit/s · 10 us = 31.25 KB, N = 10: β = 3,125 bytes. A power of 2 over a whole τ halves the
+    // old window: 0.9 · (31,250 / 2 + 3,125) + 0.1 · 31,250 = 14,062.5 + 2,812.5 + 3,125 = 20,000.
     let qp = QpInfo { line_rate: Rate::gbps(25), ..qp() };
     let mut rp = Params::default().build(&qp).unwrap();
     let hop =

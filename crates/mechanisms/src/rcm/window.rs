@@ -154,8 +154,8 @@ impl Window {
         } else {
             return false;
         }
-        // What the last packet took beyond its part is taken off the next period; of the others', if a harmful flow waited for it.
-        // Eq. 6: Wnc = W - Wc.
+        // What the last packet took beyond its part is taken off the next period; of the others', if a
+        // harmful flow waited for it. Eq. 6: Wnc = W - Wc.
         let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
         period.sent_harmful = beyond(period.sent_harmful, period.harmful);

@@ -52,7 +52,8 @@ fn names_are_those_of_the_list_in_kebab_case() {
     assert_eq!(reliability.name(), "go-back-n");
 }
 
-/// There is one of these machines for each queue pair, or each port and class, of a run: what the largest needs, all take.
+/// There is one of these machines for each queue pair, or each port and class, of a run: what the largest
+/// needs, all take.
 #[test]
 fn machines_stay_small() {
     let budgets = [

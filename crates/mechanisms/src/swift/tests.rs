@@ -51,7 +51,8 @@ fn the_papers_targets_without_scaling_are_constant() {
 
 #[test]
 fn the_acks_of_a_round_trip_add_ai_together() {
-    // Section 3.2: ten ACKs at ten packets. Steps of 1/10, 1/10.1, ... are a little less than one packet in all.
+    // Section 3.2: ten ACKs at ten packets. Steps of 1/10, 1/10.1, ... are a little less than one packet in
+    // all.
     let mut rp = built(PLAIN, &qp());
     for n in 0..10 {
         ack(&mut rp, n, 19);

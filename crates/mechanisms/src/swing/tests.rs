@@ -126,7 +126,8 @@ fn a_switch_that_drains_as_fast_as_it_hands_on_never_pauses() {
     assert_eq!((switch.held, switch.receiver.awaits_release()), (0, false));
 }
 
-/// Share of 10 ms in which a backlogged switch lets its upstream send while it drains at `percent` of the link.
+/// Share of 10 ms in which a backlogged switch lets its upstream send while it drains at `percent` of the
+/// link.
 fn open_share(percent: u64) -> f64 {
     let mut switch = Switch::new();
     switch.arrive(Time::ZERO, 1 << 40);

@@ -151,11 +151,13 @@ fn what_comes_meanwhile_makes_rounds_longer_and_what_leaves_shorter() {
     port.cnp(us(1), 7);
     port.cnp(us(2), 7);
     port.cnp(us(3), 8);
-    // 20,000 bytes: a round of 400 ns. Of its two rounds one half has passed when as much comes: then 800 ns a round.
+    // 20,000 bytes: a round of 400 ns. Of its two rounds one half has passed when as much comes: then 800 ns
+    // a round.
     let sub = (0..20).map(|_| port.comes(us(5), 7)).max().expect("there are some");
     let other = (0..20).map(|_| port.comes(us(5) + Span::ns(200), 8)).max().expect("there are some");
     assert_ne!(sub, other);
-    // Flow 8 makes one round, until 1,000 ns; flow 7 has made one and a half, and the other half takes 200 ns.
+    // Flow 8 makes one round, until 1,000 ns; flow 7 has made one and a half, and the other half takes 200
+    // ns.
     assert_eq!(port.leaves(us(5), other), us(6));
     assert_eq!(port.leaves(us(6), sub), us(6) + Span::ns(200));
 }
@@ -258,7 +260,8 @@ fn what_cannot_be_is_refused_by_its_key() {
     assert_eq!(built("{}").demands().queues, 32);
 }
 
-/// How many of 1000 packets of 1000 bytes, which wait in the loop at once, leave it marked after so many passes.
+/// How many of 1000 packets of 1000 bytes, which wait in the loop at once, leave it marked after so many
+/// passes.
 fn marked(json: &str, cnps: u64) -> usize {
     let mut port = Port::new(json);
     (0..cnps).for_each(|n| port.cnp(us(n), 7));
@@ -283,7 +286,8 @@ fn marked(json: &str, cnps: u64) -> usize {
 
 #[test]
 fn each_pass_marks_with_reds_probability_for_all_that_is_in_the_loop() {
-    // At 400 Gbit/s 8 us are 400 KB and 128 us 6.4 MB: of 1 MB a pass marks 0.2 · 600 / 6000 = 2 %, ten 18.3 %, 22 35.9 %.
+    // At 400 Gbit/s 8 us are 400 KB and 128 us 6.4 MB: of 1 MB a pass marks 0.2 · 600 / 6000 = 2 %, ten 18.3
+    // %, 22 35.9 %.
     let within_five_deviations = |marks: usize, p: f64| {
         let deviation = (1_000.0 * p * (1.0 - p)).sqrt();
         assert!((marks as f64 - 1_000.0 * p).abs() < 5.0 * deviation, "{marks}, not {p} of 1000");

@@ -1,5 +1,5 @@
-//! Credits: nothing is lost in any buffer that holds a frame, nothing waits for ever, and the rate is what the
-//! buffer allows.
+//! Credits: nothing is lost in any buffer that holds a frame, nothing waits for ever, and the rate is what
+//! the buffer allows.
 
 use super::*;
 

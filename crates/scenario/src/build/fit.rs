@@ -1,4 +1,5 @@
-//! Fit of buffers and parameters: whether buffers hold what flow control needs, and mechanisms accept their parameters.
+//! Fit of buffers and parameters: whether buffers hold what flow control needs, and mechanisms accept their
+//! parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -497,8 +498,8 @@ fn needs_every_ack(layer: &ReactionParams) -> Option<String> {
     }
 }
 
-/// Does a flow control have a parameter `headroom`? One of the tree has it where it has a formula for it; one from outside
-/// may have a formula and no such parameter.
+/// Does a flow control have a parameter `headroom`? One of the tree has it where it has a formula for it; one
+/// from outside may have a formula and no such parameter.
 fn has_headroom(params: &FlowControlParams, link: &LinkInfo) -> bool {
     match params {
         FlowControlParams::Custom(own) => own.params.values().get("headroom").is_some(),

@@ -44,7 +44,8 @@ use crate::workload::Workload;
 use crate::workload::files::Files;
 use crate::workload::recipe::{Recipe, draw};
 
-/// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run goes.
+/// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run
+/// goes.
 const MOST_ROWS: usize = 10_000_000;
 /// What takes fewer bytes is built without a look at what memory is left.
 pub(super) const WORTH_A_LOOK: u64 = 64 << 20;

@@ -88,8 +88,9 @@ impl Builder<'_> {
         }
     }
 
-    /// A congestion point that is listed twice at a port is an error; one that no rate control reacts to gets a warning, and so do two
-    /// that signal the same queue. Marks of `red` alone get none: scenarios leave them on to compare rate controls.
+    /// A congestion point that is listed twice at a port is an error; one that no rate control reacts to gets
+    /// a warning, and so do two that signal the same queue. Marks of `red` alone get none: scenarios leave
+    /// them on to compare rate controls.
     pub(super) fn check_telling(&mut self, plan: &Plan) {
         let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
@@ -126,7 +127,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Packets that a port may choose to drop, and that are never retransmitted, or only with all that follow.
+    /// Packets that a port may choose to drop, and that are never retransmitted, or only with all that
+    /// follow.
     pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
         let Some(point) = isolating(blueprint) else { return };
         for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
@@ -241,7 +243,8 @@ fn ends(plan: &Plan) -> impl Iterator<Item = &EndPlan> {
     plan.links.iter().flat_map(|link| &link.ends)
 }
 
-/// A layer that lives on windows from switches, and one with increase steps behind it, which it would not get.
+/// A layer that lives on windows from switches, and one with increase steps behind it, which it would not
+/// get.
 fn hidden_layer(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
     let at = stack.iter().position(|layer| layer.needs().contains(&Need::Windows))?;
     let above = stack[at + 1..].iter().find(|layer| layer.has_steps())?;

@@ -59,8 +59,8 @@ impl<'a> Pace<'a> {
         self.message(of.size, slowest.min(self.cap(settings)))
     }
 
-    /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one with the longest
-    /// path: its settings, and what its reliability says of it.
+    /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one
+    /// with the longest path: its settings, and what its reliability says of it.
     pub fn early_timeout(&self) -> Option<(usize, String)> {
         let can_lose = self.timeout.is_some();
         let timed = self.blueprint.workloads.iter().filter_map(|workload| {
@@ -135,8 +135,8 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// A step of the first of the equal-cost paths: by how many paths together flows may have come that far, and the
-/// equal-cost ports from here.
+/// A step of the first of the equal-cost paths: by how many paths together flows may have come that far, and
+/// the equal-cost ports from here.
 struct Hop<'a> {
     port: PortId,
     paths: u64,
@@ -176,8 +176,8 @@ impl<'a> Load<'a> {
 
     /// How long the busiest link takes and the pair that is paced the most, with what is lost and held up.
     ///
-    /// A link is charged its part of the paths as they part behind the sender, and again as they come together
-    /// before the receiver.
+    /// A link is charged its part of the paths as they part behind the sender, and again as they come
+    /// together before the receiver.
     pub fn drain(mut self) -> Span {
         let mut paced = Span::ZERO;
         for (&(from, to, settings), &bytes) in &self.pairs {
@@ -207,7 +207,8 @@ fn sent(rate: Rate, bytes: u64) -> Span {
     if rate > Rate(0) { rate.time_to_send(Bytes(bytes)) } else { Span::ZERO }
 }
 
-/// Can frames of flows be lost: damaged, or dropped where nothing holds the sender, or in a queue that may lose?
+/// Can frames of flows be lost: damaged, or dropped where nothing holds the sender, or in a queue that may
+/// lose?
 fn can_lose(blueprint: &Blueprint) -> bool {
     let has_control = |control: &[(_, FlowControlParams)], class| {
         control.iter().any(|(of, params)| *of == class && params.is_lossless())

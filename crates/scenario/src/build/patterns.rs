@@ -15,8 +15,8 @@ use crate::workload::pairs::{AllToAll, Permutation, around};
 use crate::workload::recipe::{Again, Bursting, Pattern, Recipe};
 
 impl Builder<'_> {
-    /// Arrivals of a workload that is generated, and the recipe by which a seed draws them; nothing where it is
-    /// of another kind, or where errors say why.
+    /// Arrivals of a workload that is generated, and the recipe by which a seed draws them; nothing where it
+    /// is of another kind, or where errors say why.
     pub(super) fn generated(
         &mut self,
         workload: &Workload,
@@ -256,8 +256,8 @@ impl Builder<'_> {
         None
     }
 
-    /// When a pattern of so many flows starts, and again every `every`; `what` it is and the key that says how
-    /// often.
+    /// When a pattern of so many flows starts, and again every `every`; `what` it is and the key that says
+    /// how often.
     pub(super) fn starts(
         &mut self,
         workload: &Workload,

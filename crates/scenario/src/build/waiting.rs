@@ -65,8 +65,8 @@ fn unknown(place: &Place, key: &str, id: &str, ids: &BTreeMap<&str, usize>) -> S
     ScenarioError::new(place.clone(), format!("{key}.after"), message).with_suggestion(nearest(id, &known))
 }
 
-/// Puts the flows in order of their start, each with its place in the list as it was written, without those that start at `until` or later, or wait for one that
-/// does.
+/// Puts the flows in order of their start, each with its place in the list as it was written, without those
+/// that start at `until` or later, or wait for one that does.
 pub fn in_order(flows: Vec<FlowSpec>, until: Option<Time>) -> Vec<FlowSpec> {
     let mut keeps = vec![false; flows.len()];
     for flow in dependencies::order(&flows).unwrap_or_default() {

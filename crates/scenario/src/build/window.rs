@@ -54,8 +54,8 @@ impl Builder<'_> {
         self.idle(blueprint);
     }
 
-    /// The measuring window of each workload, where no error says why not, and when the last measured flow would
-    /// have ended.
+    /// The measuring window of each workload, where no error says why not, and when the last measured flow
+    /// would have ended.
     fn ends(&mut self, pace: &Pace<'_>, specs: &[WorkloadSpec]) -> (Vec<Option<(Time, Time)>>, Option<Time>) {
         let mut last = None;
         let mut windows = Vec::with_capacity(specs.len());
@@ -74,8 +74,8 @@ impl Builder<'_> {
         (windows, last)
     }
 
-    /// When the measured flows of a list would have ended; of one that the seed draws, by several drawings that
-    /// are the same for all seeds, since the end is.
+    /// When the measured flows of a list would have ended; of one that the seed draws, by several drawings
+    /// that are the same for all seeds, since the end is.
     fn list_end(
         &self,
         workload: &Workload,

@@ -21,8 +21,8 @@ pub struct EgressGroup {
     pub congestion_points: Vec<CongestionPointParams>,
 }
 
-/// All groups, in the order of the links; without ports that detect nothing, and without hosts, whose data waits in queue
-/// pairs.
+/// All groups, in the order of the links; without ports that detect nothing, and without hosts, whose data
+/// waits in queue pairs.
 pub fn groups(blueprint: &Blueprint) -> Vec<EgressGroup> {
     let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
     let mut alike: Vec<EgressGroup> = Vec::new();

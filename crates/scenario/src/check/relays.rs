@@ -12,8 +12,8 @@ use crate::topology::RelayAt;
 pub struct Relays {
     /// How many.
     pub count: usize,
-    /// Keys of `[defaults]` that one of them at least does not take: a relay is no switch of the network, and has of itself
-    /// what its flow control needs.
+    /// Keys of `[defaults]` that one of them at least does not take: a relay is no switch of the network, and
+    /// has of itself what its flow control needs.
     pub defaults_not_taken: Vec<&'static str>,
 }
 

@@ -134,8 +134,8 @@ impl Finder<'_> {
         streams
     }
 
-    /// The share of the bytes of drawn flows that pass before the limit if each has its path to itself: of the largest, which
-    /// bring most bytes, those that start late cannot be done by then.
+    /// The share of the bytes of drawn flows that pass before the limit if each has its path to itself: of
+    /// the largest, which bring most bytes, those that start late cannot be done by then.
     fn passing(&self, poisson: &PoissonSpec, sizes: &[f64], path: &[PortId]) -> f64 {
         let rates = path.iter().map(|&port| bytes_per_ps(self.blueprint, port));
         let rate = rates.fold(f64::INFINITY, f64::min);
@@ -225,8 +225,8 @@ impl Demand {
 }
 
 impl Load {
-    /// Of a port of this rate, in bytes a picosecond: what one stream has of it, the share of bytes that pass before the end,
-    /// and how much of the time it is busy.
+    /// Of a port of this rate, in bytes a picosecond: what one stream has of it, the share of bytes that pass
+    /// before the end, and how much of the time it is busy.
     fn share(&self, rate: f64, end: f64, endless: bool) -> (f64, f64, f64) {
         let room = rate * (end - self.begin).max(1.0);
         let share = if self.bytes > 0.0 { (room / self.bytes).min(1.0) } else { 1.0 };

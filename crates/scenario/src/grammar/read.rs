@@ -277,7 +277,8 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let is_other = !matches!(self.0.value, Value::Table(_)) && !fields.is_empty();
-        // The derived code of serde would also read a list, in the order of the fields, which is not documented.
+        // The derived code of serde would also read a list, in the order of the fields, which is not
+        // documented.
         let read = match &self.0.value {
             Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),

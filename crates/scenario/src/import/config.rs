@@ -1,5 +1,5 @@
-//! Reader of a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
-//! win.
+//! Reader of a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order;
+//! later ones win.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -110,7 +110,8 @@ impl Config {
         Ok(())
     }
 
-    /// A key that the simulator would not know either. It knows no comments: what follows is read word by word.
+    /// A key that the simulator would not know either. It knows no comments: what follows is read word by
+    /// word.
     fn skip(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
         if keys::is_comment(key) {
             return self.skip_comment(line, words);

@@ -1,5 +1,5 @@
-//! Differences of ConWeave's simulator from HPCC's, on which it builds: the memory of its switches, pauses that
-//! run out, selective retransmission.
+//! Differences of ConWeave's simulator from HPCC's, on which it builds: the memory of its switches, pauses
+//! that run out, selective retransmission.
 
 use std::collections::BTreeMap;
 

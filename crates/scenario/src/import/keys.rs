@@ -102,8 +102,8 @@ pub const KEYS: &[Key] = &[
 const CONWEAVE: Fate = Fate::Idle("it counts with LB_MODE 9 only, which is not supported");
 const CONWEAVE_LOGS: Fate = Fate::Idle("floodway writes no file of that form");
 
-/// Keys that only ConWeave's simulator knows, and one of drivers that do not take the window from a topology's
-/// name. It knows most of the others, too.
+/// Keys that only ConWeave's simulator knows, and one of drivers that do not take the window from a
+/// topology's name. It knows most of the others, too.
 pub const CONWEAVE_KEYS: &[Key] = &[
     ("ENABLE_IRN", ONE, Fate::Read),
     ("ENABLE_PFC", ONE, Fate::Read),

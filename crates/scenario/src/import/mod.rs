@@ -1,5 +1,5 @@
-//! Scenarios from the folders of other simulators: a configuration of the HPCC simulator, or of ConWeave's, with the
-//! files that it names becomes the text of a scenario that says all of it.
+//! Scenarios from the folders of other simulators: a configuration of the HPCC simulator, or of ConWeave's,
+//! with the files that it names becomes the text of a scenario that says all of it.
 
 mod config;
 mod control;
@@ -87,8 +87,8 @@ pub fn is_config(text: &str) -> bool {
     first.is_some_and(|word| keys::find(word).is_some())
 }
 
-/// Reads a configuration of the HPCC simulator and the files that it names. Relative paths in the scenario begin
-/// at the folder `to`; where none is given, at the configuration's.
+/// Reads a configuration of the HPCC simulator and the files that it names. Relative paths in the scenario
+/// begin at the folder `to`; where none is given, at the configuration's.
 ///
 /// # Errors
 /// What cannot be read, or not be simulated.

@@ -1,4 +1,5 @@
-//! Settings of switches: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
+//! Settings of switches: memory, PFC's thresholds and headroom, marking, by the rates and delays of their
+//! links.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +52,9 @@ fn memory(config: &Config) -> Result<Bytes, ScenarioError> {
     Ok(Bytes::mib(mib))
 }
 
-/// `buffer.shared` of switches by their pools, with the switches. That simulator takes headroom and reserve of
-/// a port from the pool once, however many classes the port has; a scenario's `total` gives each class its own.
+/// `buffer.shared` of switches by their pools, with the switches. That simulator takes headroom and reserve
+/// of a port from the pool once, however many classes the port has; a scenario's `total` gives each class its
+/// own.
 ///
 /// # Errors
 /// Memory that they leave nothing of.

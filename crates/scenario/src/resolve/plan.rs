@@ -245,8 +245,8 @@ impl Plan {
         }
     }
 
-    /// Where no notification is chosen, receivers do what the rate control asks of them, and pass UE on where a
-    /// port marks it.
+    /// Where no notification is chosen, receivers do what the rate control asks of them, and pass UE on where
+    /// a port marks it.
     pub fn notify_as_asked(&mut self) {
         let mut ends = self.links.iter().flat_map(|link| &link.ends);
         let undetermined = ends.any(|end| end.sends_signal(SignalKind::Undetermined));

@@ -22,8 +22,8 @@ impl Plan {
         self.links.iter().map(LinkPlan::relay).collect()
     }
 
-    /// Gives cables between relays and their switches the rate of the link, PFC where relays copy its pauses, and the
-    /// link the pause mode of its cables.
+    /// Gives cables between relays and their switches the rate of the link, PFC where relays copy its pauses,
+    /// and the link the pause mode of its cables.
     ///
     /// # Errors
     /// Cables that an override gives another rate, another flow control or another pause mode, and relays of

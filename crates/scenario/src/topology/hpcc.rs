@@ -23,6 +23,8 @@ use crate::workload::files::Files;
 /// Parameters of a network in the HPCC simulator's topology file.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+// The rate control has the plain name.
+#[schemars(rename = "HpccTopology")]
 pub struct Hpcc {
     /// The file, relative to the scenario's folder; `${NAME}` is replaced by an environment variable. No
     /// default.

@@ -67,10 +67,11 @@ pub struct SiteKeys {
     pub fabric: Option<FabricKind>,
     /// Rate of its links that have none of their own. Default: that of `multi-dc`.
     pub rate: Option<Rate>,
-    /// Delay of its links that have none of their own. Not together with `length`. Default: that of `multi-dc`.
-    pub delay: Option<Span>,
-    /// Length of its links that have none of their own, at 5 us/km. Not together with `delay`. Default: that of
+    /// Delay of its links that have none of their own. Not together with `length`. Default: that of
     /// `multi-dc`.
+    pub delay: Option<Span>,
+    /// Length of its links that have none of their own, at 5 us/km. Not together with `delay`. Default: that
+    /// of `multi-dc`.
     pub length: Option<Length>,
     /// Links between its gateways and its DCI switches. Default: those of `multi-dc`.
     pub core_dci: Hop,

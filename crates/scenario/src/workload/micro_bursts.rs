@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn a_burst_is_what_the_nic_sends_in_its_length() {
         let size = |gbps, length, format| payload(Rate::gbps(gbps), length, format, MTU);
-        // 20 us at 100G are 250,000 B on the wire. The first packet takes 1000 + 78 + 20, the others 1082: 231
-        // packets take 249,958, and the 42 that are left are less than the smallest frame.
+        // 20 us at 100G are 250,000 B on the wire. The first packet takes 1000 + 78 + 20, the others 1082:
+        // 231 packets take 249,958, and the 42 that are left are less than the smallest frame.
         assert_eq!(size(100, Span::us(20), Format::Ethernet), Some(Bytes(231_000)));
         // 250,000 / 1048 = 238.5: 238 packets take 249,424, and 576 are left for a last one of 528.
         assert_eq!(size(100, Span::us(20), Format::HpccNs3), Some(Bytes(238_528)));

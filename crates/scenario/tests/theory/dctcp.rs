@@ -1,18 +1,19 @@
 //! DCTCP as a rate (Alizadeh et al., SIGCOMM 2010, in the form of HPCC's simulator).
 //!
-//! The paper's law for a step of marking, α = sqrt(2/W), is for a window: the queue is what the windows exceed
-//! the path by, and follows them at once. A rate without a window is integrated by the queue, and its cut is felt
-//! a round trip T late. Let all flows add ν of the link's rate a round trip P, s = ν/P, and the queue cross K with
-//! the excess E. If one cut of α/2 each were enough, it would leave a deficit G = α/2 - E - s·T, the queue would
-//! be back at K after t, E·T + s·T²/2 = G·t, and cross it again with E'² = G² + 2·s·G·(P - t), P of it without
-//! steps. So dE'/dE = -(G + s·(P + T)) / E' < -1: such a cycle is never stable, and swings grow until the queue
-//! runs empty in between. α and the queue have no fixed point. What holds is
+//! The paper's law for a step of marking, α = sqrt(2/W), is for a window: the queue is what the windows
+//! exceed the path by, and follows them at once. A rate without a window is integrated by the queue, and
+//! its cut is felt a round trip T late. Let all flows add ν of the link's rate a round trip P, s = ν/P, and
+//! the queue cross K with the excess E. If one cut of α/2 each were enough, it would leave a deficit G =
+//! α/2 - E - s·T, the queue would be back at K after t, E·T + s·T²/2 = G·t, and cross it again with E'² =
+//! G² + 2·s·G·(P - t), P of it without steps. So dE'/dE = -(G + s·(P + T)) / E' < -1: such a cycle is never
+//! stable, and swings grow until the queue runs empty in between. α and the queue have no fixed point. What
+//! holds is
 //!
 //! * from an empty queue, which begins to grow with no excess, K is reached with E = sqrt(2 · s · K/C);
-//! * at marks whose probability p does not depend on the queue, steps and cuts balance: α is p on average, and a
-//!   batch is what is in flight and one packet, n = R · T / (8 · wire) + 1. A batch outside CWR meets marks at the
-//!   rate n · p, and CWR lasts one batch; so 1 / (n · p) steps come between two cuts, `rai` / (n · p) = R · p/2,
-//!   that is R² · T / (8 · wire) + R = 2 · `rai` / p².
+//! * at marks whose probability p does not depend on the queue, steps and cuts balance: α is p on average,
+//!   and a batch is what is in flight and one packet, n = R · T / (8 · wire) + 1. A batch outside CWR meets
+//!   marks at the rate n · p, and CWR lasts one batch; so 1 / (n · p) steps come between two cuts, `rai` / (n
+//!   · p) = R · p/2, that is R² · T / (8 · wire) + R = 2 · `rai` / p².
 
 use floodway_fabric::Records;
 
@@ -53,8 +54,9 @@ fn at_random_marks_the_rate_is_where_steps_and_cuts_balance() {
         let a = BASE / (8.0 * WIRE);
         let rate = ((1.0 + 8.0 * a * RAI / (p * p)).sqrt() - 1.0) / (2.0 * a);
         let measured = used(&records, "s1>h3", 100.0, [from, to]) * 100e9;
-        // R goes with 1 / sqrt(share of cuts · α), whose numbers are of `cuts` cuts and more marks: 3.3 standard
-        // deviations. Beyond first order: α/4 of a cut's logarithm, and p of batches that end with a mark.
+        // R goes with 1 / sqrt(share of cuts · α), whose numbers are of `cuts` cuts and more marks: 3.3
+        // standard deviations. Beyond first order: α/4 of a cut's logarithm, and p of batches that end with a
+        // mark.
         let batch = rate * a + 1.0;
         let cuts = (to - from) * 1e-6 * rate / (8.0 * WIRE) / batch * (batch * p) / (1.0 + batch * p);
         near("rate over the law's", measured / rate, 1.0, 3.3 / cuts.sqrt() + 1.25 * p);

@@ -7,8 +7,9 @@
 //! * a difference of two rates shrinks by η/U* an update: all become equal;
 //! * a flow that passes several links goes by the busiest, so that shares are max-min.
 //!
-//! U counts bytes of frames (42 of telemetry included, preamble and gap not) over the link's nominal rate, and R
-//! paces bytes of the wire: k = frame / wire / B. Waiting bytes count too: U = k · ΣR + min(q, q before)/(B · T).
+//! U counts bytes of frames (42 of telemetry included, preamble and gap not) over the link's nominal rate,
+//! and R paces bytes of the wire: k = frame / wire / B. Waiting bytes count too: U = k · ΣR + min(q, q
+//! before)/(B · T).
 
 use floodway_fabric::Records;
 
@@ -37,8 +38,8 @@ impl Packet {
 const PFC: &str = "[defaults]\nflow-control.pfc = { xoff = \"20MB\" }\n";
 const ETA: f64 = 0.95;
 
-/// `n` hosts send without end to one more over links of 100G and `delay` microseconds. With ns-3's profile its
-/// own flow control stays, whose pauses end with the flows' first round trips.
+/// `n` hosts send without end to one more over links of 100G and `delay` microseconds. With ns-3's profile
+/// its own flow control stays, whose pauses end with the flows' first round trips.
 fn star(n: usize, delay: u64, limit: f64, head: &str, control: &str) -> Records {
     let defaults = if head.is_empty() { PFC } else { "[defaults]\n" };
     let text = format!(
@@ -87,8 +88,8 @@ fn with_ns3s_profile_the_target_is_met_to_the_nanosecond_of_a_packets_gap() {
             let records = star(n, 1, span[1], "profile = \"hpcc-ns3\"", control);
             let u = used(&records, &meeting(n), 100.0, span);
             let expected = ETA + flows * step;
-            // Gaps are whole nanoseconds, cut: the rate of the fixed point lies between two that can be had, a
-            // nanosecond of the gap apart, and the machine goes to and fro between these.
+            // Gaps are whole nanoseconds, cut: the rate of the fixed point lies between two that can be had,
+            // a nanosecond of the gap apart, and the machine goes to and fro between these.
             let gap = flows * NS3.wire * 0.08 / expected;
             let slack = expected / gap.floor() + 2.0 / NS3.in_time(span[1] - span[0]);
             // What waits counts as used over T = 4.16 us.
@@ -106,8 +107,8 @@ fn long_flows_together_settle_at_eta_plus_their_steps_less_what_waits() {
             let flows = n as f64;
             let records = star(n, 5, span[1], "", control);
             let u = used(&records, &meeting(n), 100.0, span) * ETHERNET.k();
-            // Flows that are paced below the link's rate in sum have at most one packet each before it, one of
-            // which is on the wire: so much may wait, and counts as used over T = 20 us.
+            // Flows that are paced below the link's rate in sum have at most one packet each before it, one
+            // of which is on the wire: so much may wait, and counts as used over T = 20 us.
             let waits = (flows - 1.0) * ETHERNET.frame / (12_500.0 * 20.0);
             let expected = ETA + flows * ETHERNET.k() * step;
             let slack = 2.0 / ETHERNET.in_time(span[1] - span[0]) + 2e-5;
@@ -118,8 +119,8 @@ fn long_flows_together_settle_at_eta_plus_their_steps_less_what_waits() {
     }
 }
 
-/// η and the sum of all steps over the link's rate, for runs in which shares become equal within ten round trips:
-/// at the published values that takes hundreds.
+/// η and the sum of all steps over the link's rate, for runs in which shares become equal within ten round
+/// trips: at the published values that takes hundreds.
 const QUICK: (f64, f64) = (0.8, 0.1);
 
 /// The quick values for `n` flows, with rates or with windows of 100G · T.
@@ -143,8 +144,8 @@ fn flows_share_a_link_equally_within_what_their_phases_hide() {
             let records = star(n, 10, span[1], "", &quick(preset, n, 40.0));
             let all = used(&records, &meeting(n), 100.0, span) * ETHERNET.k();
             let flows = n as f64;
-            // Where packets fall into the same pattern again and again, a flow may see up to n - 1 packets wait
-            // each time, and another none: R = A · U / (U - η) then differs by so much, η/U of it.
+            // Where packets fall into the same pattern again and again, a flow may see up to n - 1 packets
+            // wait each time, and another none: R = A · U / (U - η) then differs by so much, η/U of it.
             let bias = (flows - 1.0) * ETHERNET.frame / (12_500.0 * 40.0);
             let slack = bias / QUICK.1 * QUICK.0 / (QUICK.0 + QUICK.1);
             for i in 1..=n {

@@ -1,7 +1,7 @@
 //! Whole runs against closed forms. `docs/theory.md` lists the laws, with those that other tests hold.
 //!
-//! Every tolerance is derived where it stands: from the size of a packet, the length of a run, what is rounded,
-//! or the confidence interval of a mean.
+//! Every tolerance is derived where it stands: from the size of a packet, the length of a run, what is
+//! rounded, or the confidence interval of a mean.
 #![allow(missing_docs, reason = "tests")]
 
 mod dctcp;

@@ -3,8 +3,8 @@
 //! ```text
 //!  64 hosts ──── 1.6 Tbit/s each ────► s ──── 10 Gbit/s ────► sink
 //! ```
-//! A NIC is idle but for one packet in a thousand at most, and takes 1/160 of the service time: what arrives at
-//! `s` is a Poisson process to within that.
+//! A NIC is idle but for one packet in a thousand at most, and takes 1/160 of the service time: what arrives
+//! at `s` is a Poisson process to within that.
 
 use super::support::{near, real, run};
 

@@ -2,8 +2,8 @@
 //!
 //! An egress queue is served in the order of arrival, so that packets of all ingress ports wait equally long:
 //! by Little's law an ingress port's share of what leaves is its share of what waits. Each ingress port that
-//! brings more than its share is held by pauses between XON and XOFF, so the shares of all of them are equal to
-//! within the relative distance of these, by ports, however many flows come through one.
+//! brings more than its share is held by pauses between XON and XOFF, so the shares of all of them are equal
+//! to within the relative distance of these, by ports, however many flows come through one.
 
 use floodway_fabric::Records;
 
@@ -16,8 +16,8 @@ const XOFF: f64 = 400_000.0;
 const MTU: f64 = 1_078.0;
 const SPAN: [f64; 2] = [1_000.0, 5_000.0];
 
-/// How far an ingress port's bytes may lie apart from another's, relative: XOFF - XON are 2 MTU; beyond XOFF and
-/// below XON they go for as long as the frame takes to arrive, there and back, and three frames, begun or
+/// How far an ingress port's bytes may lie apart from another's, relative: XOFF - XON are 2 MTU; beyond XOFF
+/// and below XON they go for as long as the frame takes to arrive, there and back, and three frames, begun or
 /// ahead of it.
 fn spread() -> f64 {
     let beyond = 2.0 * DELAY * RATE + 3.0 * MTU;
@@ -61,8 +61,8 @@ fn equal_senders_get_equal_shares_of_a_port_that_pauses_them() {
 
 #[test]
 fn over_a_parking_lot_a_flow_gets_half_of_what_is_left_at_each_port() {
-    // Two hosts at s1, one each at s2 and s3, all send to the last host at s3 (Zhu et al., SIGCOMM 2015, section 2,
-    // measure the same unfairness).
+    // Two hosts at s1, one each at s2 and s3, all send to the last host at s3 (Zhu et al., SIGCOMM 2015,
+    // section 2, measure the same unfairness).
     let records = chain(&[2, 1, 2], &[(1, 5), (2, 5), (3, 5), (4, 5)]);
     gets(&records, 4, 3, 0.5, 1.0);
     gets(&records, 3, 2, 0.25, 2.0);
@@ -73,8 +73,8 @@ fn over_a_parking_lot_a_flow_gets_half_of_what_is_left_at_each_port() {
 #[test]
 fn a_victim_behind_a_paused_trunk_gets_what_the_culprit_beside_it_gets() {
     for others in [2, 3, 5] {
-        // The culprit h1 and the victim h2 at s1; at s2 `others` hosts, the port that all but the victim send to,
-        // and the victim's, which is idle but for it.
+        // The culprit h1 and the victim h2 at s1; at s2 `others` hosts, the port that all but the victim send
+        // to, and the victim's, which is idle but for it.
         let (port, idle) = (others + 3, others + 4);
         let mut ends = vec![(1, port), (2, idle)];
         ends.extend((3..3 + others).map(|host| (host, port)));

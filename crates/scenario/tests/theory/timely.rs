@@ -112,8 +112,8 @@ fn above_t_high_the_rate_falls_geometrically_to_its_least() {
     let star = Star { hosts: 1, gbps: 100.0, delay: 50.0, limit_us: 6_000.0, control };
     let records = star.run("");
     let factor = 1.0 - 0.8 * (1.0 - 150.0 / star.base());
-    // The first ACK stores; the second round trip's first one makes the first cut. Later updates come late by a
-    // gap each, 6 us in all after fifteen of them: amid a round trip the rate is that of its number.
+    // The first ACK stores; the second round trip's first one makes the first cut. Later updates come late by
+    // a gap each, 6 us in all after fifteen of them: amid a round trip the rate is that of its number.
     for n in [0, 1, 2, 5, 10, 15] {
         let at = |part: f64| (f64::from(n) + part) * star.base();
         let span = [at(1.25).round(), at(1.75).round()];
@@ -135,22 +135,23 @@ fn two_flows_swing_through_t_low_and_beyond_it_by_what_two_round_trips_bring() {
     let span = [2_500.0, 20_000.0];
     let (_, longest) = queue(&records, &star.meeting(), span);
     let peak = star.base() + star.wait(longest);
-    // Both add the hyper step each round trip, which is never shorter than the base one. From an empty queue on,
-    // the excess that makes a wait of T_low - base is sqrt(2 · slope · wait) at most, and one step.
+    // Both add the hyper step each round trip, which is never shorter than the base one. From an empty queue
+    // on, the excess that makes a wait of T_low - base is sqrt(2 · slope · wait) at most, and one step.
     let step = 2.0 * 0.5 / star.gbps;
     let slope = step / star.base();
     let excess = (2.0 * slope * (t_low - star.base())).sqrt() + step;
-    // The packet that first finds T_low has just missed an update: the next one comes a round trip after, and is
-    // felt when its packets reach the port. 0.8 · 0.875 · T_low / min-rtt > 1: it takes more than the excess.
+    // The packet that first finds T_low has just missed an update: the next one comes a round trip after, and
+    // is felt when its packets reach the port. 0.8 · 0.875 · T_low / min-rtt > 1: it takes more than the
+    // excess.
     let bound = (0..100).fold(t_low, |peak, _| {
         let late = t_low + peak;
         t_low + excess * late + slope * late * late / 2.0
     });
     assert!(bound < t_high);
     near("peak in us", peak, f64::midpoint(t_low, bound), (bound - t_low) / 2.0);
-    // A swing is over in 6 ms: even from the least rate it takes (50 - 1) / 0.5 steps of T_low at most to be back
-    // at half the link's rate, 4.9 ms, then sqrt(2 · wait · T_low / step) = 0.6 ms to T_low and what is late.
-    // So there are two at least in 17.5 ms.
+    // A swing is over in 6 ms: even from the least rate it takes (50 - 1) / 0.5 steps of T_low at most to be
+    // back at half the link's rate, 4.9 ms, then sqrt(2 · wait · T_low / step) = 0.6 ms to T_low and what is
+    // late. So there are two at least in 17.5 ms.
     let waits = within(&series(&records, &star.meeting(), "queue_mean_bytes"), span[0], span[1]);
     let above: Vec<bool> = waits.iter().map(|&q| star.base() + star.wait(q) > t_low).collect();
     let crossings = above.windows(2).filter(|pair| !pair[0] && pair[1]).count();

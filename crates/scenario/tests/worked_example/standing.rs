@@ -1,15 +1,15 @@
-//! ECN marking of queues that stand: a packet is marked if the queue that it leaves has been above a threshold for
-//! some time, so that bursts pass unmarked (after CoDel: Nichols and Jacobson 2012).
+//! ECN marking of queues that stand: a packet is marked if the queue that it leaves has been above a
+//! threshold for some time, so that bursts pass unmarked (after CoDel: Nichols and Jacobson 2012).
 //!
 //! # What it does
 //!
-//! A packet that joins a queue and takes it above `threshold` starts a clock, and one that leaves it at or below
-//! stops it. While the clock shows `patience` or more, every packet that leaves is marked.
+//! A packet that joins a queue and takes it above `threshold` starts a clock, and one that leaves it at or
+//! below stops it. While the clock shows `patience` or more, every packet that leaves is marked.
 //!
 //! # Why
 //!
-//! A queue that a burst leaves behind goes away by itself; one that stands only adds delay. A step of `red` marks
-//! both. Choose this where bursts are wanted and standing queues are not.
+//! A queue that a burst leaves behind goes away by itself; one that stands only adds delay. A step of `red`
+//! marks both. Choose this where bursts are wanted and standing queues are not.
 //!
 //! # Symbols
 //!
@@ -46,8 +46,8 @@ pub struct Params {
     /// Source: CoDel, whose target is a twentieth of its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Bytes>,
-    /// How long, above 0, a queue may be longer than that before packets are marked.
-    /// Source: floodway's choice: some round trips of a datacenter; CoDel's 100 ms are some of the Internet's.
+    /// How long, above 0, a queue may be longer than that before packets are marked. Source: floodway's
+    /// choice: some round trips of a datacenter; CoDel's 100 ms are some of the Internet's.
     pub patience: Span,
 }
 
@@ -110,7 +110,8 @@ mod tests {
     }
     use Step::{Joins, Leaves};
 
-    /// What the machine says when, at so many microseconds, a packet joins or leaves a queue of so many bytes.
+    /// What the machine says when, at so many microseconds, a packet joins or leaves a queue of so many
+    /// bytes.
     fn said(cp: &mut Cp, us: u64, step: &Step, len: u64) -> Mark {
         let packet = PacketView { ecn_capable: true, ..PacketView::example() };
         let (mut mark, now) = (Mark::None, Time::ZERO + Span::us(us));

@@ -1,12 +1,14 @@
 //! Ideals in a network that changes: links that go down and come up, delays that change.
 //!
-//! The ideal of a flow is the least over the paths that there are for it at some instant from its start to its finish, or to
-//! the end of the run: those that the routes in force then offer, over links that are up and whose ends know it, with the
-//! delays of then. What changes before it or after it is no matter, nor what changes where it has no path.
+//! The ideal of a flow is the least over the paths that there are for it at some instant from its start to
+//! its finish, or to the end of the run: those that the routes in force then offer, over links that are up
+//! and whose ends know it, with the delays of then. What changes before it or after it is no matter, nor what
+//! changes where it has no path.
 //!
-//! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new ones are in the
-//! network together; they do not wait for one another, and may be faster than all of them on any one path. Such a flow's
-//! ideal is the time that it took, and it is checked against a bound for any path of its packets (`fct_lower_bound`).
+//! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new
+//! ones are in the network together; they do not wait for one another, and may be faster than all of them on
+//! any one path. Such a flow's ideal is the time that it took, and it is checked against a bound for any path
+//! of its packets (`fct_lower_bound`).
 //!
 //! All flows are gone through at the end of the run, in the order of time, along with the changes.
 

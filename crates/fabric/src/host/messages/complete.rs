@@ -96,8 +96,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the oldest
-    /// message, which is complete then.
+    /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the
+    /// oldest message, which is complete then.
     pub fn last_sent(&mut self, id: u32, segment: &Segment, has_acks: bool, until: u64) {
         let hook = self.run.pairs.senders[id as usize].message_of(segment.psn).hook;
         if !has_acks {
@@ -108,8 +108,9 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The oldest message is complete at the sender: `finish` is for its row, and flows that wait for it start at `notified_at`.
-    /// It gets its row only when another one follows: CNPs of the last one may still arrive.
+    /// The oldest message is complete at the sender: `finish` is for its row, and flows that wait for it
+    /// start at `notified_at`. It gets its row only when another one follows: CNPs of the last one may still
+    /// arrive.
     fn sent_whole(&mut self, id: u32, finish: u64, notified_at: u64) {
         let (half, path) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.paths[id as usize]);
         half.state.done = !half.state.shared;

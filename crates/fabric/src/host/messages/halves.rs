@@ -62,7 +62,8 @@ impl ReceiveHalf {
         if psn < self.head.end { 0 } else { 1 + self.rest.partition_point(|message| message.end <= psn) }
     }
 
-    /// The message of packet `psn`, unless it is complete: when another one takes its place depends on who owns the nodes.
+    /// The message of packet `psn`, unless it is complete: when another one takes its place depends on who
+    /// owns the nodes.
     #[inline]
     pub fn open_message(&mut self, psn: u64) -> Option<&mut Incoming> {
         let message = if psn < self.head.end || self.rest.is_empty() {

@@ -102,8 +102,8 @@ impl AtNode<'_, '_> {
                 half.number_timer(&mut self.run.events);
                 return half.transport.next_segment(now).map(|segment| (id, segment));
             }
-            // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
-            // something else wakes the NIC.
+            // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
+            // until something else wakes the NIC.
             let repeats = &self.node.nics[local].repeats[class];
             if self.next_free(local, repeats, class).is_none()
                 || self.facts.blueprint.semantics.turns == Turns::Listed
@@ -113,8 +113,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The first queue pair of a set after the one of its class that was served last, round and round, that no congestion point
-    /// holds back.
+    /// The first queue pair of a set after the one of its class that was served last, round and round, that
+    /// no congestion point holds back.
     #[inline]
     fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
         let last = self.node.nics[local].last[class];
@@ -148,9 +148,9 @@ impl AtNode<'_, '_> {
         self.node.view().holds_flow(Local::at(local), class, path.hash, self.time())
     }
 
-    /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
-    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of flows it waits
-    /// for the queue pair's pacing time.
+    /// What is sent again before new data: of each queue pair with some, from the one after the last served
+    /// on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of
+    /// flows it waits for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
         let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
         let mut rank = self.node.nics[local].last[class];
@@ -276,8 +276,8 @@ impl AtNode<'_, '_> {
         looks.then_some(half.nic)
     }
 
-    /// Tries to transmit what the NIC is to send again, of any flow: one try passes over one outdated entry of
-    /// each only. One that takes turns by the list of flows has looked in any case.
+    /// Tries to transmit what the NIC is to send again, of any flow: one try passes over one outdated entry
+    /// of each only. One that takes turns by the list of flows has looked in any case.
     pub fn try_transmit_repeats(&mut self, id: u32) {
         let half = self.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.turn.repeats_first);

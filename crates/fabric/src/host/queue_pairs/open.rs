@@ -106,7 +106,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the barrier.
+    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the
+    /// barrier.
     pub fn posted(&mut self, posted: Posted) {
         let to = self.run.pairs.paths[posted.slot as usize].destination;
         if let Some(thread) = self.run.events.remote_owner(self.facts.groups.of(to)) {
@@ -214,7 +215,8 @@ impl AtNode<'_, '_> {
         data.iter().all(kept) && ack.iter().all(replied)
     }
 
-    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
+    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
+    /// run.
     pub fn ideal(&mut self, begin: &Begin) -> Span {
         if self.facts.changes {
             return Span::ZERO;

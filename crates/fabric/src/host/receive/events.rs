@@ -95,7 +95,8 @@ impl AtNode<'_, '_> {
         self.run.out.replies.0.clear();
     }
 
-    /// Sends what answers data from a host's port, or by the flow's own reverse path, with the records of what it answers.
+    /// Sends what answers data from a host's port, or by the flow's own reverse path, with the records of
+    /// what it answers.
     #[inline]
     pub fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());

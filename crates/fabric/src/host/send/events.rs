@@ -226,8 +226,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and so is
-    /// when they want to be called.
+    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and
+    /// so is when they want to be called.
     #[inline]
     pub fn transport_changed(&mut self, id: u32) {
         let half = self.run.pairs.senders.known_mut(id as usize);

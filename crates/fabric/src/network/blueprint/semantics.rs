@@ -37,15 +37,15 @@ pub enum Draws {
     /// Each node from a stream of its own.
     #[default]
     PerNode,
-    /// As in the HPCC simulator (one thread only): each draw of the run is the first of a new stream of ns-3's
-    /// generator, of which each pause frame takes one, too; replies among data are drawn for, though a mark
-    /// means nothing to them.
+    /// As in the HPCC simulator (one thread only): each draw of the run is the first of a new stream of
+    /// ns-3's generator, of which each pause frame takes one, too; replies among data are drawn for, though a
+    /// mark means nothing to them.
     HpccNs3,
-    /// As in ConWeave's simulator: the draws of each switch are those of one stream of ns-3's generator, the same
-    /// one for every switch.
+    /// As in ConWeave's simulator: the draws of each switch are those of one stream of ns-3's generator, the
+    /// same one for every switch.
     ConweaveNs3,
-    /// As in SWING's simulator: each switch has a stream of ns-3's generator, the first one the second of the run, and so
-    /// on in the order of the switches.
+    /// As in SWING's simulator: each switch has a stream of ns-3's generator, the first one the second of the
+    /// run, and so on in the order of the switches.
     SwingNs3,
 }
 
@@ -78,15 +78,15 @@ pub enum Turns {
     /// The next one, round and round, in the order in which they started.
     #[default]
     Ring,
-    /// As in SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
-    /// and one timer wakes the NIC, which is not set while a listed flow of the host is still to start, nor while
-    /// the pacing time of any queue pair with something left is in the past.
+    /// As in SWING's simulator: round and round in the order in which the flows are listed, whichever start
+    /// first; and one timer wakes the NIC, which is not set while a listed flow of the host is still to
+    /// start, nor while the pacing time of any queue pair with something left is in the past.
     Listed,
     /// As in the HPCC simulator: round a list by place, from which finished queue pairs are taken out when
     /// they are come across, without the place of the last turn being moved; and one timer wakes the NIC.
     List,
-    /// As in ConWeave's simulator: likewise, but finished queue pairs keep their places, and only those that wait
-    /// for their pacing time wake the NIC.
+    /// As in ConWeave's simulator: likewise, but finished queue pairs keep their places, and only those that
+    /// wait for their pacing time wake the NIC.
     StandingList,
 }
 
@@ -96,8 +96,8 @@ impl Turns {
         matches!(self, Turns::List | Turns::StandingList)
     }
 
-    /// Is a queue pair that is complete unknown to its NIC, so that later replies for it trigger no transmission? In
-    /// SWING's simulator, whose turns are a ring, each reply does.
+    /// Is a queue pair that is complete unknown to its NIC, so that later replies for it trigger no
+    /// transmission? In SWING's simulator, whose turns are a ring, each reply does.
     pub fn forget(self) -> bool {
         matches!(self, Turns::List | Turns::StandingList)
     }
@@ -116,7 +116,8 @@ pub enum WindowRule {
 /// What a base round-trip time counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BaseRtt {
-    /// Propagation, pipelines, crossbars, and store and forward of a full packet one way and of its ACK the other.
+    /// Propagation, pipelines, crossbars, and store and forward of a full packet one way and of its ACK the
+    /// other.
     #[default]
     Exact,
     /// Twice the propagation, and store and forward of a full packet one way, as in SWING's simulator.
@@ -195,6 +196,7 @@ pub enum Rounding {
     Picosecond,
     /// Down to a nanosecond through a 64.64 fixed-point number of seconds, as ns-3 does.
     TruncatedNanosecond,
-    /// Likewise, and down to the fixed-point number, as older ns-3 does: an exact nanosecond comes out one less.
+    /// Likewise, and down to the fixed-point number, as older ns-3 does: an exact nanosecond comes out one
+    /// less.
     CutNanosecond,
 }

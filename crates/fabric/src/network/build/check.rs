@@ -10,9 +10,9 @@ use crate::network::blueprint::{Blueprint, Role};
 use crate::network::routing::Routes;
 
 impl Blueprint {
-    /// Refuses what `Fabric::build_with` refuses, with the same error, without the time and memory of a whole network: each
-    /// machine is built by itself, in the same order, and dropped. The largest base round-trip time, by which some machines
-    /// are built again, is no parameter that one could refuse.
+    /// Refuses what `Fabric::build_with` refuses, with the same error, without the time and memory of a whole
+    /// network: each machine is built by itself, in the same order, and dropped. The largest base round-trip
+    /// time, by which some machines are built again, is no parameter that one could refuse.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.

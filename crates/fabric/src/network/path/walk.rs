@@ -72,7 +72,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no path is up.
+    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no
+    /// path is up.
     pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Ports {
         if !known.is_empty() {
             return known.into();

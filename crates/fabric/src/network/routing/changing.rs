@@ -1,9 +1,10 @@
 //! Routes while links go down and come up.
 //!
-//! The table of a destination is computed when it is first read, and again only if a link has changed meanwhile that
-//! matters to it: one between nodes of different distance. Where all links are up, or those that are down do not matter,
-//! it is the table of [`Routes`]; of another one only the sets that differ are kept. The ports of a set have the order
-//! that a search over the links that are up gives them: so a table does not depend on the changes before.
+//! The table of a destination is computed when it is first read, and again only if a link has changed
+//! meanwhile that matters to it: one between nodes of different distance. Where all links are up, or those
+//! that are down do not matter, it is the table of [`Routes`]; of another one only the sets that differ are
+//! kept. The ports of a set have the order that a search over the links that are up gives them: so a table
+//! does not depend on the changes before.
 
 use std::sync::Arc;
 
@@ -219,8 +220,8 @@ impl ChangingRoutes {
 }
 
 impl Routes {
-    /// The ports whose path to the next host or switch leads out of `port`: itself, and over relays those before it,
-    /// a host's or a switch's last.
+    /// The ports whose path to the next host or switch leads out of `port`: itself, and over relays those
+    /// before it, a host's or a switch's last.
     fn leading_over(&self, port: PortId) -> impl Iterator<Item = PortId> {
         let before = |&port: &PortId| {
             let node = self.node_of(port).index();
@@ -248,7 +249,8 @@ mod tests {
     use crate::network::blueprint::{Blueprint, LinkSpec, RelayPorts};
     use crate::testing::{blueprint, host, link, relay, switch};
 
-    /// Switches, of which the first five are joined in pairs, some over two relays, and hosts at one or two of them.
+    /// Switches, of which the first five are joined in pairs, some over two relays, and hosts at one or two
+    /// of them.
     #[derive(Clone, Debug)]
     struct Graph {
         pairs: Vec<(u32, u32, bool)>,
@@ -306,7 +308,8 @@ mod tests {
         }
     }
 
-    /// The same nodes with other links: relays keep the ports that they name only where none of their links is gone.
+    /// The same nodes with other links: relays keep the ports that they name only where none of their links
+    /// is gone.
     fn blueprint_of(whole: &Blueprint, links: Vec<LinkSpec>) -> Blueprint {
         let mut part = Blueprint { links, ..whole.clone() };
         let links = &part.links;

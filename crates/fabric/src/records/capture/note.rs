@@ -62,7 +62,8 @@ impl AtNode<'_, '_> {
         message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
     }
 
-    /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
+    /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all
+    /// are.
     fn oldest_message(&self, flow: FlowId) -> u64 {
         let heads = (
             self.run.pairs.senders[flow.index()].messages(),

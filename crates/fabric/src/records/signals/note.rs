@@ -75,7 +75,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Counts a congestion notification of a machine of `port` that goes out of `ingress`, and writes it down.
+    /// Counts a congestion notification of a machine of `port` that goes out of `ingress`, and writes it
+    /// down.
     pub fn note_cn(&mut self, port: Local, ingress: Local, cn: &CongestionNotification) {
         let class = self.facts.layout.dense(cn.class);
         if class == u8::MAX {

@@ -1,9 +1,10 @@
 //! Assignment of nodes to threads.
 //!
-//! At first it follows from the topology. Links are taken away by falling delay until what is left hangs together in
-//! several parts with hosts: datacenters, then what is below one switch. These are packed into as many groups as there are
-//! threads, neighbours together, with like shares of the ports' rates; switches that have no hosts (aggregation, cores)
-//! follow most of their links, and are dealt out where those lead everywhere. Later it follows from the measured cost of nodes.
+//! At first it follows from the topology. Links are taken away by falling delay until what is left hangs
+//! together in several parts with hosts: datacenters, then what is below one switch. These are packed into as
+//! many groups as there are threads, neighbours together, with like shares of the ports' rates; switches that
+//! have no hosts (aggregation, cores) follow most of their links, and are dealt out where those lead
+//! everywhere. Later it follows from the measured cost of nodes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -44,8 +45,8 @@ pub(crate) fn initial(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     if groups < threads { by_rates(blueprint, threads) } else { units.by_node(&group) }
 }
 
-/// By node, if the topology has fewer parts than there are threads: in the order of falling rates, each node to the thread
-/// with the least so far.
+/// By node, if the topology has fewer parts than there are threads: in the order of falling rates, each node
+/// to the thread with the least so far.
 fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     let mut rates = vec![0; blueprint.nodes.len()];
     for link in &blueprint.links {
@@ -67,7 +68,8 @@ fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
 /// A thread whose load exceeds the mean by this fraction (1/8) gives nodes away.
 const UNEVEN: u64 = 8;
 
-/// Moves nodes from the most to the least loaded threads; true if any moved. `loads` are the sums of `costs` by thread.
+/// Moves nodes from the most to the least loaded threads; true if any moved. `loads` are the sums of `costs`
+/// by thread.
 pub(crate) fn rebalance(owners: &mut [u8], costs: &[u64], loads: &mut [u64]) -> bool {
     let mean = loads.iter().sum::<u64>() / loads.len().max(1) as u64;
     let mut moved = false;
@@ -139,8 +141,8 @@ impl Units {
         units
     }
 
-    /// Splits some units where the longest links are that divide their hosts; how many groups are made, numbered
-    /// from `first`.
+    /// Splits some units where the longest links are that divide their hosts; how many groups are made,
+    /// numbered from `first`.
     fn split(&self, units: &[usize], wanted: usize, group: &mut [u8], first: usize) -> usize {
         let parts = if wanted > 1 { self.parts(units) } else { Vec::new() };
         if parts.len() < 2 {
@@ -179,8 +181,8 @@ impl Units {
         self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])).collect()
     }
 
-    /// What is left together when the longest links are taken away, so many that hosts are in two parts or more;
-    /// parts with hosts only. Those with the same neighbours follow each other.
+    /// What is left together when the longest links are taken away, so many that hosts are in two parts or
+    /// more; parts with hosts only. Those with the same neighbours follow each other.
     fn parts(&self, units: &[usize]) -> Vec<Vec<usize>> {
         let links: Vec<&Link> = self.links_within(units);
         let mut delays: Vec<Span> = links.iter().map(|link| link.delay).collect();
@@ -221,8 +223,8 @@ impl Units {
         parts.sort_by_key(|part| (nearest[part_of[part[0]]], part[0]));
     }
 
-    /// Gives those of `units` that are in no group, round by round outward, the group with which they share most; where
-    /// several share the same, the one with the least so far.
+    /// Gives those of `units` that are in no group, round by round outward, the group with which they share
+    /// most; where several share the same, the one with the least so far.
     fn attach(&self, units: &[usize], group: &mut [u8], groups: Range<usize>) {
         let mut load = vec![0; groups.end];
         for &unit in units.iter().filter(|&&unit| group[unit] != NOWHERE) {
@@ -245,7 +247,8 @@ impl Units {
         }
     }
 
-    /// The units that are in no group and have a link to one that is: what they share with each group, in order.
+    /// The units that are in no group and have a link to one that is: what they share with each group, in
+    /// order.
     fn round(&self, units: &[usize], group: &[u8], groups: usize) -> Option<BTreeMap<usize, Vec<u128>>> {
         let mut shared: BTreeMap<usize, Vec<u128>> = BTreeMap::new();
         for link in self.links_within(units) {

@@ -4,12 +4,13 @@ use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
-/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a thread publishes its
-/// progress and reads that of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
-/// (docs/performance.md): two threads lose or are even with up to 100 packets in a window, and gain a quarter with 200.
+/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a
+/// thread publishes its progress and reads that of the others. Measured with permutations on fat-trees of 16
+/// and 128 hosts and links of 20 ns to 1 us (docs/performance.md): two threads lose or are even with up to
+/// 100 packets in a window, and gain a quarter with 200.
 const PACKETS_A_WINDOW: u64 = 75;
-/// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with 128,000 packets,
-/// 16 hosts with 16,000; less takes a fraction of a second.
+/// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with
+/// 128,000 packets, 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
 /// Fewer threads than are wanted, and why.
@@ -43,8 +44,8 @@ pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) ->
     Some(FewerThreads { threads: 1, why })
 }
 
-/// What hosts receive in a window, where as many of them receive at a time as on average over the time that the one with
-/// most to receive takes: of an incast that is one, whichever hosts send.
+/// What hosts receive in a window, where as many of them receive at a time as on average over the time that
+/// the one with most to receive takes: of an incast that is one, whichever hosts send.
 fn received_in(blueprint: &Blueprint, window: Span) -> Bytes {
     let rates = rates(blueprint);
     let limit = blueprint.end.limit - Time::ZERO;

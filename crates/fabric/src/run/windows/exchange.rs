@@ -38,8 +38,8 @@ impl Windows {
         self.window
     }
 
-    /// The earliest window with an event of this thread, outboxes included; `u64::MAX` if it has none. Events of the current
-    /// window at `end` or later do not count.
+    /// The earliest window with an event of this thread, outboxes included; `u64::MAX` if it has none. Events
+    /// of the current window at `end` or later do not count.
     pub fn earliest_window(&mut self, end: u64) -> u64 {
         let is_due = |&ahead: &usize| match ahead {
             0 => self.has_due(self.ends[0].min(end)),
@@ -51,16 +51,16 @@ impl Windows {
         near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
     }
 
-    /// The end of so many windows from the earliest one with an event of this thread on, `end` at most; none if it begins at
-    /// `end` or later.
+    /// The end of so many windows from the earliest one with an event of this thread on, `end` at most; none
+    /// if it begins at `end` or later.
     pub fn stretch(&mut self, windows: u64, end: u64) -> Option<u64> {
         let first = self.earliest_window(end);
         let begins = first.saturating_mul(self.length);
         (begins < end).then(|| end.min((first + windows) * self.length))
     }
 
-    /// Enters a window before which no thread has an event, cut at `end`; false if it begins at `end` or later. Its groups
-    /// are those of [`Windows::due_in`].
+    /// Enters a window before which no thread has an event, cut at `end`; false if it begins at `end` or
+    /// later. Its groups are those of [`Windows::due_in`].
     pub fn begin(&mut self, window: u64, end: u64) -> bool {
         if window.saturating_mul(self.length) >= end {
             self.end();

@@ -7,7 +7,8 @@ pub(super) const STRETCHES: usize = 64;
 /// In a stretch of so many events they are sorted by comparing them all.
 const CROWDED: usize = 24;
 
-/// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a later one.
+/// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a
+/// later one.
 pub(super) fn deal(
     inbox: &mut Vec<Event>,
     sorted: &mut Vec<Event>,

@@ -1,4 +1,5 @@
-//! The coordinating thread: starts workers, hands events to their owners, executes windows up to the next global step.
+//! The coordinating thread: starts workers, hands events to their owners, executes windows up to the next
+//! global step.
 
 use floodway_units::Time;
 
@@ -10,7 +11,8 @@ use crate::run::worker::Worker;
 use crate::run::world::World;
 
 impl World<'_> {
-    /// Executes windows on the threads of a plan from now on, if nodes are executed one by one; before the run begins.
+    /// Executes windows on the threads of a plan from now on, if nodes are executed one by one; before the
+    /// run begins.
     pub fn start_workers(&mut self, thread_plan: &ThreadPlan) {
         let threads = thread_plan.threads();
         let events: Option<Vec<_>> =

@@ -11,9 +11,9 @@ use crate::run::at_node::{AtNode, bytes};
 use crate::run::events::{EventKind, NEVER};
 
 impl AtNode<'_, '_> {
-    /// Charges a packet for which no callback runs: the account and the pool are far from every threshold, and the egress
-    /// queue is shorter than any congestion point looks at. Two packets of three take this path, at a tenth of the cost of
-    /// the calls that it saves; returns false if those calls are needed.
+    /// Charges a packet for which no callback runs: the account and the pool are far from every threshold,
+    /// and the egress queue is shorter than any congestion point looks at. Two packets of three take this
+    /// path, at a tenth of the cost of the calls that it saves; returns false if those calls are needed.
     #[inline]
     pub fn charge_on_fast_path(
         &mut self,
@@ -49,7 +49,8 @@ impl AtNode<'_, '_> {
         true
     }
 
-    /// Is the first queue of a class beyond the fast path once the frame has joined it, so that congestion points are called?
+    /// Is the first queue of a class beyond the fast path once the frame has joined it, so that congestion
+    /// points are called?
     #[inline(never)]
     fn joins_beyond_fast_path(&self, out: Local, class: u8, frame: u64) -> bool {
         let queue =
@@ -152,7 +153,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where there is no fast path.
+    /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where
+    /// there is no fast path.
     pub fn fast_path_of_account(&self, port_class: usize) -> Option<u32> {
         let (account, switch) = (self.node.ingress.known(port_class), &self.node.switch);
         if account.at_host || switch.pipeline != 0 {

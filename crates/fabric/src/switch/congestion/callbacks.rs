@@ -49,7 +49,8 @@ impl AtNode<'_, '_> {
         mark.unwrap_or_default()
     }
 
-    /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th queue starts on the wire.
+    /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th
+    /// queue starts on the wire.
     pub fn clear_mark(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
         let packet = self.run.packets[packet_ref];
         if !packet.is_data() || packet.mark() == Mark::None {
@@ -68,8 +69,8 @@ impl AtNode<'_, '_> {
         self.after_congestion_points(port);
     }
 
-    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that demand
-    /// it are called.
+    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of
+    /// the switch that demand it are called.
     #[inline(never)]
     pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
         let packet = self.run.packets[packet_ref];
@@ -150,8 +151,8 @@ impl AtNode<'_, '_> {
         u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
     }
 
-    /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but `newest`, which
-    /// makes its queue `len` bytes long, or all of them where the port is paused.
+    /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but
+    /// `newest`, which makes its queue `len` bytes long, or all of them where the port is paused.
     fn report_waiting(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
         let first = self.facts.layout.queue(port);
@@ -176,8 +177,8 @@ impl AtNode<'_, '_> {
         self.node.machines[port.index()].congestion_points = points;
     }
 
-    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
-    /// flow follow it there.
+    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be
+    /// chosen, others of its flow follow it there.
     pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
         if self.node.ports[out.index()].has_cp
             && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
@@ -250,7 +251,8 @@ impl AtNode<'_, '_> {
         *held = if joins { *held + frame } else { held.saturating_sub(frame) };
     }
 
-    /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of `out`.
+    /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of
+    /// `out`.
     pub fn came_in(&mut self, out: Local, q: usize, packet: &Packet) {
         if !self.node.machines[out.index()].watches {
             return;
@@ -293,8 +295,9 @@ impl AtNode<'_, '_> {
         points.iter().map(|point| point.demands().class_queues()).max().unwrap_or(2).max(2)
     }
 
-    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
-    /// that waits of them, and are charged to no account any more. None moves back, since no account has room for it.
+    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this
+    /// one, move with all that waits of them, and are charged to no account any more. None moves back, since
+    /// no account has room for it.
     pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
         self.apply_releases();
         let (first, second) =
@@ -316,8 +319,8 @@ impl AtNode<'_, '_> {
         self.report_sorted(port, class, &bytes);
     }
 
-    /// The packets of a class have been sorted again, and its queues are so long now. A machine that then asks for the same again
-    /// would never end, and is ignored.
+    /// The packets of a class have been sorted again, and its queues are so long now. A machine that then
+    /// asks for the same again would never end, and is ignored.
     fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
         let class = self.facts.layout.classes[class as usize];
         self.call_points(port, PortEvent::Resorted { class, queues });
@@ -369,8 +372,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The packets of some lists, one for each queue of a class, in the queues that they should wait in now, each flow's in its
-    /// order.
+    /// The packets of some lists, one for each queue of a class, in the queues that they should wait in now,
+    /// each flow's in its order.
     pub fn sorted(&mut self, port: Local, class: u8, lists: &[Fifo]) -> SmallVec<[Queue; 2]> {
         let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
         for &list in lists {
@@ -450,8 +453,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
-    /// would not understand it.
+    /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which
+    /// the neighbour's packets come in; hosts would not understand it.
     fn notify_upstream(&mut self, port: Local, ingress: Local, cn: CongestionNotification) {
         if !self.node.ports[ingress.index()].up || self.facts.ports[peer(self.id(ingress)).index()].at_host {
             return;
@@ -464,7 +467,8 @@ impl AtNode<'_, '_> {
         );
     }
 
-    /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets come in.
+    /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets
+    /// come in.
     fn send_filter(&mut self, ingress: Local, filter: FlowFilter) {
         if self.node.ports[ingress.index()].up {
             self.send_to_neighbour(ingress, u64::from(filter.bytes), Extra::Filter(filter));
@@ -483,7 +487,8 @@ impl AtNode<'_, '_> {
         self.try_transmit(port);
     }
 
-    /// A message of the neighbour downstream to the machines of an egress port has arrived, or was lost on the link.
+    /// A message of the neighbour downstream to the machines of an egress port has arrived, or was lost on
+    /// the link.
     pub fn neighbour_says(&mut self, port: Local, what: PortEvent<'_>, lost: bool) {
         if lost || !self.node.ports[port.index()].has_cp {
             return;

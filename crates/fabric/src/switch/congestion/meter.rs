@@ -5,7 +5,8 @@ use floodway_units::{Bytes, Time};
 
 use crate::link::arena::Fifo;
 
-/// The metered messages of a port. The bucket is kept as the instant at which it is full: exact in picoseconds.
+/// The metered messages of a port. The bucket is kept as the instant at which it is full: exact in
+/// picoseconds.
 #[derive(Debug)]
 pub(crate) struct MeterQueue {
     meter: Meter,

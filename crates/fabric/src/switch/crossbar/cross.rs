@@ -33,8 +33,8 @@ impl AtNode<'_, '_> {
         self.inputs().account(ingress.index(), out.index(), class as usize - 1)
     }
 
-    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing crosses, those that wait
-    /// at `out`, if a machine there watches inputs.
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing
+    /// crosses, those that wait at `out`, if a machine there watches inputs.
     pub fn voq_bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
         if class == 0 {
             return 0;
@@ -98,7 +98,8 @@ impl AtNode<'_, '_> {
         self.serve(port.index());
     }
 
-    /// Something has changed for one output. Where packets have crossed at this instant, all that changes in it is seen to together.
+    /// Something has changed for one output. Where packets have crossed at this instant, all that changes in
+    /// it is seen to together.
     fn serve(&mut self, output: usize) {
         if self.inputs().wake == self.now {
             self.inputs_mut().crossbar.touch(output);
@@ -171,7 +172,8 @@ impl AtNode<'_, '_> {
         self.inputs_mut().pairs = pairs;
     }
 
-    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes
+    /// take turns.
     fn next_across(&self, input: usize, output: usize) -> Option<usize> {
         let inputs = self.inputs();
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
@@ -185,8 +187,8 @@ impl AtNode<'_, '_> {
         })
     }
 
-    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of which those
-    /// behind the first take no more than half each.
+    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of
+    /// which those behind the first take no more than half each.
     fn has_room(&self, output: usize, queue: usize, frame: u64) -> bool {
         let inputs = self.inputs();
         let first = self.facts.layout.queue(Local::at(output)) + 1;
@@ -223,7 +225,8 @@ impl AtNode<'_, '_> {
         at
     }
 
-    /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.
+    /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should
+    /// wait in now.
     pub fn resort_inputs(&mut self, out: Local, class: u8) {
         let output = out.index();
         let first = (class as usize - 1) * self.facts.layout.subs;

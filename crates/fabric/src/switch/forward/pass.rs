@@ -36,8 +36,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Takes in a packet of the control class that does not go straight through: charged to no account, it passes the pipeline
-    /// as data does.
+    /// Takes in a packet of the control class that does not go straight through: charged to no account, it
+    /// passes the pipeline as data does.
     #[inline(never)]
     fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
         if self.node.switch.pipeline == 0 {
@@ -47,8 +47,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its account, and
-    /// `out` where it leaves.
+    /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its
+    /// account, and `out` where it leaves.
     #[inline(never)]
     fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
         let packet = self.run.packets[packet_ref];
@@ -88,7 +88,8 @@ impl AtNode<'_, '_> {
         self.enter_pipeline((out, q), packet_ref);
     }
 
-    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it causes no pause.
+    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it causes no
+    /// pause.
     fn isolate(
         &mut self,
         ingress: Local,
@@ -198,8 +199,9 @@ impl AtNode<'_, '_> {
 
     /// The queue that the packet joins; none if it must be dropped.
     ///
-    /// A packet from a queue that no pause holds may be one too many: where its ingress has nothing but headroom left it waits
-    /// in a queue that may lose it, if there is one, and what waits of its flow moves there.
+    /// A packet from a queue that no pause holds may be one too many: where its ingress has nothing but
+    /// headroom left it waits in a queue that may lose it, if there is one, and what waits of its flow moves
+    /// there.
     pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
         let q = self.preferred_queue(out, packet);
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
@@ -247,8 +249,8 @@ impl AtNode<'_, '_> {
         self.facts.layout.first_queue_of(packet.class, sub)
     }
 
-    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its packets are
-    /// charged to no account: its congestion point bounds it.
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its
+    /// packets are charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {
         self.node.ports.known(port.index()).may_lose(&self.facts.layout, q)
@@ -313,8 +315,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Sends a packet of the control class straight through a switch where the port has nothing else to do, and no switch of
-    /// the network has a pipeline; was it so?
+    /// Sends a packet of the control class straight through a switch where the port has nothing else to do,
+    /// and no switch of the network has a pipeline; was it so?
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {

@@ -49,8 +49,8 @@ impl AtNode<'_, '_> {
             self.run.out.started.push(self.id(port));
         }
         let next = self.run.traffic.next_start(self.facts.blueprint, source as usize);
-        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
-        // order of the starts.
+        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by
+        // the order of the starts.
         let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
         self.run.out.all_started = next != Some(self.now) || !listed;
         if let Some(at) = next {
@@ -58,7 +58,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Tries to transmit at the NICs of this node where flows have just started, unless more start at this instant.
+    /// Tries to transmit at the NICs of this node where flows have just started, unless more start at this
+    /// instant.
     pub fn try_transmit_started(&mut self) {
         if self.run.out.all_started {
             for i in 0..self.run.out.started.len() {
@@ -90,7 +91,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to look.
+    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to
+    /// look.
     pub fn begin(&mut self, begin: Begin) -> Option<Local> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);

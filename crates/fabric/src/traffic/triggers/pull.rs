@@ -12,7 +12,8 @@ impl AtNode<'_, '_> {
         self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
     }
 
-    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or later.
+    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or
+    /// later.
     #[inline]
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
@@ -61,7 +62,8 @@ impl AtNode<'_, '_> {
                 let spec = &self.facts.blueprint.workloads[workload as usize];
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
-                        // Its time is over; no flow waits for as many messages as the line rate would have allowed.
+                        // Its time is over; no flow waits for as many messages as the line rate would have
+                        // allowed.
                         let left = std::mem::take(left);
                         self.run.traffic.triggers.no_longer_wait(workload, left);
                     }

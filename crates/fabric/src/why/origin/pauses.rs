@@ -25,7 +25,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause has an origin.
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause has an
+    /// origin.
     pub(in crate::why) fn begin_stops(&self, trace: &mut Trace) {
         for id in (0..self.facts.ports.len() as u32).map(PortId) {
             for class in 0..self.facts.layout.classes.len() as u8 {
@@ -61,8 +62,8 @@ impl AtNode<'_, '_> {
         Source::Behind(port_class, otherwise.unwrap_or(Origin::Port(next)))
     }
 
-    /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what comes to a
-    /// relay can leave by one port only.
+    /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what
+    /// comes to a relay can leave by one port only.
     fn holds_most(&self, node: NodeRef<'_>, ingress: Local, class: u8) -> Option<Local> {
         if let Some(relay) = &node.switch.relay {
             return Some(relay.other(ingress));

@@ -65,8 +65,8 @@ impl World<'_> {
 }
 
 impl AtNode<'_, '_> {
-    /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before are off the NIC's
-    /// transmitter at `off`.
+    /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before
+    /// are off the NIC's transmitter at `off`.
     pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, off: u64) -> Sender {
         let half = &self.run.pairs.senders[slot as usize];
         let nic = self.id(half.nic);

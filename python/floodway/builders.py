@@ -96,8 +96,8 @@ __all__ = [
     "HotHosts",
     "HotSpot",
     "Hpcc",
-    "Hpcc2",
     "HpccPreset",
+    "HpccTopology",
     "Incast",
     "Ioq",
     "Irn",
@@ -230,42 +230,42 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class SemanticsKeys(Table):
-    """Points in which other simulators differ.
+    """Semantics in which other simulators differ.
 
     Attributes
     ----------
     release
-        When a packet's bytes leave the ingress account. Default: `end`.
+        Time at which a packet's bytes leave the ingress account. Default: `end`.
     ties
-        What orders events of one instant. Default: `hashed`.
+        Order of events at one instant. Default: `hashed`.
     starts
-        When flows start among the events of their instant, where ties go by scheduling order.
-        Default: `first`.
+        Place of flow starts among the events of their instant, where ties are in scheduling
+        order. Default: `first`.
     rounding
-        How a serialisation time is rounded. Default: `picosecond`.
+        Rounding of serialisation times. Default: `picosecond`.
     hash_seeds
         Seeds of the hashes `swing-ns3` and `hpcc-ns3`, one for each switch. Default: `none`.
     visit
-        The order in which routing visits neighbours, which orders equal-cost ports. Default:
-        `listed`.
+        Order in which routing visits neighbours; it determines the order of equal-cost ports.
+        Default: `listed`.
     repacing
-        What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+        Effect of a new rate on the packet that waits for its pacing time. Default: `moved`.
     rate_timers
-        What timers of a rate control make a NIC do, besides changing a rate. Default: `look`.
+        Effect of a rate control's timers on a NIC, besides a new rate. Default: `look`.
     acks
-        Where replies (ACK, NAK) queue. Default: `control`.
+        Queue of replies (ACK, NAK). Default: `control`.
     link_control
-        Where link control frames (PAUSE, credits) queue. Default: `first`.
+        Queue of link control frames (PAUSE, credits). Default: `first`.
     turns
-        Whose turn it is among the queue pairs of a NIC. Default: `ring`.
+        Order of turns among the queue pairs of a NIC. Default: `ring`.
     window
-        When a window lets a packet go. Default: `whole`.
+        Condition on which a window lets a packet be sent. Default: `whole`.
     base_rtt
-        What a base round-trip time counts. Default: `exact`.
+        Components of a base round-trip time. Default: `exact`.
     pacing
-        Whether rates hold packets back. Default: `on`.
+        Whether packets are paced at the rate. Default: `on`.
     draws
-        Where congestion points draw from. Default: `per-node`.
+        Random stream of congestion points. Default: `per-node`.
     """
 
     release: ReleaseKey | None = None
@@ -287,7 +287,7 @@ class SemanticsKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Explicit(Table):
-    """Parameters of a network that is listed.
+    """Parameters of a network whose nodes and links are listed.
 
     Attributes
     ----------
@@ -296,13 +296,13 @@ class Explicit(Table):
     switches
         Switches: names, ranges of names, or `{ name, tags }`. Default: none.
     rate
-        Rate of links that say none. No default.
+        Rate of links that have none of their own. No default.
     delay
-        Delay of links that say none. Not together with `length`.
+        Delay of links that have none of their own. Not together with `length`.
     length
-        Length of links that say none, at 5 us/km. Not together with `delay`.
+        Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     links
-        Links. The ports of a node are in their order. Default: none.
+        Links. The ports of a node have the order of its links. Default: none.
     """
 
     _tag: ClassVar[str | None] = "explicit"
@@ -332,12 +332,12 @@ class TaggedNode(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedLink(Table):
-    """A link, or several alike.
+    """A link, or several equal ones.
 
     Attributes
     ----------
     between
-        The nodes at its ends; a range of names stands for each of its nodes. No default.
+        The nodes at its ends; a range of names means each of its nodes. No default.
     name
         Its name. Default: after its ends.
     tags
@@ -349,7 +349,7 @@ class ListedLink(Table):
     length
         Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     count
-        How many, side by side, 1 at least. Default: 1.
+        Number of parallel links, 1 at least. Default: 1.
     """
 
     between: tuple[str, str]
@@ -368,7 +368,7 @@ class SingleSwitch(Table):
     Attributes
     ----------
     hosts
-        How many hosts, 1 at least. No default.
+        Number of hosts, 1 at least. No default.
     rate
         Rate of each link. No default.
     delay
@@ -377,7 +377,7 @@ class SingleSwitch(Table):
         Length of each link, at 5 us/km. Not together with `delay`; one of the two must be
         given.
     links_per_host
-        Links between each host and the switch, side by side, 1 at least. Default: 1.
+        Number of parallel links between each host and the switch, 1 at least. Default: 1.
     """
 
     _tag: ClassVar[str | None] = "single-switch"
@@ -395,19 +395,19 @@ class Chain(Table):
     Attributes
     ----------
     switches
-        How many switches, 1 at least. No default.
+        Number of switches, 1 at least. No default.
     hosts
         Hosts at each switch: a number, or a list with one for each. Default: 1.
     rate
-        Rate of links that say none. No default.
+        Rate of links that have none of their own. No default.
     delay
-        Delay of links that say none. Not together with `length`.
+        Delay of links that have none of their own. Not together with `length`.
     length
-        Length of links that say none, at 5 us/km. Not together with `delay`.
+        Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     host
-        Links between hosts and switches. Default: rate and delay of the whole.
+        Links between hosts and switches. Default: rate and delay of the topology.
     trunk
-        Links between switches. Default: rate and delay of the whole.
+        Links between switches. Default: rate and delay of the topology.
     """
 
     _tag: ClassVar[str | None] = "chain"
@@ -422,7 +422,7 @@ class Chain(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Hop(Table):
-    """Rate and delay of links; what is left out comes from the level above.
+    """Rate and delay of links; missing values are taken from the level above.
 
     Attributes
     ----------
@@ -451,13 +451,13 @@ class Dumbbell(Table):
     right
         Hosts at s2, 1 at least. No default.
     rate
-        Rate of links that say none. No default.
+        Rate of links that have none of their own. No default.
     delay
-        Delay of links that say none. Not together with `length`.
+        Delay of links that have none of their own. Not together with `length`.
     length
-        Length of links that say none, at 5 us/km. Not together with `delay`.
+        Length of links that have none of their own, at 5 us/km. Not together with `delay`.
     bottleneck
-        The link between the switches. Default: rate and delay of the whole.
+        The link between the switches. Default: rate and delay of the topology.
     """
 
     _tag: ClassVar[str | None] = "dumbbell"
@@ -476,25 +476,25 @@ class LeafSpine(Table):
     Attributes
     ----------
     spines
-        How many spines, 1 at least. No default.
+        Number of spines, 1 at least. No default.
     leaves
-        How many leaves, 1 at least. No default.
+        Number of leaves, 1 at least. No default.
     hosts
-        Hosts linked to each leaf, 1 at least. No default.
+        Number of hosts linked to each leaf, 1 at least. No default.
     rate
-        Rate of links whose tier says none. No default.
+        Rate of links whose tier has none of its own. No default.
     delay
-        Delay of links whose tier says none. Not together with `length`.
+        Delay of links whose tier has none of its own. Not together with `length`.
     length
-        Length of links whose tier says none, at 5 us/km. Not together with `delay`.
+        Length of links whose tier has none of its own, at 5 us/km. Not together with `delay`.
     host_leaf
-        Links between hosts and leaves. Default: rate and delay of the whole.
+        Links between hosts and leaves. Default: rate and delay of the topology.
     leaf_spine
-        Links between leaves and spines. Default: rate and delay of the whole.
+        Links between leaves and spines. Default: rate and delay of the topology.
     parallel
-        Links between each leaf and each spine, side by side, 1 at least. Default: 1.
+        Number of parallel links between each leaf and each spine, 1 at least. Default: 1.
     homes
-        Leaves to which each host is linked: so many leaves that follow one another share their
+        Number of leaves to which each host is linked: that many consecutive leaves share their
         hosts. It must divide `leaves`. Default: 1.
     """
 
@@ -522,31 +522,31 @@ class FatTree(Table):
         not given. Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-
         agg` and `hosts-per-tor` must be given.
     pods
-        How many pods, 1 at least. Default: k.
+        Number of pods, 1 at least. Default: k.
     tors_per_pod
-        `ToR` of each pod, 1 at least. Default: k/2.
+        Number of `ToR` of each pod, 1 at least. Default: k/2.
     aggs_per_pod
-        Aggregation switches of each pod, 1 at least. Default: k/2.
+        Number of aggregation switches of each pod, 1 at least. Default: k/2.
     cores_per_agg
-        Cores above each aggregation switch, 1 at least: there are `aggs-per-pod` times as many
-        cores. Default: k/2.
+        Number of cores above each aggregation switch, 1 at least; the total number of cores is
+        `aggs-per-pod` times this. Default: k/2.
     hosts_per_tor
-        Hosts linked to each `ToR`, 1 at least. Default: k/2.
+        Number of hosts linked to each `ToR`, 1 at least. Default: k/2.
     homes
-        `ToR` of its pod to which each host is linked: so many `ToR` that follow one another
+        Number of `ToR` of its pod to which each host is linked: that many consecutive `ToR`
         share their hosts. It must divide `tors-per-pod`. Default: 1.
     rate
-        Rate of links whose tier says none. No default.
+        Rate of links whose tier has none of its own. No default.
     delay
-        Delay of links whose tier says none. Not together with `length`.
+        Delay of links whose tier has none of its own. Not together with `length`.
     length
-        Length of links whose tier says none, at 5 us/km. Not together with `delay`.
+        Length of links whose tier has none of its own, at 5 us/km. Not together with `delay`.
     host_tor
-        Links between hosts and `ToR`. Default: rate and delay of the whole.
+        Links between hosts and `ToR`. Default: rate and delay of the topology.
     tor_agg
-        Links between `ToR` and aggregation. Default: rate and delay of the whole.
+        Links between `ToR` and aggregation switches. Default: rate and delay of the topology.
     agg_core
-        Links between aggregation and cores. Default: rate and delay of the whole.
+        Links between aggregation switches and cores. Default: rate and delay of the topology.
     """
 
     _tag: ClassVar[str | None] = "fat-tree"
@@ -580,11 +580,13 @@ class TwoDc(Table):
     fabric_b
         The fabric of B. Default: `fabric`.
     rate
-        Rate of links inside datacenters that say none. No default.
+        Rate of links inside datacenters that have none of their own. No default.
     delay
-        Delay of links inside datacenters that say none. Not together with `length`.
+        Delay of links inside datacenters that have none of their own. Not together with
+        `length`.
     length
-        Length of links inside datacenters that say none, at 5 us/km. Not together with `delay`.
+        Length of links inside datacenters that have none of their own, at 5 us/km. Not together
+        with `delay`.
     core_dci
         Links between the gateways of a fabric (the cores of a fat tree) and the DCI switch.
         Default: rate and delay of links inside datacenters.
@@ -614,7 +616,7 @@ class LongLink(Table):
     length
         Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     count
-        How many, side by side, 1 at least. Default: 1.
+        Number of parallel links, 1 at least. Default: 1.
     """
 
     rate: Rate
@@ -630,18 +632,19 @@ class MultiDc(Table):
     Attributes
     ----------
     sites
-        The sites: how many, from 2 to 1024, or a list of tables. No default.
+        The sites: their number, from 2 to 1024, or a list of tables. No default.
     long_links
-        Links between sites, all tagged `long-haul`, and `long-a-b` if they join the sites a and
+        Links between sites, all tagged `long-haul`, and `long-a-b` if they link the sites a and
         b. No default.
     fabric
         The fabric of sites that have none of their own. No default.
     rate
-        Rate of links inside sites that say none. No default.
+        Rate of links inside sites that have none of their own. No default.
     delay
-        Delay of links inside sites that say none. Not together with `length`.
+        Delay of links inside sites that have none of their own. Not together with `length`.
     length
-        Length of links inside sites that say none, at 5 us/km. Not together with `delay`.
+        Length of links inside sites that have none of their own, at 5 us/km. Not together with
+        `delay`.
     core_dci
         Links between the gateways of a fabric (the cores of a fat tree) and DCI switches.
         Default: rate and delay of links inside the site.
@@ -672,13 +675,13 @@ class SiteKeys(Table):
     fabric
         Its fabric. Default: that of `multi-dc`.
     rate
-        Rate of its links that say none. Default: that of `multi-dc`.
+        Rate of its links that have none of their own. Default: that of `multi-dc`.
     delay
-        Delay of its links that say none. Not together with `length`. Default: that of `multi-
-        dc`.
+        Delay of its links that have none of their own. Not together with `length`. Default:
+        that of `multi-dc`.
     length
-        Length of its links that say none, at 5 us/km. Not together with `delay`. Default: that
-        of `multi-dc`.
+        Length of its links that have none of their own, at 5 us/km. Not together with `delay`.
+        Default: that of `multi-dc`.
     core_dci
         Links between its gateways and its DCI switches. Default: those of `multi-dc`.
     """
@@ -693,22 +696,22 @@ class SiteKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedLong(Table):
-    """A long link, or several alike.
+    """A long link, or several equal ones.
 
     Attributes
     ----------
     between
         The names of the two sites.
     rate
-        Rate of each. No default.
+        Rate of each link. No default.
     delay
         Delay. Not together with `length`; one of the two must be given.
     length
         Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     count
-        How many, side by side, 1 at least. Default: 1.
+        Number of parallel links, 1 at least. Default: 1.
     tags
-        Tags beside `long-haul` and that of the pair of sites. Default: none.
+        Tags in addition to `long-haul` and that of the pair of sites. Default: none.
     """
 
     between: tuple[str, str]
@@ -721,32 +724,33 @@ class ListedLong(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LongTable(Table):
-    """Which sites are joined, by exactly one of `lengths`, `delays`, `ring` and `full-mesh`, and by what.
+    """The links between sites, by exactly one of `lengths`, `delays`, `ring` and `full-mesh`, and their
+    rates and numbers.
 
-    A matrix has a row and a column for each site, in their order; a long link is the same both ways, so that one half may be left blank (`""`, or 0), and where both are given they agree.
+    A matrix has a row and a column for each site, in their order. A long link is the same both ways, so one half of the matrix may be left blank (`""`, or 0). Where both halves are given they must be equal.
 
     Attributes
     ----------
     lengths
-        Lengths of long links, a matrix; blank where there is none. Default: none.
+        Lengths of long links, a matrix; blank where there is no link. Default: none.
     delays
-        Delays of long links, a matrix; blank where there is none. Default: none.
+        Delays of long links, a matrix; blank where there is no link. Default: none.
     ring
         Lengths or delays around a ring: from each site to the next one, from the last to the
-        first (of two sites there is one link); one value stands for all. Default: none.
+        first (two sites have one link); one value applies to all. Default: none.
     full_mesh
         Length or delay between any two sites. Default: none.
     rate
         Rate of long links that have none in `rates`. No default.
     rates
-        Rates of long links, a matrix; blank where `rate` holds. Default: none.
+        Rates of long links, a matrix; blank where `rate` applies. Default: none.
     count
-        How many side by side, where `counts` does not say. Default: 1.
+        Number of parallel links, where `counts` does not give it. Default: 1.
     counts
-        How many side by side, a matrix; 0 where there is no long link. Default: `count` of
+        Numbers of parallel links, a matrix; 0 where there is no long link. Default: `count` of
         each.
     tags
-        Tags beside `long-haul` and that of the pair of sites. Default: none.
+        Tags in addition to `long-haul` and that of the pair of sites. Default: none.
     """
 
     lengths: Sequence[Sequence[LengthOrBlank]] | None = None
@@ -761,21 +765,21 @@ class LongTable(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hpcc(Table):
+class HpccTopology(Table):
     """Parameters of a network in the HPCC simulator's topology file.
 
     Attributes
     ----------
     file
-        The file, from the scenario's folder; `${NAME}` stands for an environment variable. No
-        default.
+        The file, relative to the scenario's folder; `${NAME}` is replaced by an environment
+        variable. No default.
     error_rate
-        Probability from 0 to 1 that a frame of any kind is lost on a link, each way, where the
-        file says 0 of that link: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
+        Probability from 0 to 1 that a frame of any kind is lost on a link, each way, for links
+        with 0 in the file: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
     datacenters
-        How many hosts each datacenter has, in the order of their ids: `[16, 16]`. They have the
-        tags `dc-a`, `dc-b` and so on, by which results tell flows within a datacenter from
-        those between two. Default: one datacenter, without a tag.
+        Number of hosts of each datacenter, in the order of their ids: `[16, 16]`. They have the
+        tags `dc-a`, `dc-b` and so on, which results use to separate flows within a datacenter
+        from those between two. Default: one datacenter, without a tag.
     """
 
     _tag: ClassVar[str | None] = "hpcc"
@@ -786,24 +790,24 @@ class Hpcc(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Defaults(Table):
-    """What holds wherever no override says otherwise.
+    """Settings of all objects that no override changes.
 
     Attributes
     ----------
     flow_control
         Link flow control of the classes of data. Default: `pfc`.
     faults
-        What goes wrong on links, or at nodes. Default: nothing.
+        Faults of links or nodes. Default: nothing.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer
-        Admission to switches' buffers. Default: `static`.
+        Admission to switch buffers. Default: `static`.
     routing
         Routing among equal-cost ports. Default: `ecmp`.
     scheduler
         Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: when a CNP is sent. Default: as the rate control asks for.
+        At receivers: the rule for sending CNPs. Default: as the rate control asks for.
     rate_control
         At senders: the stack of rate and window controls, the lowest first. Default: `line-
         rate`.
@@ -814,8 +818,8 @@ class Defaults(Table):
     class_
         Class of flows. Default: 3.
     pipeline
-        From a packet's arrival at a switch to its place in the egress queue: of data, ACKs,
-        NAKs and CNPs alike. Default: 0.
+        Time from a packet's arrival at a switch to its place in the egress queue, for data,
+        ACKs, NAKs and CNPs alike. Default: 0.
     """
 
     flow_control: FlowControl | None = None
@@ -834,7 +838,7 @@ class Defaults(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Lossy(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "lossy"
 
@@ -848,9 +852,9 @@ class Pfc(Table):
     xoff
         XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its
         upstream: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = what the
-        port's static buffer leaves beside headroom and MTU - 1. Default: `"auto"` with a buffer
-        of the port's own whose size is given, else 320 KB. Source: IEEE 802.1Qbb leaves it
-        open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
+        port's static buffer leaves next to headroom and MTU - 1. Default: `"auto"` with a
+        buffer of the port's own whose size is given, else 320 KB. Source: IEEE 802.1Qbb leaves
+        it open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
         (floodway's choice).
     resume_offset
         XOFF - XON: resume this far below the threshold, in bytes from 0 up. Default: 2 MTU.
@@ -858,40 +862,40 @@ class Pfc(Table):
         KiB: at 0, as SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a
         RESUME.
     headroom
-        H, room for what arrives after the decision to pause: a size; `"auto"` for the formula,
-        with a shared pool one MTU more; or `{ delays }`. Source: what IEEE 802.1Qbb lets
-        arrive, term by term (see Sizing).
+        H, room for the bytes that arrive after the decision to pause: a size; `"auto"` for the
+        formula, with a shared pool one MTU more; or `{ delays }`. Source: what IEEE 802.1Qbb
+        lets arrive, term by term (see Sizing).
     pause
         How long a pause lasts. Default: as the run's wire format says, `"timer"` with
         `ethernet` and `"on-off"` with `hpcc-ns3` and `swing-ns3`. Source: IEEE 802.1Qbb
         (`timer`); the HPCC and SWING simulators (`on-off`).
     quanta
-        Pause time that each PAUSE names, in 512 bit times, from 1 to 65535 (`timer` mode). It
-        must be long enough for its refresh to arrive. Source: IEEE 802.1Qbb, the most that the
-        field of 16 bits holds.
+        Pause time of each PAUSE, in 512 bit times, from 1 to 65535 (`timer` mode). It must be
+        long enough for its refresh to arrive. Source: IEEE 802.1Qbb, the most that the field of
+        16 bits holds.
     pause_time
         How long each PAUSE lasts, in place of `quanta` (`timer` mode), above 0 and up to the
-        time of 65535 quanta; the frame names it in whole quanta, rounded up. Default: the time
-        of `quanta`. Source: ConWeave's simulator, `PAUSE_TIME`, which has 5 us.
+        time of 65535 quanta; the frame carries it in whole quanta, rounded up. Default: the
+        time of `quanta`. Source: ConWeave's simulator, `PAUSE_TIME`, which has 5 us.
     renewal
-        What renews a pause that has to last (`timer` mode). Source: IEEE 802.1Qbb leaves it
+        What refreshes a pause that must last (`timer` mode). Source: IEEE 802.1Qbb leaves it
         open; floodway's choice: what renews it in time.
     refresh
-        A PAUSE is renewed when this fraction of its time has gone (`timer` mode, `renewal =
+        Fraction of a PAUSE's time after which it is refreshed (`timer` mode, `renewal =
         "timer"`), between 0 and 1. Source: IEEE 802.1Qbb leaves it open; floodway's choice:
         half is usual.
     react
         The upstream stops this long after a PAUSE has arrived: a time from 0 up, or
-        `"ieee-802.3"` for what that allows at the link's rate (10G 67 quanta, 25G 80, 40G 118,
-        50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it. Source:
-        floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and
-        1.16 us at 400G.
+        `"ieee-802.3"` for the time that it allows at the link's rate (10G 67 quanta, 25G 80,
+        40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
+        Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G
+        and 1.16 us at 400G.
     trigger
         What makes a packet's arrival send a PAUSE. Source: the HPCC simulator's `switch-
         mmu.cc`, which asks for either condition.
     watchdog
         Ends a pause that lasts too long. Default: off. Source: makers of switches have one;
-        IEEE 802.1Qbb knows none.
+        IEEE 802.1Qbb defines none.
     """
 
     _tag: ClassVar[str | None] = "pfc"
@@ -935,13 +939,13 @@ class XoffParts(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HeadroomByDelays(Table):
-    """Headroom by the link's delay: so many times rate · delay, cut to whole bytes before it is
+    """Headroom as a multiple of rate · delay, which is rounded down to whole bytes before it is
     multiplied.
 
     Attributes
     ----------
     delays
-        How many times, from 0 up. Default: none, it must be given. Source: HPCC's simulator has
+        The multiple, from 0 up. Default: none, it must be given. Source: HPCC's simulator has
         3.
     """
 
@@ -950,16 +954,17 @@ class HeadroomByDelays(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Watchdog(Table):
-    """Ends a pause that lasts too long, as a broken neighbour can cause; one per egress port and class.
+    """Ends a pause that lasts too long, for example because of a faulty neighbour; one per egress port and
+    class.
 
-    It counts from the start of an unbroken pause (a refresh does not break it) and then gives the pause up: the queue may send, and PAUSE frames are ignored. That ends with a RESUME, or when no PAUSE has arrived for `restore`. In `on-off` mode nothing renews a pause, which lasts until a RESUME; so there only a RESUME ends it.
+    It measures from the start of an uninterrupted pause (a refresh does not interrupt it) and then overrides the pause: the queue may send, and PAUSE frames are ignored. This state ends with a RESUME, or when no PAUSE has arrived for `restore`. In `on-off` mode nothing refreshes a pause, which lasts until a RESUME; so there only a RESUME ends the state.
 
     Attributes
     ----------
     after
-        Longest pause that is borne, above 0. Source: makers of switches choose 100 to 200 ms.
+        Longest pause that is obeyed, above 0. Source: makers of switches choose 100 to 200 ms.
     action
-        What becomes of the queue then. Source: makers of switches offer both; floodway's choice
+        What happens to the queue then. Source: makers of switches offer both; floodway's choice
         is the one that frees the buffer.
     restore
         Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
@@ -978,31 +983,31 @@ class Bifrost(Table):
     Attributes
     ----------
     slot
-        T, the time between two grants: more than 1 us, less than the one-way delay, and a pause
-        that one frame can name (83 us at 400G). Source: Bifrost, section V.
+        T, the time between two grants: more than 1 us, less than the one-way delay, and at most
+        the longest pause of one frame (83 us at 400G). Source: Bifrost, section V.
     level
-        H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or
+        H, the target of bytes held and in flight: a size of at least Delta + 2·Rs·T, or
         `"auto"` = Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N +
-        1) MTU, but never below that least. Source: Bifrost's testbed has Delta + 3·Rs·T;
+        1) MTU, but never below that minimum. Source: Bifrost's testbed has Delta + 3·Rs·T;
         Theorem 1 needs Delta + 2·Rs·T.
     f_mode
         How virtual incoming bytes are counted. Source: floodway's choice: the paper's own count
-        does not see what leaks past a pause.
+        does not include what leaks past a pause.
     leak_period
-        k: leaked bytes are looked for each so many slots, 1 at least, for which the buffer sets
-        aside as many MTU. Source: Bifrost, section VI.
+        k: leaked bytes are checked every k slots, at least 1; the buffer reserves k MTU for
+        them. Source: Bifrost, section VI.
     half_mtu
-        Lengthen each pause by the time of half an MTU, the mean of what the upstream still
-        sends of the frame that it has begun. Source: floodway's choice: the paper does not, and
-        the ledger pays such bytes back.
+        Lengthen each pause by the time of half an MTU, the mean remainder of the frame that the
+        upstream has already started. Source: floodway's choice: the paper does not, and the
+        ledger pays such bytes back.
     react
-        The upstream stops this long after a pause has arrived: a time from 0 up to less than a
-        slot, or `"ieee-802.3"` for what that allows at the link's rate. Delta grows with it.
-        Source: floodway's choice: an ideal MAC; real ones as `pfc` says.
+        Time from the arrival of a pause until the upstream stops: from 0 up to less than a
+        slot, or `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows
+        with it. Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
     pause
-        How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the
-        run's wire format says. Source: Bifrost, Algorithm 1: its frames name a time, and
-        nothing else ends a pause.
+        How a pause ends: only `"timer"` is allowed. Default: `"timer"`, whatever the run's wire
+        format is. Source: Bifrost, Algorithm 1: its frames carry a time, and nothing else ends
+        a pause.
     """
 
     _tag: ClassVar[str | None] = "bifrost"
@@ -1025,14 +1030,14 @@ class Cbfc(Table):
         How credit is counted. Source: Bifrost, section VI-B, compares with CBFC-ideal, which
         has no limit of distance.
     period
-        P, the time between two credit messages, no less than a message takes on the wire.
-        Default: a tenth of the link's one-way delay, but 1 us at least and 10 us at most.
+        P, the time between two credit messages, at least the time of a message on the wire.
+        Default: a tenth of the link's one-way delay, but at least 1 us and at most 10 us.
         Source: floodway's choice: Bifrost's slot of 10 us on long links, for a fair comparison;
         1 us inside a datacenter.
     on_change
-        Also send a message as soon as the limit has grown by this much since the last one, 1
-        byte or more. Default: off, the period alone. Source: InfiniBand, 7.9, lets a receiver
-        send one whenever it is of use.
+        Also send a message as soon as the limit has grown by this much since the last one, at
+        least 1 byte. Default: off, the period alone. Source: InfiniBand, 7.9, allows a receiver
+        to send one whenever it is useful.
     """
 
     _tag: ClassVar[str | None] = "cbfc"
@@ -1048,8 +1053,8 @@ class Swing(Table):
     Attributes
     ----------
     form
-        Where the pauses are made that cross the link. Source: SWING, section 5.2: a relay
-        beside the switch.
+        Device that makes the pauses which cross the link. Source: SWING, section 5.2: a relay
+        next to the switch.
     cable
         One-way delay of the cable between relay and switch, above 0 (`form = "relay"`). Source:
         SWING's simulator, `link_relay.csv`.
@@ -1057,7 +1062,7 @@ class Swing(Table):
         Room beyond one bandwidth-delay product, as a share of it, from 0 up. Source: SWING,
         section 6.1: 41 MB for 40 MB.
     xoff
-        Bytes handed on at which the switch pauses (`form = "switch"`), at least one MTU.
+        Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.
         Source: SWING, section 6.1: the switch's port to the relay.
     resume_offset
         Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
@@ -1079,7 +1084,7 @@ class Swing(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Faults(Table):
-    """What goes wrong on a link, or at a node.
+    """Faults of a link or of a node.
 
     Attributes
     ----------
@@ -1087,20 +1092,21 @@ class Faults(Table):
         Probability that a frame is damaged: a number for all kinds, or `{ data, control, link-
         control }`. Default: 0.
     jitter
-        Up to this much is added to each frame's propagation; order is kept. Default: 0.
+        Maximum of the random delay that is added to each frame's propagation; order is kept.
+        Default: 0.
     down
-        When the link is down. Default: never.
+        Times at which the link is down. Default: never.
     detection
-        How long until the ends of the link know that it is down, or up again: until then they
-        send into a dead link, and what they send is lost. Default: 0.
+        Time until the ends of the link detect that it is down, or up again. Until then they
+        send into a dead link, and these packets are lost. Default: 0.
     convergence
-        How long from then until routes are computed anew, everywhere at once: until then
-        packets are sent to the port of the dead link, and are lost there. Default: 0.
+        Time from then until routes are computed again, everywhere at once. Until then packets
+        are sent to the port of the dead link, and are lost there. Default: 0.
     switchover
-        Other delays of the link from given instants on, as where protection switches to another
-        fibre; order is kept. Default: none.
+        Other delays of the link from given instants on, for example where protection switches
+        to another fibre; order is kept. Default: none.
     pause
-        A port that pauses what feeds it, whatever its buffer holds. Default: none.
+        A forced pause: a port pauses its upstream, whatever its buffer holds. Default: none.
     """
 
     error_rate: ErrorRate | None = None
@@ -1133,14 +1139,14 @@ class ErrorRates(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Period(Table):
-    """From one instant to another.
+    """A period from one instant to another.
 
     Attributes
     ----------
     from_
         The first instant.
     to
-        The first instant after it.
+        The first instant after the period.
     """
 
     from_: Time
@@ -1149,12 +1155,12 @@ class Period(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Switchover(Table):
-    """From an instant on a link has another delay.
+    """A new delay of a link from an instant on.
 
     Attributes
     ----------
     at
-        What is sent from then on takes that long.
+        The delay applies to frames sent from then on.
     delay
         The delay. Default: by `length`.
     length
@@ -1168,14 +1174,14 @@ class Switchover(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Pause(Table):
-    """A pause that a broken node sends.
+    """A pause that a faulty node sends.
 
     Attributes
     ----------
     from_
         First pause.
     class_
-        The class that stops. Default: 3.
+        The paused class. Default: 3.
     to
         Resume. Default: never.
     """
@@ -1187,27 +1193,28 @@ class Pause(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Red(Table):
-    """Parameters of RED: a row of published values, and what differs from it.
+    """Parameters of RED: a set of published values, and changes to it.
 
     Attributes
     ----------
     preset
-        The row of published values; what is given beside it wins. Source: floodway's choice:
-        HPCC's is the row that grows with the port's rate.
+        The set of published values; values given next to it take precedence. Source: floodway's
+        choice: HPCC's is the row that grows with the port's rate.
     kmin
-        Longest queue that marks nothing, in bytes. Default: the preset's. Source: the preset's.
+        Longest queue at which no packet is marked, in bytes. Default: the preset's. Source: the
+        preset's.
     kmax
-        Beyond this queue every packet is marked, in bytes; at least `kmin`. Default: the
+        Above this queue length every packet is marked, in bytes; at least `kmin`. Default: the
         preset's. Source: the preset's.
     pmax
         Probability of a mark at `kmax`, from 0 to 1. Default: the preset's. Source: the
         preset's.
     per
-        The rate, above 0, that the `kmin` and `kmax` given beside it are for: they grow with
-        the port's rate. Default: they hold for every port as they are. Source: HPCC's
-        simulations, whose thresholds are per 25G.
+        The port rate, above 0, for which the given `kmin` and `kmax` hold: they scale with the
+        port's rate. Default: they hold at every rate unchanged. Source: HPCC's simulations,
+        whose thresholds are per 25G.
     offset
-        Bytes of a queue that do not count: q is what lies beyond them, from 0 up. Source:
+        Bytes of a queue that do not count: q is the length beyond them, from 0 up. Source:
         floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B
         that each queue has for itself.
     at
@@ -1231,15 +1238,15 @@ class ProxyCnp(Table):
     Attributes
     ----------
     kmin
-        Longest queue that tells nobody, in bytes. Source: SWING's configurations of ECN.
+        Longest queue that causes no CNPs, in bytes. Source: SWING's configurations of ECN.
     kmax
-        Beyond this queue every packet is chosen, in bytes; at least `kmin`. Source: SWING's
-        configurations of ECN.
+        Above this queue length every packet is selected, in bytes; at least `kmin`. Source:
+        SWING's configurations of ECN.
     pmax
         Probability at `kmax`, from 0 to 1. Source: SWING's configurations of ECN.
     interval
-        N: the least time between two CNPs of a flow from here, from 0 up. Source: DCQCN's
-        paper, section 3.1.
+        N: the minimum time between two CNPs that this port sends for a flow, from 0 up. Source:
+        DCQCN's paper, section 3.1.
     """
 
     _tag: ClassVar[str | None] = "proxy-cnp"
@@ -1260,25 +1267,25 @@ class Mercury(Table):
         100 KB per 25G of the port's rate. Source: floodway's choice: the Kmin of HPCC's ECN;
         the paper gives none.
     period
-        T: after so long an undetermined queue looks again; above 0. Source: the paper,
-        parameter settings.
+        T: the time after which an undetermined queue is checked again; above 0. Source: the
+        paper, parameter settings.
     tolerance
-        By so many full packets what comes in during a pause may exceed what the link could
-        carry, from 0 up. Source: floodway's choice: one for each of the two inputs of the
-        paper's motivation; the paper has 0.
+        Number of full packets by which the bytes received during a pause may exceed what the
+        link could carry, from 0 up. Source: floodway's choice: one for each of the two inputs
+        of the paper's motivation; the paper has 0.
     base_rtt
         The round-trip time that windows cover: `"auto"` for that of each flow's own path,
         `"largest"` for the largest of all pairs of hosts, or a time for all; above 0. A time
-        that is too short for a long path starves it. Source: floodway's choice; the paper has
-        one fixed value, the largest of its topology, 12 us.
+        too short for a long path limits its throughput. Source: floodway's choice; the paper
+        has one fixed value, the largest of its topology, 12 us.
     cnp_interval
-        The least time between two CNPs of a flow from here, from 0 up; 0 tells of every packet.
-        Source: DCQCN's paper, section 3.1.
+        The minimum time between two CNPs that this port sends for a flow, from 0 up; 0 sends
+        one for every packet. Source: DCQCN's paper, section 3.1.
     flows
-        What is one flow. Source: the paper: the pair of addresses.
+        Which packets count as one flow. Source: the paper: the pair of addresses.
     most_flows
-        Most flows that the table of a queue holds, 1 at least. Source: floodway's choice; the
-        paper says that the table is small.
+        Maximum number of flows in the table of a queue, 1 at least. Source: floodway's choice;
+        the paper says that the table is small.
     """
 
     _tag: ClassVar[str | None] = "mercury"
@@ -1328,7 +1335,7 @@ class Pacc(Table):
     Attributes
     ----------
     period
-        Tp: from one settling of the table to the next, from 4 us to 1 s. Source: Mercury's
+        Tp: the time between two evaluations of the table, from 4 us to 1 s. Source: Mercury's
         paper, which names it as PACC's default.
     a
         a: gain of the distance of the queue from `qref`, from 0 up. Source: reconstruction;
@@ -1337,24 +1344,23 @@ class Pacc(Table):
         b: gain of the growth of the queue, from 0 up. Source: reconstruction; ratio of the
         gains as in Taheri et al., CoNEXT 2020.
     qref
-        Qref: the queue that the controller aims at, above 0; packets that join a longer one are
-        congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction: the Kmin
-        of HPCC's ECN.
+        Qref: the queue length that the controller aims at, above 0; packets that join a longer
+        queue are congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction:
+        the Kmin of HPCC's ECN.
     m
-        m: congested packets that one CNP stands for at most, 1 at least. Source:
-        reconstruction.
+        m: maximum number of congested packets per CNP, 1 at least. Source: reconstruction.
     nmax
-        Nmax: most CNPs that a queue allots in a period, before they are rounded up flow by
+        Nmax: maximum number of CNPs of a queue in a period, before they are rounded up flow by
         flow; 1 at least. Source: reconstruction.
     theta
         theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP;
         `"auto"` for 1/(2n) with n flows. Source: reconstruction.
     multi
-        Does a flow get each of its CNPs, 4 us apart, in place of one that stands for all?
+        Whether a flow gets each of its CNPs, 4 us apart, instead of one that represents all.
         Source: floodway's choice: one; DCQCN's sender would cut again at each.
     most_flows
-        Most flows of a period that the table of a queue holds, 1 at least. Source: floodway's
-        choice.
+        Maximum number of flows of a period in the table of a queue, 1 at least. Source:
+        floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "pacc"
@@ -1376,32 +1382,33 @@ class Rcm(Table):
     Attributes
     ----------
     equilibrium
-        Qeq: the length that queues are kept at, in bytes above 0. Source: floodway's choice: 20
-        % of the paper's queues of 100 KB, as QCN has of its buffer.
+        Qeq: the target length of queues, in bytes above 0. Source: floodway's choice: 20 % of
+        the paper's queues of 100 KB, as QCN has of its buffer.
     weight
-        wq: what the growth of a queue counts beside its length, from 0 to 64. Source: IEEE
+        wq: weight of the growth of a queue relative to its length, from 0 to 64. Source: IEEE
         802.1Qau; the paper gives none.
     remote_weight
-        w: what the degree of the neighbour downstream counts in the one that is sent upstream,
-        from 0 to 1. Source: floodway's choice: both alike; the paper gives none.
+        w: weight of the downstream neighbour's degree in the degree that is sent upstream, from
+        0 to 1. Source: floodway's choice: equal weights; the paper gives none.
     cam_depth
         M: entries of the memory of a port and class, from 1 to 255. Source: floodway's choice;
         the paper gives none. `floodway reproduce rcm` sweeps it.
     cam_hits
-        h: a flow is to blame that holds so many entries, from 1 to M. Default: a quarter of M,
-        1 at least. Source: floodway's choice: of the paper's five flows the burst has half of
-        the port and is found, and the others have an eighth each and are not, which by the
-        letter they were (h = 1); the paper speaks of relatively high rates.
+        h: number of entries that a harmful flow holds at least, from 1 to M. Default: a quarter
+        of M, 1 at least. Source: floodway's choice: of the paper's five flows the burst has
+        half of the port and is found, and the others have an eighth each and are not found,
+        although by the paper's wording (h = 1) they would be; the paper speaks of relatively
+        high rates.
     cam_interval
-        Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 %
-        either way. Source: floodway's choice: M of them are some 2 us at 100G, much less than
-        the paper's burst of 20 us.
+        Departing bytes between two samples of the memory, above 0; they vary by 15 % either
+        way. Source: floodway's choice: M of them are some 2 us at 100G, much less than the
+        paper's burst of 20 us.
     severe
-        The degree from which on others should take another way, from 1 to 63. Source:
+        The degree from which on other flows should take another path, from 1 to 63. Source:
         floodway's choice: half of the largest; the paper does not say.
     expire
-        So long a notification holds, and a flow of which nothing is seen is remembered; above
-        0. Source: floodway's choice.
+        How long a notification is valid, and how long a flow of which nothing is seen is kept;
+        above 0. Source: floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "rcm"
@@ -1422,43 +1429,44 @@ class Casl(Table):
     Attributes
     ----------
     kmin
-        Kmin: longest Ql + Qy that marks nothing, in bytes; Q1 is learnt between it and `kmax`.
-        Source: floodway's choice: half of what HPCC has at 50G, so that all of the ramp lies
-        within the class's queue.
+        Kmin: the largest Ql + Qy at which no packet is marked, in bytes; Q1 is learnt between
+        it and `kmax`. Source: floodway's choice: half of HPCC's value at 50G, so that the whole
+        ramp lies within the class's queue.
     kmax
-        Kmax: beyond this Ql + Qy every packet is marked, in bytes above 0; at least `kmin`.
+        Kmax: the Ql + Qy above which every packet is marked, in bytes above 0; at least `kmin`.
         Source: floodway's choice, as `kmin`.
     pmax
         Pmax: probability of a mark at `kmax`, from 0 to 1. Source: HPCC's simulations,
         `run.py`.
     gain
-        a: what a packet counts in its flow's average of marks, above 0, up to 1. Source:
+        a: weight of one packet in its flow's average of marks, above 0, up to 1. Source:
         floodway's choice; the paper gives none.
     label_above
-        `m_hi`: marks above which a flow is congested, from 0 to 1. Source: floodway's choice:
-        the probability of a mark at 250 KB, where Q1 starts.
+        `m_hi`: average of marks above which a flow is congested, from 0 to 1. Source:
+        floodway's choice: the probability of a mark at 250 KB, where Q1 starts.
     release_below
-        `m_lo`: marks below which it is so no longer, from 0 to `label-above`. Source:
-        floodway's choice: a fifth of `m_hi`.
+        `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-
+        above`. Source: floodway's choice: a fifth of `m_hi`.
     forget_after
-        A flow is forgotten so long after its last packet, above 0. Source: floodway's choice;
-        the paper gives none.
+        Time after a flow's last packet at which its state is deleted, above 0. Source:
+        floodway's choice; the paper gives none.
     threshold
-        Q1: "auto" to learn it from (Kmin + Kmax) / 2 on, or the bytes above 0 at which it
-        stays. Source: section 3.2, which learns it online.
+        Q1: "auto" to learn it, starting from (Kmin + Kmax) / 2, or a fixed number of bytes
+        above 0. Source: section 3.2, which learns it online.
     learn_every
         Period of learning, above 0. Source: floodway's choice; the paper gives none.
     misjudged_within
-        A label that is taken back within this time was wrong; above 0. Source: floodway's
+        A label that is taken back within this time counts as wrong; above 0. Source: floodway's
         choice; the paper gives none.
     misjudged_share
-        More wrong labels than this share of a period's raise Q1, from 0 to 1. Source:
+        Share of wrong labels in a period above which Q1 is raised, from 0 to 1. Source:
         floodway's choice; the paper gives none.
     raise_
-        By this factor, from 1 to 10. Source: floodway's choice; the paper gives none.
+        Factor by which Q1 is raised, from 1 to 10. Source: floodway's choice; the paper gives
+        none.
     lower
-        Where the switch has sent a PAUSE, Q1 is lowered by this factor, above 0, up to 1.
-        Source: floodway's choice; the paper gives none.
+        Factor by which Q1 is lowered if the switch has sent a PAUSE, above 0, up to 1. Source:
+        floodway's choice; the paper gives none.
     capacity
         Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the
         port's rate, 1.25 MB at 100G. Source: section 4: queues of 200 us, of which the lossy
@@ -1466,21 +1474,21 @@ class Casl(Table):
     adapt_every
         Period at which d is adapted, above 0. Source: floodway's choice; the paper gives none.
     drop_gain
-        What d gains in a period by a lossy queue of twice Q1, from 0 to 1. Source: floodway's
-        choice; the paper gives none.
+        Increase of d per period while the lossy queue is twice Q1, from 0 to 1. Source:
+        floodway's choice; the paper gives none.
     drop_most
-        The largest d, from 0 to 1; with 0 only a full queue drops. Source: floodway's choice;
-        the paper gives none.
+        The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's
+        choice; the paper gives none.
     floor
-        Share of the port that the lossy queue has while both have something to send, from 0 to
-        0.5. Source: floodway's choice: no flow stands still; with 0 the lossless queue goes
-        strictly first, as in section 3.2.
+        Share of the port's rate for the lossy queue while both queues have something to send,
+        from 0 to 0.5. Source: floodway's choice: no flow starves; with 0 the lossless queue has
+        strict priority, as in section 3.2.
     waiting
-        What becomes of the packets that a flow has in the lossless queue when it is labelled.
+        What happens to the packets that a flow has in the lossless queue when it is labelled.
         Source: floodway's choice; the paper does not say.
     inherit
-        Whether a flow that comes from a lossy queue is congested here, too. Source: floodway's
-        choice: labels hold at one port, where section 3.2 has them.
+        Whether a flow that arrives from a lossy queue is congested here, too. Source:
+        floodway's choice: labels apply at one port, as in section 3.2.
     """
 
     _tag: ClassVar[str | None] = "casl"
@@ -1513,27 +1521,28 @@ class Bfc(Table):
     Attributes
     ----------
     queues
-        Queues of flows, of each class at a port, from 1 to 63; one for first packets comes on
-        top. Source: Goyal et al., evaluation: 32 queues a port.
+        Queues of flows per class at a port, from 1 to 63, in addition to the one for first
+        packets. Source: Goyal et al., evaluation: 32 queues a port.
     flows
-        VFIDs: so many flows a port can tell apart, from 1 to 65536. Source: Goyal et al.: 16K.
+        VFIDs: the number of flows that a port can distinguish, from 1 to 65536. Source: Goyal
+        et al.: 16K.
     filter
         Size of the Bloom filter, from 1 to 128 bytes. Source: Goyal et al.: 128 bytes.
     hashes
         Bits of the filter for each flow, from 1 to 8. Source: Goyal et al.: 4 hash functions.
     hop_rtt
-        HRTT, above 0. Default: both delays of the link, its largest frame, and the frame of a
-        filter. Source: Goyal et al.: the round-trip time of the hop.
+        HRTT, above 0. Default: both delays of the link, its largest frame, and the filter
+        frame. Source: Goyal et al.: the round-trip time of the hop.
     interval
-        τ, from one filter to the next, longer than a filter's frame takes on the link. Default:
-        half of `hop-rtt`, or twice what that frame takes if that is longer. Source: Goyal et
-        al.: τ = HRTT / 2.
+        τ, the time from one filter to the next, longer than a filter frame takes on the link.
+        Default: half of `hop-rtt`, or twice the time of that frame if that is longer. Source:
+        Goyal et al.: τ = HRTT / 2.
     resumes
-        Flows of a queue that are resumed within `hop-rtt` at most, at least 1. Source: Goyal et
-        al.: two.
+        Maximum number of flows of a queue that are resumed within `hop-rtt`, at least 1.
+        Source: Goyal et al.: two.
     first_packets
-        A flow's first packet goes before the queues of flows; if not, it waits as the others
-        do. Source: Goyal et al.: a high-priority queue for first packets.
+        Whether a flow's first packet is served before the queues of flows; if not, it waits
+        like the others. Source: Goyal et al.: a high-priority queue for first packets.
     """
 
     _tag: ClassVar[str | None] = "bfc"
@@ -1559,7 +1568,7 @@ class ExpresspassCp(Table):
     queue
         Credits that may wait, at least 1. Source: section 3.1 and 6: 8 packets.
     burst
-        Credits that may leave at once after a silence, at least 1. Source: section 3.1: 2
+        Credits that may leave at once after an idle time, at least 1. Source: section 3.1: 2
         packets.
     """
 
@@ -1576,10 +1585,10 @@ class ThemisPnp(Table):
     Attributes
     ----------
     interval
-        How long after a CNP of a flow has left a marked packet makes the next one, from 0 up.
-        Source: the authors' simulator: 5 us.
+        The time after a flow's CNP has left from which a marked packet makes the next one, from
+        0 up. Source: the authors' simulator: 5 us.
     delay
-        From the packet to its CNP, from 0 up. Source: the authors' simulator: 2 us.
+        The time from the packet to its CNP, from 0 up. Source: the authors' simulator: 2 us.
     """
 
     _tag: ClassVar[str | None] = "themis-pnp"
@@ -1594,38 +1603,39 @@ class ThemisTrp(Table):
     Attributes
     ----------
     by
-        Whose CNPs are counted together: `flow` or `hosts`. Source: the authors' simulator: its
-        last version goes by the flow.
+        Which flows count their CNPs together: `flow` or `hosts`. Source: the authors'
+        simulator: its last version counts per flow.
     recovery
-        How long, above 0, after the last CNP of a flow its packets are no longer held back.
-        Source: the authors' simulator: 1 ms, the round trip over their long link.
+        Time, above 0, after the last CNP of a flow from which its packets are no longer slowed
+        down. Source: the authors' simulator: 1 ms, the round trip over their long link.
     fast
-        CNPs of a flow each of which adds a pass, 1 at least. Source: the authors' simulator:
-        11.
+        Number of CNPs of a flow of which each adds a pass, 1 at least. Source: the authors'
+        simulator: 11.
     slow
-        Each so many CNPs of a flow beyond the first add a pass, 1 at least. Source: the
-        authors' simulator: 20.
+        Number of CNPs of a flow, counted from the second on, that add another pass, 1 at least.
+        Source: the authors' simulator: 20.
     most
-        The most passes of a packet, 1 at least. Source: the authors' simulator: 401.
+        The maximum number of passes of a packet, 1 at least. Source: the authors' simulator:
+        401.
     latency
-        What a pass takes, above 0, while little is in the loop. Source: the authors' simulator:
+        Time of a pass, above 0, while the loop holds few bytes. Source: the authors' simulator:
         100 ns, the delay of the loop's link.
     rate
         Rate of the loop, above 0. Default: that of the port. Source: floodway's choice: the
         authors' loop, of 1.6 Tbit/s, serves four ports of 400 Gbit/s.
     kmin
-        The most in the loop, in bytes, that marks no packet. Default: what the loop sends in 8
-        us. Source: the authors' configuration: 1.6 MB at 1.6 Tbit/s.
+        The largest number of bytes in the loop at which no packet is marked. Default: the bytes
+        that the loop sends in 8 us. Source: the authors' configuration: 1.6 MB at 1.6 Tbit/s.
     kmax
-        With more than this in the loop, in bytes, each pass marks each packet; at least `kmin`.
-        Default: what the loop sends in 128 us. Source: the authors' configuration: 25.6 MB at
-        1.6 Tbit/s.
+        Above this number of bytes in the loop each pass marks each packet; at least `kmin`.
+        Default: the bytes that the loop sends in 128 us. Source: the authors' configuration:
+        25.6 MB at 1.6 Tbit/s.
     pmax
         Probability of a mark in a pass at `kmax`, from 0 to 1; with 0 passes below that mark
         nothing. Source: the authors' configuration: 0.2.
     queues
-        Queues of each class at the port, the first for flows that are not held back: from 2 to
-        255. All ports of the run have as many. Source: floodway's choice.
+        Queues of each class at the port, the first for flows that are not slowed down: from 2
+        to 255. All ports of the run have the same number. Source: floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "themis-trp"
@@ -1649,11 +1659,11 @@ class StaticBuffer(Table):
     Attributes
     ----------
     size
-        All that it holds, headroom included: a size above 0, or `"auto"` for what the flow
-        control needs. Source: the flow control's own formula.
+        Size of the buffer, headroom included: a size above 0, or `"auto"` for the bytes that
+        the flow control needs. Source: the flow control's own formula.
     crossing
-        Who is charged for the packet that crosses the flow control's threshold. Source:
-        floodway's choice: headroom is then what the formula says, without another MTU.
+        The account that the packet which crosses the flow control's threshold is charged to.
+        Source: floodway's choice: headroom is then exactly the formula, without another MTU.
     """
 
     _tag: ClassVar[str | None] = "static"
@@ -1668,12 +1678,12 @@ class SharedBuffer(Table):
     Attributes
     ----------
     pool
-        The pool alone, in bytes; reserves and headroom come on top. Not together with `total`.
-        Default: 10 MB, where `total` is not given. Source: SWING, section 6.1.
+        The pool alone, in bytes; reserves and headroom are added to it. Not together with
+        `total`. Default: 10 MB, where `total` is not given. Source: SWING, section 6.1.
     total
-        All memory of the switch, in bytes; reserves and headroom come out of it. Not together
-        with `pool`. Default: not given; the pool is. Source: the HPCC simulator's `switch-
-        mmu.cc`, which counts so.
+        All memory of the switch, in bytes; reserves and headroom are taken from it. Not
+        together with `pool`. Default: not given; the pool is. Source: the HPCC simulator's
+        `switch-mmu.cc`, which counts so.
     reserve
         R: bytes set aside for each (ingress port, class), from 0 up. Source: floodway's choice:
         nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
@@ -1682,19 +1692,20 @@ class SharedBuffer(Table):
         bytes: of the pool's, if its class is lossy; of `egress-pool`, whatever its class, where
         that is given. Source: ConWeave's simulator.
     egress_pool
-        What the egress queues of the switch share beside `egress-reserve` of each, in bytes: a
+        Bytes that the egress queues of the switch share beyond `egress-reserve` of each: a
         second account of the same packets, which then limits lossless classes, too. Default:
         none. Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each
         port.
     egress_reserve
-        What each egress queue has for itself beside `egress-pool`, in bytes from 0 up. Source:
-        floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049 B.
+        Bytes that each egress queue has for itself in addition to `egress-pool`, from 0 up.
+        Source: floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049
+        B.
     crossing
-        Who is charged for the packet that crosses the flow control's threshold. A lossy class
-        has none: there `"headroom"` drops a packet that finds the reserve full unless all of it
-        would fit into the pool, not only the part above the reserve. Source: floodway's choice:
-        a threshold then is what it says; `"headroom"` is that of the HPCC and SWING simulators,
-        lossy classes included.
+        The account that the packet which crosses the flow control's threshold is charged to. A
+        lossy class has no threshold: there `"headroom"` drops a packet that finds the reserve
+        full unless all of it would fit into the pool, not only the part above the reserve.
+        Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the
+        HPCC and SWING simulators, lossy classes included.
     """
 
     _tag: ClassVar[str | None] = "shared"
@@ -1714,15 +1725,15 @@ class Ioq(Table):
     Attributes
     ----------
     voq
-        Room of each virtual output queue, in bytes: one for each input, output and class, and
+        Size of each virtual output queue, in bytes: one for each input, output and class, and
         at least a frame. Source: RCM, section 4: each queue of the switch has 100 KB.
     output
-        Room of each output queue, in bytes: one for each output and class, and at least a
+        Size of each output queue, in bytes: one for each output and class, and at least a
         frame. Source: RCM, section 4.
     speed_up
-        How much faster than the switch's fastest link a packet crosses, from 1 to 16. Source:
-        floodway's choice, since RCM's paper does not say: with 2 every maximal matching carries
-        all admissible traffic (Dai and Prabhakar, 2000).
+        Speed of the crossbar relative to the switch's fastest link, from 1 to 16. Source:
+        floodway's choice, since RCM's paper does not specify it: with 2 every maximal matching
+        carries all admissible traffic (Dai and Prabhakar, 2000).
     """
 
     _tag: ClassVar[str | None] = "ioq"
@@ -1741,8 +1752,8 @@ class Ecmp(Table):
         How a flow is hashed. Source: floodway's choice: tiers that choose independently are the
         fair case.
     seed
-        Other choices with the same run seed: any whole number of 32 bits, which enters the
-        hashes `mix` and `shared`. Source: floodway's choice.
+        Seed for different path choices with the same run seed: any whole number of 32 bits,
+        which enters the hashes `mix` and `shared`. Source: floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "ecmp"
@@ -1752,7 +1763,7 @@ class Ecmp(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Spray(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "spray"
 
@@ -1764,11 +1775,11 @@ class Sar(Table):
     Attributes
     ----------
     seed
-        Other first ways with the same run seed: any whole number of 32 bits. Source: floodway's
-        choice.
+        Selects other initial paths with the same run seed: any whole number of 32 bits. Source:
+        floodway's choice.
     most_flows
-        Flows of which a switch remembers that they have moved, 1 at least. Source: floodway's
-        choice; the paper does not say.
+        Number of moved flows that a switch stores, 1 at least. Source: floodway's choice; the
+        paper does not say.
     """
 
     _tag: ClassVar[str | None] = "sar"
@@ -1778,14 +1789,14 @@ class Sar(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Strict(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "strict"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundRobin(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "round-robin"
 
@@ -1797,13 +1808,13 @@ class DeficitRoundRobin(Table):
     Attributes
     ----------
     quantum
-        Bytes a turn of a class of weight 1, above 0; times the largest weight 1 GiB at most.
+        Bytes per turn of a class of weight 1, above 0; times the largest weight, at most 1 GiB.
         Default: one MTU. Source: Shreedhar and Varghese: a quantum of the largest packet finds
         one that fits in each turn.
     weights
-        Weights by class, whole numbers from 1 up, as `{ 3 = 4, 5 = 1 }`. Default: 1 for each
-        class that is not named. Source: Shreedhar and Varghese: quanta in proportion to the
-        shares.
+        Weights by class, whole numbers of at least 1, as `{ 3 = 4, 5 = 1 }`. Default: 1 for
+        each class that is not listed. Source: Shreedhar and Varghese: quanta in proportion to
+        the shares.
     """
 
     _tag: ClassVar[str | None] = "deficit-round-robin"
@@ -1813,7 +1824,7 @@ class DeficitRoundRobin(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class NoNotification(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "none"
 
@@ -1825,8 +1836,8 @@ class DcqcnNp(Table):
     Attributes
     ----------
     cnp_interval
-        N: the least time between two CNPs of a flow; 0 answers every marked packet. Where a
-        rate control asks for CNPs and no notification is chosen, its own interval holds.
+        N: the minimum time between two CNPs of a flow; 0 sends a CNP for every marked packet.
+        Where a rate control needs CNPs and no notification is chosen, its own interval applies.
         Source: newer NICs, `min_time_between_cnps`; DCQCN's paper has 50 us.
     """
 
@@ -1841,9 +1852,9 @@ class TcdNp(Table):
     Attributes
     ----------
     cnp_interval
-        N: the least time between two CNPs of a flow that report the same mark; 0 answers every
-        marked packet. Where a rate control asks for CNPs and no notification is chosen, its own
-        interval holds. Source: the simulator's `configburst.txt`; DCQCN's paper.
+        N: the minimum time between two CNPs of a flow that report the same mark; 0 answers
+        every marked packet. Where a rate control asks for CNPs and no notification is chosen,
+        its own interval applies. Source: the simulator's `configburst.txt`; DCQCN's paper.
     """
 
     _tag: ClassVar[str | None] = "tcd"
@@ -1857,19 +1868,18 @@ class ExpresspassNp(Table):
     Attributes
     ----------
     initial_rate
-        alpha: a flow's first rate, as a part of the largest, above 0 and up to 1. Source:
+        alpha: a flow's first rate, as a fraction of the largest, above 0 and up to 1. Source:
         section 3.3: 1/2; 1/16 wastes fewer credits of short flows.
     w_init
-        How far a flow goes towards the largest rate in its first periods, from `w-min` to
-        `w-max`. Source: Algorithm 1: 1/2.
+        Initial w, the step towards the largest rate, from `w-min` to `w-max`. Source: Algorithm
+        1: 1/2.
     w_min
-        The least of it, above 0. Source: section 3.2: 0.01.
+        Minimum of w, above 0. Source: section 3.2: 0.01.
     w_max
-        The most of it, up to 1. Source: Algorithm 1: 0.5.
+        Maximum of w, up to 1. Source: Algorithm 1: 0.5.
     w_step
-        What that grows by from the second period of increase on, above 0 and up to 1. Default:
-        half of what is left to `w-max`. Source: Algorithm 1; the simulator of its authors has
-        0.05.
+        Increase of w from the second period of increase on, above 0 and up to 1. Default: half
+        of the distance to `w-max`. Source: Algorithm 1; the simulator of its authors has 0.05.
     target_loss
         The share of lost credits up to which the rate grows, from 0 to below 1. Source: section
         3.2: 10 %; the simulator of its authors has 0.125, falling.
@@ -1877,24 +1887,24 @@ class ExpresspassNp(Table):
         Whether the target is that share for a rate of 0, and falls to 0 for the largest rate.
         Source: false is Algorithm 1; true the simulator of its authors.
     exceed
-        Whether increases lead beyond the largest rate, by the target, so that credits get lost
+        Whether increases go beyond the largest rate, by the target, so that credits get lost
         where there is no other flow. Source: true is Algorithm 1; false the simulator of its
         authors.
     own_credits
-        Whether a rate is judged by the credits sent at it alone, which takes two round trips;
-        false counts those of which data told in the last round trip, most of which were sent at
-        the rate before. Source: floodway's, to tell what late feedback does; false is the
-        simulator of its authors.
+        Whether a rate is evaluated only by the credits sent at it, which takes two round trips;
+        false counts those that data reported in the last round trip, most of which were sent at
+        the previous rate. Source: floodway's choice, to show the effect of late feedback; false
+        is the simulator of its authors.
     measured
         Whether a decrease starts from the rate at which credits came through in the period, and
-        leads to no higher rate than before; false takes the rate of sending less the share
-        lost, as Algorithm 1 is written. Source: the simulator of its authors.
+        leads to no higher rate than before; false uses the sending rate minus the lost share,
+        as Algorithm 1 is written. Source: the simulator of its authors.
     jitter
-        By which part of itself an interval between credits may be shorter or longer, from 0 to
+        The fraction by which an interval between credits may be shorter or longer, from 0 to
         below 1. Source: the simulator of its authors, `min_jitter_` and `max_jitter_`.
     padding
-        The most bytes that a credit is longer than the smallest frame. Source: section 3.1:
-        credits of 84 to 92 bytes.
+        Maximum number of bytes by which a credit is longer than the smallest frame. Source:
+        section 3.1: credits of 84 to 92 bytes.
     """
 
     _tag: ClassVar[str | None] = "expresspass"
@@ -1919,7 +1929,7 @@ class LineRate(Table):
     Attributes
     ----------
     rate
-        Rate of wire bytes, above 0. Default: the NIC's rate, which is also the most. Source:
+        Rate of wire bytes, above 0. Default: the NIC's rate, which is also the maximum. Source:
         SWING, section 6.1: without congestion control a host sends at its line's rate.
     """
 
@@ -1934,12 +1944,12 @@ class StaticWindow(Table):
     Attributes
     ----------
     size
-        Payload bytes that may be in flight: a size of at least one full packet, `"auto"` for
-        the path's bandwidth-delay product, or `"largest"` for that of all pairs of hosts.
-        Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's
+        Maximum payload bytes in flight: a size of at least one full packet, `"auto"` for the
+        path's bandwidth-delay product, or `"largest"` for that of all pairs of hosts. Source:
+        HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's
         `GLOBAL_T`.
     variable
-        Whether that is the window at line rate, which shrinks with the rate that the other
+        Whether `size` is the window at line rate, which shrinks with the rate that the other
         layers allow. Source: HPCC, section 5.1: constant; true is its simulator's `VAR_WIN`.
     """
 
@@ -1950,31 +1960,31 @@ class StaticWindow(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Dcqcn(Table):
-    """Parameters of DCQCN: a row of published values, and what differs from it.
+    """Parameters of DCQCN: a preset of published values, and values that override it.
 
     Attributes
     ----------
     preset
-        The row of published values, which also chooses the machine; what is given beside it
-        wins. Source: floodway's choice: HPCC's is the row whose increments grow with the NIC's
-        rate.
+        The preset of published values, which also selects the state machine; parameters given
+        beside it override its values. Source: floodway's choice: HPCC's is the preset whose
+        increments grow with the NIC's rate.
     cnp
-        How the receiver tells of marks. Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet
+        How the receiver reports marks. Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet
         of its own.
     cnp_interval
-        Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
+        Minimum time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
         sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others. Source: Zhu
         et al., section 3.1; newer NICs, `min_time_between_cnps`.
     ue
-        What word of undetermined congestion does (UE, where ports have `tcd`). Default:
-        `"hold"`. Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
+        Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"hold"`.
+        Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
     losses_as_cnps
-        Losses that replies tell of count as CNPs, at most one in this time, above 0: CASL's
-        rate control. What a timer finds does not count. Default: `"off"`. Source: Zhu et al.,
+        Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate
+        control. Losses found by a timer do not count. Default: `"off"`. Source: Zhu et al.,
         whose network loses nothing; with CASL 50 us by floodway's choice.
     window
-        What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"`
-        in the others. Source: SWING's configurations; the paper and NICs have no window.
+        Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in
+        the others. Source: SWING's configurations; the paper and NICs have no window.
     g
         Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`,
         0.0048828 in `swing`. Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
@@ -1994,37 +2004,37 @@ class Dcqcn(Table):
         Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B). Source:
         Zhu et al., and its authors' ns-3 model.
     f
-        F: the stage at which fast recovery ends, from 0 up. Default: 5 in `paper`, 1 in the
+        F: the stage at which fast recovery ends, at least 0. Default: 5 in `paper`, 1 in the
         others. Source: Zhu et al.; NICs, `rpg_threshold`.
     rai
-        Additive step of Rt, from 0 up. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others;
-        in `hpcc` per 25G of the NIC's rate. Source: Zhu et al.; NVIDIA's page of DCQCN
+        Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the
+        others; in `hpcc` per 25G of the NIC's rate. Source: Zhu et al.; NVIDIA's page of DCQCN
         parameters; HPCC's `run.py`.
     rhai
-        Hyper step of Rt, from 0 up, which `paper` multiplies by the stages beyond F. Default:
-        200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
-        Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's
-        `run.py`.
+        Hyper increase step of Rt, at least 0, which `paper` multiplies by the stages beyond F.
+        Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's
+        rate. Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters;
+        HPCC's `run.py`.
     rmin
-        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
+        Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
         others. Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`,
-        which names none.
+        which defines none.
     check_offset
-        How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in
-        `paper`. Default: 0. Source: the HPCC simulator has 1 ns, so that α's period ends first.
+        Delay of the first check beyond `t-dec` after the first CNP, at least 0; not in `paper`.
+        Default: 0. Source: the HPCC simulator has 1 ns, so that α's period ends first.
     timers
-        When periods of α, checks and increase steps happen; not in `paper`. Default:
-        `"asleep"`. Source: floodway's choice: nothing is done where nothing can come of it.
+        When periods of α, checks and increase steps are processed; not in `paper`. Default:
+        `"asleep"`. Source: floodway's choice: no work is done where it would have no effect.
     means
-        What becomes of an odd bit of a mean of Rc and Rt. Default: `"up"`. Source: floodway's
+        How an odd bit of a mean of Rc and Rt is rounded. Default: `"up"`. Source: floodway's
         choice: a sender that has recovered is at line rate.
     clamp
-        Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default:
+        Whether every cut lowers Rt to Rc, and not only a cut that follows an increase. Default:
         true in `paper`, false in the others. Source: Zhu et al., section 3.1; NICs, "clamp
         target rate".
     min_decrease
-        Least factor of one cut, above 0, up to 1. Default: 0.5. Source: NICs, `rpg_min_dec_fac`
-        50.
+        Smallest factor of one cut, above 0, up to 1. Default: 0.5. Source: NICs,
+        `rpg_min_dec_fac` 50.
     rate_on_first_cnp
         Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
         Source: the HPCC simulator, `RateOnFirstCnp`; NICs, `rate_to_set_on_first_cnp`.
@@ -2057,18 +2067,18 @@ class Dcqcn(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Timely(Table):
-    """Parameters of TIMELY: a row of published values, and what differs from it.
+    """Parameters of TIMELY: a set of published values, and changes to it.
 
     Attributes
     ----------
     preset
-        The form of the algorithm, with its values; what is given beside it wins. Source:
-        floodway's choice: HPCC's simulator, with which others have compared.
+        The form of the algorithm, with its values; values given next to it take precedence.
+        Source: floodway's choice: HPCC's simulator, with which others have compared.
     ewma
         α: weight of the new difference of round-trip times, from 0 to 1. Default: 0.875.
         Source: HPCC's simulator, `TimelyAlpha`.
     beta
-        β: extent of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`. Source: Mittal et
+        β: strength of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`. Source: Mittal et
         al., section 5; Zhu et al., CONEXT 2016, section 4.
     t_low
         Round-trip time below which the rate only rises. Default: 50 us. Source: Mittal et al.,
@@ -2077,7 +2087,7 @@ class Timely(Table):
         Round-trip time above which the rate only falls, at least `t-low`. Default: 500 us.
         Source: Mittal et al., section 5; HPCC's simulator, `TimelyTHigh`.
     min_rtt
-        What differences are divided by to give the gradient, above 0. Default: 20 us. Source:
+        The divisor that turns differences into the gradient, above 0. Default: 20 us. Source:
         Mittal et al., section 5; HPCC's simulator, `TimelyMinRtt`.
     rai
         δ: step of an increase, from 0 up. Default: 10 Mbit/s per 10G of the NIC's rate. Source:
@@ -2089,13 +2099,13 @@ class Timely(Table):
         Increases in a row before the first hyper increase, from 0 up; not in `patched`.
         Default: 5. Source: Mittal et al., section 4; HPCC's simulator.
     rmin
-        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
+        Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
         `MIN_RATE`; also for `paper` and `patched`, which name none.
     segment
         Acknowledged payload bytes between updates, above 0; `paper` and `patched` only.
         Default: 16 KB. Source: Mittal et al., section 5.
     rtt_ref
-        Round-trip time at which patched flows settle, above 0; `patched` only. Default:
+        Round-trip time to which patched flows converge, above 0; `patched` only. Default:
         `t-low`. Source: Zhu et al., CONEXT 2016, section 4.
     """
 
@@ -2115,32 +2125,32 @@ class Timely(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hpcc2(Table):
-    """Parameters of HPCC: a row of published values, and what differs from it.
+class Hpcc(Table):
+    """Parameters of HPCC: a preset of published values, and values that override it.
 
     Attributes
     ----------
     preset
-        The form of the algorithm, with its values; what is given beside it wins. Source:
-        floodway's choice: the published algorithm.
+        The form of the algorithm, with its values; parameters given beside it override them.
+        Source: floodway's choice: the published algorithm.
     eta
-        η: the utilisation aimed at, above 0, up to 1. Default: 0.95. Source: Li et al., section
+        η: the target utilisation, above 0, up to 1. Default: 0.95. Source: Li et al., section
         5.1; its simulator, `U_TARGET`.
     max_stage
-        Additive steps between two multiplicative ones, from 0 up. Default: 5 in `paper`, 0 in
+        Additive steps between two multiplicative ones, at least 0. Default: 5 in `paper`, 0 in
         `simulator`. Source: Li et al., section 5.1; `MI_THRESH` of HPCC's `run.py`.
     wai
-        `W_AI`: bytes that each update adds to the window, from 0 up; `paper` only. Default:
+        `W_AI`: bytes that each update adds to the window, at least 0; `paper` only. Default:
         window · (1 - η) / `expected-flows`. Source: Li et al., section 3.3.
     expected_flows
-        N: flows that may share a link without the steps of all filling it, from 1; `paper`
-        only, where `wai` is not given. Default: 100. Source: Li et al., section 3.3; the number
-        is floodway's choice, near the step of section 5.1.
+        N: number of flows that may share a link before their additive steps fill it, at least
+        1; `paper` only, where `wai` is not given. Default: 100. Source: Li et al., section 3.3;
+        the number is floodway's choice, near the step of section 5.1.
     rai
-        What each update adds to the rate, from 0 up; `simulator` only. Default: 10 Mbit/s per
-        25G of the NIC's rate. Source: HPCC's `run.py`, `RATE_AI`.
+        Increase of the rate by each update, at least 0; `simulator` only. Default: 10 Mbit/s
+        per 25G of the NIC's rate. Source: HPCC's `run.py`, `RATE_AI`.
     rmin
-        Least rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in
+        Minimum rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in
         `simulator`. Source: HPCC's simulator, the class's default for `MinRate`; HPCC's
         `run.py`, `MIN_RATE`.
     base_rtt
@@ -2158,11 +2168,11 @@ class Hpcc2(Table):
         Whether the window shrinks with the rate; `simulator` only. Default: true. Source:
         HPCC's `run.py`, `VAR_WIN`.
     fast_react
-        Whether every ACK sets window and rate, and not only the one that makes a full update.
-        Default: true. Source: Li et al., section 3.2; HPCC's `run.py`, `FAST_REACT`.
+        Whether every ACK sets window and rate, and not only the ACK of a full update. Default:
+        true. Source: Li et al., section 3.2; HPCC's `run.py`, `FAST_REACT`.
     multi_rate
-        Whether each hop has a utilisation and a reference of its own, of which the least
-        counts; `simulator` only. Default: false. Source: HPCC's `run.py`, `MULTI_RATE`.
+        Whether each hop has its own utilisation and reference, of which the smallest applies;
+        `simulator` only. Default: false. Source: HPCC's `run.py`, `MULTI_RATE`.
     sample_feedback
         Whether ACKs between full updates leave out hops with an empty queue; `simulator` only.
         Default: false. Source: HPCC's `run.py`, `SAMPLE_FEEDBACK`.
@@ -2199,10 +2209,10 @@ class Dctcp(Table):
         Gain of α, from 0 to 1. Default: 1/16. Source: Alizadeh et al., section 3.1; HPCC's
         simulator, `EWMA_GAIN` 0.0625.
     rai
-        What a batch without congestion adds to the rate, from 0 up. Default: 615 Mbit/s, one
-        packet of 1000 bytes in 13 us. Source: HPCC's `run.py`, `DCTCP_RATE_AI`.
+        Increase of the rate after a batch without congestion, at least 0. Default: 615 Mbit/s,
+        one packet of 1000 bytes in 13 us. Source: HPCC's `run.py`, `DCTCP_RATE_AI`.
     rmin
-        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
+        Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
         `MIN_RATE`.
     """
 
@@ -2219,14 +2229,14 @@ class MercuryWindow(Table):
     Attributes
     ----------
     base_rtt
-        The round-trip time that the whole window covers at the NIC's rate: `"auto"` for that of
+        The round-trip time that the full window covers at the NIC's rate: `"auto"` for that of
         the flow's path, `"largest"` for the largest of all pairs of hosts, or a time; above 0.
         Source: floodway's choice; the paper has one fixed value, the largest of its topology,
         12 us.
     restore_after
-        Without a CNP for so long the window is whole again; only where no layer below makes
-        increase steps. Above 0. Source: floodway's choice: the time between increase steps of
-        NICs.
+        The full window is restored after this time without a CNP; only where no layer below
+        makes increase steps. Above 0. Source: floodway's choice: the time between increase
+        steps of NICs.
     """
 
     _tag: ClassVar[str | None] = "mercury"
@@ -2241,8 +2251,8 @@ class Expresspass(Table):
     Attributes
     ----------
     request_timeout
-        After how long without a credit, above 0, the request is sent again; credits that still
-        come that long after a stop are answered by another. Source: the simulator of its
+        Time without a credit, above 0, after which the request is sent again; credits that
+        still arrive that long after a stop trigger another stop. Source: the simulator of its
         authors, `retransmit_timeout_`.
     """
 
@@ -2260,33 +2270,33 @@ class Swift(Table):
         Packets that a round trip below the target adds to the window, above 0. Default: 1.
         Source: csg-htsim, `_ai`.
     beta
-        β: extent of a cut, from 0 to 1. Default: 0.8. Source: csg-htsim, `_beta`.
+        β: strength of a cut, from 0 to 1. Default: 0.8. Source: csg-htsim, `_beta`.
     max_mdf
-        Most that one cut takes off, above 0, up to 1. Default: 0.5. Source: csg-htsim,
-        `_max_mdf`.
+        Maximum fraction that one cut removes, above 0, up to 1. Default: 0.5. Source: csg-
+        htsim, `_max_mdf`.
     base_target
         Target of a path without switches, above 0. Default: the base round-trip time of the
         path. Source: Kumar et al., section 3.5; the default is floodway's choice, which holds
         for paths of any length. Their testbeds have 25 us (section 5.2).
     per_hop
-        ħ: what each switch on the way adds to the target, from 0 up. Default: 1 us. Source:
-        Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at 100
-        Gbit/s.
+        ħ: the amount that each switch on the path adds to the target, from 0 up. Default: 1 us.
+        Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at
+        100 Gbit/s.
     fs_range
-        Most that a small window adds to the target, from 0 up; 0 leaves flow scaling out.
+        Maximum that a small window adds to the target, from 0 up; 0 disables flow scaling.
         Default: five times `base-target`. Source: csg-htsim, `_fs_range`.
     fs_min_cwnd
-        Window, in packets, at which that is reached, above 0. Default: 0.1. Source: csg-htsim,
-        `_fs_min_cwnd`.
+        Window, in packets, at which that maximum is reached, above 0. Default: 0.1. Source:
+        csg-htsim, `_fs_min_cwnd`.
     fs_max_cwnd
         Window, in packets, from which nothing is added, above `fs-min-cwnd`. Default: 100.
         Source: csg-htsim, `_fs_max_cwnd`.
     min_cwnd
-        Least window in packets, above 0, up to 1. Default: 0.001. Source: Kumar et al., section
-        3.4.
+        Minimum window in packets, above 0, up to 1. Default: 0.001. Source: Kumar et al.,
+        section 3.4.
     max_cwnd
-        Largest window in packets, at least 1. Default: what the line rate sends in the longest
-        target. Source: floodway's choice.
+        Largest window in packets, at least 1. Default: the packets sent at line rate in the
+        longest target. Source: floodway's choice.
     initial_cwnd
         First window in packets, above 0. Default: the path's bandwidth-delay product. Source:
         floodway's choice; Kumar et al. name none (section 3.2).
@@ -2323,9 +2333,10 @@ class PowerTcp(Table):
         γ: weight of the new window, above 0, up to 1. Default: 0.9. Source: Addanki et al.,
         section 3.3.
     expected_flows
-        N: flows of a host that share its NIC, from 1, which give `beta`. Default: 10. Source:
-        Addanki et al., section 3.3, without a number; that of the authors' Linux module,
-        `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
+        N: flows of a host that share its NIC, from 1, which determine `beta`. Default: 10.
+        Source: Addanki et al., section 3.3, without a number; that of the authors' Linux
+        module, `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N
+        = 167.
     beta
         β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
         Source: Addanki et al., section 3.3.
@@ -2334,8 +2345,8 @@ class PowerTcp(Table):
         that of all pairs of hosts. Source: Addanki et al., section 3.3; `"largest"` is that of
         section 4.1, the default floodway's choice, for paths of very different length.
     rmin
-        Least rate, above 0; at most the NIC's. Default: 100 Mbit/s. Source: floodway's choice,
-        as in HPCC; the paper has none.
+        Minimum rate, above 0; at most the NIC's. Default: 100 Mbit/s. Source: floodway's
+        choice, as in HPCC; the paper has none.
     """
 
     _tag: ClassVar[str | None] = "powertcp"
@@ -2349,7 +2360,7 @@ class PowerTcp(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class NoReliability(Table):
-    """Nothing to choose."""
+    """No parameters."""
 
     _tag: ClassVar[str | None] = "none"
 
@@ -2361,25 +2372,25 @@ class GoBackN(Table):
     Attributes
     ----------
     ack_interval
-        Packets for which one ACK is sent, at least 1. Beyond a window it leaves a flow without
-        the ACK that would open it. Source: the HPCC simulator, `L2_ACK_INTERVAL`.
+        Number of packets per ACK, at least 1. If it exceeds a window, a flow never gets the ACK
+        that would open it. Source: the HPCC simulator, `L2_ACK_INTERVAL`.
     nack_interval
-        A NAK for the same packet is repeated after this time, from 0 up. Default: the longer of
+        Minimum time between two NAKs for the same packet, at least 0. Default: the longer of
         500 us and the base round-trip time. Source: the HPCC simulator has 500 us; floodway's
-        choice beyond that: a repeat before the answer can come sends the window twice.
+        choice beyond that: a repeat before the answer can arrive sends the window twice.
     timeout
         Time without an ACK that advances, after which the sender goes back, or `"off"`.
         Default: off where the whole path is lossless, else the longer of 4 ms and 4 base round-
         trip times. Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms;
         the HPCC and SWING simulators have none on lossless paths.
     duplicates
-        What the receiver answers to a packet that it has already. Source: InfiniBand C9-110: an
-        ACK; the HPCC simulator answers nothing.
+        The receiver's answer to a packet that it has already received. Source: InfiniBand
+        C9-110: an ACK; the HPCC simulator answers nothing.
     restart
-        What starts the timer anew, while something is outstanding. Source: floodway's choice:
-        an ACK that says nothing new does not hide a loss.
+        What restarts the timer while packets are outstanding. Source: floodway's choice: an ACK
+        without new information does not hide a loss.
     nak_marks
-        Whether a NAK tells of congestion, as the reply to a marked packet does. Source:
+        Whether a NAK reports congestion, as the reply to a marked packet does. Source:
         floodway's choice: a loss is not a mark; ConWeave's simulator sets the flag of a CNP.
     """
 
@@ -2399,34 +2410,34 @@ class Irn(Table):
     Attributes
     ----------
     form
-        Whose IRN it is. Source: floodway's choice: the paper's.
+        The published form of IRN. Source: floodway's choice: the paper's.
     preset
-        Where window and timeouts come from that are not given. Source: floodway's choice: as
+        How window and timeouts that are not given are derived. Source: floodway's choice: as
         published.
     window
-        Most that may be in flight: packets (110), bytes of payload ("110KB"), at least one
-        packet; `"auto"` for what fills the flow's own path, or `"largest"` for what fills the
-        longest. Default: `"largest"`; by `preset = "per-pair"` `"auto"`. Source: IRN, section
-        3.2: the BDP of the network's longest path.
+        Maximum in flight: packets (110), bytes of payload ("110KB"), at least one packet;
+        `"auto"` for what fills the flow's own path, or `"largest"` for what fills the longest.
+        Default: `"largest"`; with `preset = "per-pair"` `"auto"`. Source: IRN, section 3.2: the
+        BDP of the network's longest path.
     rto_low
         Time after which a packet counts as lost while few are in flight, or `"off"`; `"auto"`
         for the base round-trip time of the flow's own path, or `"largest"` for that of the
         longest. Default: off where the whole path is lossless; else 100 us, in SWING's form
-        `"largest"`; by `preset = "per-pair"` `"auto"`. Source: IRN, section 4.1; SWING, section
-        6.1.
+        `"largest"`; with `preset = "per-pair"` `"auto"`. Source: IRN, section 4.1; SWING,
+        section 6.1.
     rto_high
         Time after which a packet counts as lost while more are in flight, or `"off"`; `"auto"`
         for the base round-trip time of the flow's own path with all its queues full, or
         `"largest"` for the largest such time. Default: off where the whole path is lossless;
-        else 320 us, in SWING's form `"largest"`; by `preset = "per-pair"` `"auto"`. Source:
+        else 320 us, in SWING's form `"largest"`; with `preset = "per-pair"` `"auto"`. Source:
         IRN, section 4.1; SWING, section 6.1.
     low_packets
-        N: the short timeout holds while at most so many packets are in flight, from 0 up.
+        N: the short timeout applies while at most this many packets are in flight, at least 0.
         Source: IRN, section 4.1; SWING's and ConWeave's configurations.
     nack_interval
-        In ConWeave's form: a reply that reports the same block is repeated after this time,
-        from 0 up. Default: the longer of 500 us and the base round-trip time. Source:
-        ConWeave's simulator has 500 us; floodway's choice beyond that.
+        In ConWeave's form: minimum time between two replies that report the same block, at
+        least 0. Default: the longer of 500 us and the base round-trip time. Source: ConWeave's
+        simulator has 500 us; floodway's choice beyond that.
     """
 
     _tag: ClassVar[str | None] = "irn"
@@ -2441,12 +2452,12 @@ class Irn(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Override(Table):
-    """What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
+    """Settings of the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
 
     Attributes
     ----------
     name
-        Its name, by which `--set` finds it.
+        Its name, which `--set` uses.
     links
         These links, with the ports at both ends.
     switches
@@ -2468,17 +2479,17 @@ class Override(Table):
     flow_control
         Link flow control of the classes of data. Default: `pfc`.
     faults
-        What goes wrong on links, or at nodes. Default: nothing.
+        Faults of links or nodes. Default: nothing.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer
-        Admission to switches' buffers. Default: `static`.
+        Admission to switch buffers. Default: `static`.
     routing
         Routing among equal-cost ports. Default: `ecmp`.
     scheduler
         Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: when a CNP is sent. Default: as the rate control asks for.
+        At receivers: the rule for sending CNPs. Default: as the rate control asks for.
     rate_control
         At senders: the stack of rate and window controls, the lowest first. Default: `line-
         rate`.
@@ -2489,8 +2500,8 @@ class Override(Table):
     class_
         Class of flows. Default: 3.
     pipeline
-        From a packet's arrival at a switch to its place in the egress queue: of data, ACKs,
-        NAKs and CNPs alike. Default: 0.
+        Time from a packet's arrival at a switch to its place in the egress queue, for data,
+        ACKs, NAKs and CNPs alike. Default: 0.
     """
 
     name: str
@@ -2551,40 +2562,40 @@ class Workload(Table):
     Attributes
     ----------
     name
-        Its name; results keep it.
+        Its name, which results include.
     tags
-        Tags, by which overrides select its flows.
+        Tags, which overrides use to select its flows.
     class_
         Class of its flows. Default: as the overrides and defaults say, else 3.
     flows
-        Flows, one by one.
+        Flows, listed one by one.
     flow_list
         Flows listed in a file.
     poisson
         Poisson arrivals.
     burst
-        One flow of each sender, once or again and again.
+        One flow from each sender, once or repeatedly.
     permutation
         One flow of each host to another, so that each receives one.
     long_lived
         Flows without end.
     incast
-        Many flows to one receiver at one instant, drawn by the seed, once or again and again.
+        Many flows to one receiver at one instant, drawn by the seed, once or repeatedly.
     all_to_all
-        One flow of each host to each other one.
+        One flow from each host to every other host.
     micro_bursts
         Bursts of microseconds at line rate.
     perftest
-        Messages that follow each other as they complete, as perftest's.
+        Messages in a closed loop, as perftest sends them.
     start
-        When it begins. Default: 0.
+        Its start time. Default: 0.
     until
         No flow starts at this time or later. Default of Poisson arrivals: to the end of the
         run.
     measure
         Flows that start in this window are measured. Default: as at the top level.
     measured
-        Are its flows measured at all? Default: true.
+        Whether its flows are measured. Default: true.
     """
 
     name: str
@@ -2619,29 +2630,29 @@ class ListedFlow(Table):
     size
         Payload, or `"unbounded"` for a flow without end.
     id
-        What others of the list call it in `after`, unique. Default: nothing.
+        Its id, which other flows of the list use in `after`, unique. Default: nothing.
     after
         Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a",
-        "b"]`. Each must end at its sender (it is complete when its last byte arrives) or begin
-        there (when its last byte is acknowledged, or has left the NIC where nothing is
-        acknowledged). Default: none.
+        "b"]`. Each of them must end at the sender of this flow (it is complete when its last
+        byte arrives) or begin there (it is complete when its last byte is acknowledged, or has
+        left the NIC where there are no acknowledgements). Default: none.
     wait
-        It starts so long after the last of those flows: the time to compute in between.
-        Default: 0.
+        Time from the end of the last of those flows to the start of this one: the computation
+        in between. Default: 0.
     start
-        When it starts; not before, if it waits for others. Default: at the workload's `start`,
-        else 0.
+        Start time; the earliest one, if it waits for others. Default: at the workload's
+        `start`, else 0.
     class_
         Its class. Default: the workload's.
     source_port
-        As switches hash it. Default: drawn from the flow's id, 49152 to 65535.
+        Source port, as switches hash it. Default: drawn from the flow's id, 49152 to 65535.
     destination_port
-        As switches hash it. Default: 4791, RoCEv2's.
+        Destination port, as switches hash it. Default: 4791, RoCEv2's.
     path
-        The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links
+        The nodes on its data's path, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links
         to s2.
     ack_path
-        The nodes that its ACKs pass, from the receiver on.
+        The nodes on its ACKs' path, starting at the receiver.
     """
 
     from_: str
@@ -2660,23 +2671,24 @@ class ListedFlow(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FlowList(Table):
-    """A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's
+    """A file of flows: CSV, or Parquet where Python reads it, with floodway's columns or those of SWING's
     authors; or the flow file of an HPCC simulation.
 
     Attributes
     ----------
     file
-        Its path, from the scenario's folder; `${NAME}` stands for an environment variable.
+        Its path, relative to the scenario's folder; `${NAME}` is replaced by an environment
+        variable.
     format
-        How the file is written.
+        The format of the file.
     origin
-        The file's time at which the run begins: it is taken from all starts. Default: with
-        `format = "hpcc"` the scenario's `origin`, else 0.
+        The file's time at which the run begins: it is subtracted from all start times. Default:
+        with `format = "hpcc"` the scenario's `origin`, else 0.
     paths
-        With `format = "hpcc"`: a file that pins the paths of flows, a line each: `n source
-        destination source-port destination-port size | nodes of the data's path | nodes of the
-        ACKs' path`, where n counts the flows from 0 and nodes are ids. Default: none; switches
-        choose.
+        With `format = "hpcc"`: a file that pins the paths of flows, with one line for each: `n
+        source destination source-port destination-port size | nodes of the data's path | nodes
+        of the ACKs' path`, where n counts the flows from 0 and nodes are ids. Default: none;
+        switches choose.
     """
 
     file: str
@@ -2687,8 +2699,8 @@ class FlowList(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(Table):
-    """Poisson arrivals: an independent process at each sender, as HPCC's traffic generator and those of
-    most papers have it.
+    """Poisson arrivals: an independent process at each sender, as in HPCC's traffic generator and those of
+    most papers.
 
     Attributes
     ----------
@@ -2702,23 +2714,23 @@ class Poisson(Table):
     from_
         Hosts that send. Default: all.
     to
-        Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` says
-        otherwise, never the sender itself. Default: all.
+        Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` is set,
+        never the sender itself. Default: all.
     hot_spot
         A share of the flows goes to hot hosts. Not together with `inter-dc` or `groups`.
         Default: none are hot.
     inter_dc
-        Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's,
-        drawn uniformly of all of them; the other flows go to hosts of its own. Datacenters are
-        the tags `dc-*` of hosts. The load counts all flows. Not together with `hot-spot` or
-        `groups`. Default: datacenters make no difference.
+        Probability, from 0 to 1, that a flow goes to a host of another datacenter than its
+        sender's, drawn uniformly from all of them; the other flows go to hosts of the sender's
+        datacenter. Datacenters are the tags `dc-*` of hosts. The load counts all flows. Not
+        together with `hot-spot` or `groups`. Default: datacenters make no difference.
     groups
-        So many groups of hosts, from 1 up: senders and receivers are dealt out to them in the
-        order of their numbers, as many to each as to any other, and every flow stays in its
-        sender's group. `groups = 12` of a fat tree with 12 pods are its pods. Not together with
-        `hot-spot` or `inter-dc`. Default: all hosts are one group.
+        Number of groups of hosts, 1 at least: senders and receivers are divided into this many
+        groups of equal size, in the order of their numbers, and every flow stays in its
+        sender's group. With `groups = 12`, the groups of a fat tree with 12 pods are its pods.
+        Not together with `hot-spot` or `inter-dc`. Default: all hosts are one group.
     accounting
-        Which bytes count as offered. Default: `payload`.
+        Bytes that count as offered. Default: `payload`.
     """
 
     sizes: Sizes
@@ -2739,8 +2751,8 @@ class SizesFile(Table):
     Attributes
     ----------
     file
-        The file, from the scenario's folder: lines of bytes and cumulative percent; `#` begins
-        a comment.
+        The file, relative to the scenario's folder: lines of bytes and cumulative percent; `#`
+        begins a comment.
     """
 
     file: str
@@ -2748,7 +2760,7 @@ class SizesFile(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedSize(Table):
-    """Every flow of the same size.
+    """The same size for every flow.
 
     Attributes
     ----------
@@ -2761,8 +2773,9 @@ class FixedSize(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HotSpot(Table):
-    """A share of the flows goes to a few hot hosts, the others go where they would without: RCM's
-    experiment, whose numbers are the defaults.
+    """A share of the flows goes to a few hot hosts; the destinations of the other flows do not change.
+
+    This is RCM's experiment, whose numbers are the defaults.
 
     Attributes
     ----------
@@ -2770,7 +2783,7 @@ class HotSpot(Table):
         Probability of a flow to a hot host, from 0 to 1. Default: 0.15.
     hosts
         The hot hosts: a number is the fraction of `to` that is hot, above 0 and up to 1,
-        rounded to whole hosts and drawn by the seed; a selector names them. Default: 0.125.
+        rounded to whole hosts and drawn by the seed; a selector selects them. Default: 0.125.
     """
 
     share: float | None = None
@@ -2779,23 +2792,24 @@ class HotSpot(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Burst(Table):
-    """Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
+    """Each sender sends one flow: the i-th sender to the i-th receiver; after the last receiver, the count
+    starts again at the first.
 
     Attributes
     ----------
     to
-        Hosts that receive; one of them makes an incast.
+        Hosts that receive; a single one gives an incast.
     size
         Payload of each flow.
     from_
         Hosts that send. Default: all.
     every
-        Again after this time, until the workload's `until`. Not together with `back-to-back`.
-        Default: once.
+        Time between two flows of a sender, until the workload's `until`. Not together with
+        `back-to-back`. Default: once.
     back_to_back
-        Again as soon as the last byte of the sender's flow before has left its NIC, until the
-        workload's `until`: a sender that is never idle, whose flows all begin anew. Default:
-        false.
+        A new flow as soon as the last byte of the sender's flow before has left its NIC, until
+        the workload's `until`: the sender is never idle, and each flow starts in its initial
+        state. Default: false.
     """
 
     to: Selector
@@ -2807,8 +2821,9 @@ class Burst(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Permutation(Table):
-    """Each host sends one flow, and receives one, of a partner drawn by the seed: with flows as long as
-    the run the classic test of a fabric's bisection.
+    """Each host sends one flow to a partner drawn by the seed, and receives one.
+
+    With flows as long as the run, this is the classic test of a fabric's bisection bandwidth.
 
     Attributes
     ----------
@@ -2817,8 +2832,8 @@ class Permutation(Table):
     of
         The hosts. Default: all.
     every
-        Again after this time with partners drawn anew, until the workload's `until`. Default:
-        once.
+        Time between two permutations, each with new partners, until the workload's `until`.
+        Default: once.
     """
 
     size: FlowSize
@@ -2828,7 +2843,8 @@ class Permutation(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LongLived(Table):
-    """Flows without end: the i-th sender to the i-th receiver, and so on around.
+    """Flows without end: the i-th sender to the i-th receiver; after the last receiver, the count starts
+    again at the first.
 
     Attributes
     ----------
@@ -2844,8 +2860,8 @@ class LongLived(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Incast(Table):
-    """Again and again, senders drawn by the seed send one flow each to one receiver, all at the same
-    instant, as the workers of a partition-aggregate job do.
+    """At regular times, senders drawn by the seed send one flow each to one receiver, all at the same
+    instant, like the workers of a partition-aggregate job.
 
     HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such incasts at 2 % of the capacity to its
     background traffic.
@@ -2853,23 +2869,23 @@ class Incast(Table):
     Attributes
     ----------
     to
-        Hosts of which one receives, drawn anew each time.
+        Hosts from which the receiver is drawn, anew each time.
     size
         Payload of each flow.
     from_
-        Hosts of which the senders are drawn, all different, never the receiver itself. Default:
-        all.
+        Hosts from which the senders are drawn, all different, never the receiver itself.
+        Default: all.
     fan_in
-        How many send at once, from 1 on. Default: all of `from`.
+        Number of simultaneous senders, 1 at least. Default: all of `from`.
     every
-        Again after this time, until the workload's `until`. Not together with `load`. Default:
-        once.
+        Time between two incasts, until the workload's `until`. Not together with `load`.
+        Default: once.
     load
-        Offered payload over the capacity of `of`, above 0: incasts follow each other by the
-        time that makes it so. Not together with `every`. Default: as `every` says.
+        Offered payload over the capacity of `of`, above 0; the time between incasts follows
+        from it. Not together with `every`. Default: as `every` says.
     of
-        Links whose summed rate is the capacity that `load` is of, in the direction from senders
-        to receivers; or `"hosts"`: the NICs of `from`. Default: `"hosts"`.
+        Links whose summed rate is the capacity for `load`, in the direction from senders to
+        receivers; or `"hosts"`: the NICs of `from`. Default: `"hosts"`.
     """
 
     to: Selector
@@ -2883,10 +2899,11 @@ class Incast(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class AllToAll(Table):
-    """Each host sends one flow to each other host, all at once: the traffic of the collective operation of
-    this name.
+    """Each host sends one flow to every other host, all at once: the traffic of the collective operation
+    of this name.
 
-    A host begins with the one after it and goes around, so that no receiver is first for two senders.
+    A host begins with the host after it and continues around, so that no receiver is the first one of
+    two senders.
 
     Attributes
     ----------
@@ -2895,7 +2912,7 @@ class AllToAll(Table):
     of
         The hosts. Default: all.
     every
-        Again after this time, until the workload's `until`. Default: once.
+        Time between two rounds, until the workload's `until`. Default: once.
     """
 
     size: Size
@@ -2905,31 +2922,31 @@ class AllToAll(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MicroBursts(Table):
-    """Each sender sends at line rate for `length`, and again after a while: the i-th of them to the i-th
-    receiver, and so on around.
+    """Each sender sends bursts at line rate for `length`.
 
-    RCM's experiments hit an incast with such a burst of 20 us.
+    The i-th sender sends to the i-th receiver; after the last receiver, the count starts again at the
+    first. RCM's experiments disturb an incast with such a burst of 20 us.
 
     Attributes
     ----------
     to
         Hosts that receive.
     length
-        How long a burst occupies the sender's NIC. It is one flow of the largest payload whose
-        packets, headers and gaps included, leave within this time: 231 packets of 1000 B in 20
-        us at 100G. Shorter than `every`.
+        Time for which a burst occupies the sender's NIC. A burst is one flow of the largest
+        payload whose packets, headers and gaps included, leave within this time: 231 packets of
+        1000 B in 20 us at 100G. Shorter than `every`.
     from_
         Hosts that send. Default: all.
     every
-        From one burst of a sender to its next, until the workload's `until`. Default: one burst
-        each, at the workload's `start`.
+        Time from one burst of a sender to its next, until the workload's `until`. Default: one
+        burst each, at the workload's `start`.
     spacing
-        Is `every` the time between two bursts, or its mean? Default: `fixed`.
+        Whether `every` is the time between two bursts, or its mean. Default: `fixed`.
     rate
-        Rate by which the size of a burst is computed, at most the sender's. Default: that of
+        Rate from which the size of a burst is computed, at most the sender's. Default: that of
         the sender's NIC, of the slowest one where it has several.
     synchronised
-        Do all senders burst at the same instants, the first one at the workload's `start`?
+        Whether all senders burst at the same instants, the first one at the workload's `start`.
         Default: false, each sender's first burst comes at a time within the first `every` that
         the seed draws.
     """
@@ -2948,30 +2965,31 @@ class Perftest(Table):
     """Messages that follow each other as they complete, as perftest's programs post them; every message is
     a flow of the results.
 
-    Each pair has queue pairs of its own for all its messages, whatever `qp` says.
+    Each pair has its own queue pairs for all its messages, whatever the value of `qp`.
 
     Attributes
     ----------
     test
-        What is measured.
+        The measured quantity.
     to
-        Hosts that run the server: the i-th client's is the i-th of them, and so on around.
+        Hosts that run the server. The server of the i-th client is the i-th host; after the
+        last host, the count starts again at the first.
     from_
         Hosts that run the client. Default: all.
     size
         Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as
         perftest's.
     queue_depth
-        Of `write-bw`: messages that each queue pair keeps outstanding, from 1 (perftest's
-        `--tx-depth`). Default: 128.
+        Of `write-bw`: outstanding messages of each queue pair, 1 at least (perftest's `--tx-
+        depth`). Default: 128.
     iterations
-        Messages of each queue pair, each way, from 1; of `write-lat` from 4, since it leaves
-        out the two longest of the times between them. Default: 5000 of `write-bw`, 1000 of
-        `write-lat`, as perftest's.
+        Messages of each queue pair, each way, 1 at least; of `write-lat` 4 at least, because it
+        leaves out the two longest of the times between them. Default: 5000 of `write-bw`, 1000
+        of `write-lat`, as perftest's.
     qps
-        Of `write-bw`: queue pairs of each pair of hosts, from 1. Default: 1.
+        Of `write-bw`: number of queue pairs of each pair of hosts, 1 at least. Default: 1.
     bidirectional
-        Of `write-bw`: does the server send as much as the client? Default: false.
+        Of `write-bw`: whether the server sends as much as the client. Default: false.
     """
 
     test: Test
@@ -2986,12 +3004,12 @@ class Perftest(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureWindow(Table):
-    """From one instant to another.
+    """A window from one instant to another.
 
     Attributes
     ----------
     to
-        The first instant after it.
+        The first instant after the window.
     from_
         The first instant. Default: 0.
     """
@@ -3002,7 +3020,7 @@ class MeasureWindow(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordKeys(Table):
-    """What is kept beyond the tables of flows and counters.
+    """Records in addition to the tables of flows and counters.
 
     Attributes
     ----------
@@ -3010,28 +3028,28 @@ class RecordKeys(Table):
         Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of
         100 us or more.
     busiest
-        How many egress ports more, the busiest. Default: 8.
+        Number of additional egress ports, the busiest. Default: 8.
     buckets
-        At most this many buckets of a series: of links that are watched by name; of the busiest
-        others, 100. Default: 1000.
+        Maximum number of buckets of a series, for links that are watched by name; for the
+        busiest others, 100. Default: 1000.
     pauses
-        Whether each pause and resume is kept as it is received, in the table `pauses`: of ten
-        million at most; how many more there were is in the run's verdicts. Default: false.
+        Whether each pause and resume is kept as it is received, in the table `pauses`, up to
+        ten million rows; the run's verdicts have the number of further ones. Default: false.
     signals
         Whether congestion feedback is kept, in the table `signals`: each mark, CNP and CN of a
-        port's congestion points, and each change of the state that they say a queue is in; of
-        ten million rows at most, and how many more there were is in the run's verdicts.
-        Default: false.
+        port's congestion points, and each change of the state that they assign to a queue; up
+        to ten million rows, and the run's verdicts have the number of further ones. Default:
+        false.
     allowances
-        Whose allowances are kept, in the table `allowances`: the pacing rate and the window of
-        a flow's sender, each time that they change; of ten million rows at most, as above.
-        `true` for all flows, or their workloads: by name or tag, as `flows` of overrides.
-        Default: nobody's.
+        Flows whose allowances are kept, in the table `allowances`: the pacing rate and the
+        window of a flow's sender, at each change; up to ten million rows, as above. `true` for
+        all flows, or their workloads: by name or tag, as `flows` of overrides. Default: no
+        flows.
     shares
-        What each flow has of some links, in the table `shares`: the bytes that each port of
-        them sends of it, by buckets of time. Default: not kept.
+        Bytes of each flow on some links, in the table `shares`: the bytes that each port of
+        these links sends of each flow, by buckets of time. Default: not kept.
     queue_histogram
-        How long the queues of every switch's port were at regular instants, in the table
+        Queue lengths of every switch's ports at regular instants, in the table
         `queue_histogram`. Default: not kept.
     capture
         Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
@@ -3050,15 +3068,15 @@ class RecordKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareKeys(Table):
-    """Links whose flows are told apart. Data counts, in bytes on the wire, when it starts.
+    """Links whose bytes are kept per flow. Data counts, in bytes on the wire, when it starts.
 
     Attributes
     ----------
     links
         The links, both ways.
     bucket
-        Width of a bucket of time, above 0. Of ten million rows at most; how many more there
-        were is in the run's verdicts. Default: 1 us.
+        Width of a bucket of time, above 0. Up to ten million rows; the run's verdicts have the
+        number of further ones. Default: 1 us.
     """
 
     links: Selector
@@ -3067,23 +3085,23 @@ class ShareKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HistogramKeys(Table):
-    """When, and how finely, the queues of switches are looked at: at `from`, `from` + `every`, and so on
-    to `to`, each as it was before what changed at that very instant.
+    """Instants and resolution of the samples of switch queues: at `from`, `from` + `every`, and so on to
+    `to`, each before the changes of that very instant.
 
-    What waits counts, of all classes; the packet on the wire does not.
+    Waiting packets of all classes count; the packet on the wire does not.
 
     Attributes
     ----------
     from_
         The first instant. Default: 0.
     to
-        No instant is later; a run that ends before has those until its end. Default: the end of
-        the run.
+        The last instant at most; a run that ends before has the instants until its end.
+        Default: the end of the run.
     every
-        From one instant to the next, above 0. Default: 100 ns.
+        Time from one instant to the next, above 0. Default: 100 ns.
     bin
-        Width of a bin, from 64 B up: the i-th one counts the instants that found i to i + 1
-        widths waiting. Default: 1 KB.
+        Width of a bin, from 64 B up: the i-th bin counts the instants at which i to i + 1
+        widths waited. Default: 1 KB.
     """
 
     from_: Time | None = None
@@ -3094,18 +3112,18 @@ class HistogramKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureKeys(Table):
-    """Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and
-    802.1Qbb give it.
+    """Frames that are kept as a file for Wireshark: the frames on links, in the bytes that RoCEv2 and
+    802.1Qbb define.
 
     Attributes
     ----------
     links
         Links whose frames are kept, both ways, each when its first bit is sent.
     packets
-        At most so many frames, the first ones of the run, from 1 to 1,000,000; how many more
-        there were is told. Default: 100,000.
+        Maximum number of frames, the first ones of the run, from 1 to 1,000,000; the number of
+        further ones is reported. Default: 100,000.
     bytes
-        At most so many bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of
+        Maximum number of bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of
         packets that are cut, Wireshark shows the headers, but calls them malformed.
     """
 
@@ -3116,16 +3134,16 @@ class CaptureKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class EngineKeys(Table):
-    """How a run is computed. It changes nothing of what is kept.
+    """Settings of the computation. They do not change the records.
 
     Attributes
     ----------
     threads
         Threads of a run, from 1 up; never more than there are nodes, and fewer where links are
-        so short that they would only wait for one another (`--force-threads` uses them
-        nevertheless). `--threads` wins, and `floodway compare` uses one unless `--threads` is
-        given. Default: one a core where links are long enough and there is enough to be sent,
-        else one.
+        so short that threads would mostly wait for one another (`--force-threads` uses them
+        nevertheless). `--threads` takes precedence, and `floodway compare` uses one unless
+        `--threads` is given. Default: one a core where links are long enough and there is
+        enough to be sent, else one.
     """
 
     threads: int | None = None
@@ -3162,22 +3180,22 @@ Size: TypeAlias = str
 Time: TypeAlias = str
 
 
-#: Which bytes count as offered.
-#: - 'payload': Those of flows, as traffic generators count.
-#: - 'wire': Those on the link, headers and gaps included, without acknowledgements.
+#: Bytes that count as offered.
+#: - 'payload': The payload of flows, as traffic generators count.
+#: - 'wire': The bytes on the link, headers and gaps included, without acknowledgements.
 Accounting: TypeAlias = "Literal['payload', 'wire']"
 
 
-#: Where replies (ACK, NAK) queue.
-#: - 'control': In the control class: first everywhere, never paused, charged to no buffer.
-#: - 'data-class': In switches with the data of their flow's class, at hosts before all data, in one
-#:   queue; a pause of the first one's class stops them.
-#: - 'data-class-unpaused': As `data-class`, but no pause stops them at hosts.
+#: Queue of replies (ACK, NAK).
+#: - 'control': In the control class: served first everywhere, never paused, charged to no buffer.
+#: - 'data-class': In switches with the data of their flow's class; at hosts in one queue before all
+#:   data. At hosts, a pause of the class of the first reply stops the queue.
+#: - 'data-class-unpaused': As `data-class`, but no pause stops replies at hosts.
 AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
 
 
-#: What a watchdog does with the queue of a pause that it gives up.
-#: - 'drop': Discards what waits in it and what comes. Source: makers of switches.
+#: What a watchdog does with the queue of a pause that it overrides.
+#: - 'drop': Discards the packets that wait in it and those that arrive. Source: makers of switches.
 #: - 'ignore': Sends it. Source: makers of switches.
 Action: TypeAlias = "Literal['drop', 'ignore']"
 
@@ -3186,25 +3204,25 @@ Action: TypeAlias = "Literal['drop', 'ignore']"
 AllowanceKeys: TypeAlias = "bool | Selector"
 
 
-#: What a base round-trip time counts.
-#: - 'exact': Propagation, pipelines, crossbars, and store and forward of a full packet there and of
-#:   its ACK back.
-#: - 'one-way': Twice the propagation, and store and forward of a full packet there.
+#: Components of a base round-trip time.
+#: - 'exact': Propagation, pipelines, crossbars, and store-and-forward of a full packet to the
+#:   receiver and of its ACK back.
+#: - 'one-way': Twice the propagation, and store-and-forward of a full packet to the receiver.
 #: - 'payload': Twice the propagation, and the whole nanoseconds of a full packet's payload at each
-#:   link there.
+#:   link to the receiver.
 BaseRttKey: TypeAlias = "Literal['exact', 'one-way', 'payload']"
 
 
 BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
 
 
-#: What becomes of packets that wait in the lossless queue when their flow is labelled.
-#: - 'moves': They move to the lossy queue at once, in their order, and those that it has no room
-#:   for are dropped. Source: floodway's choice: the only way in which a label helps while its flow
-#:   goes on sending.
-#: - 'stays': They stay, and so do those behind them: the flow changes its queue when it has none
-#:   left in the lossless one. Source: the rule by which flows go from one class to another
-#:   unsorted.
+#: What happens to packets that wait in the lossless queue when their flow is labelled.
+#: - 'moves': They move to the lossy queue at once, in their order; those that do not fit there are
+#:   dropped. Source: floodway's choice: the only rule with which a label helps while its flow
+#:   continues to send.
+#: - 'stays': They stay, and so do the packets behind them: the flow changes its queue when none is
+#:   left in the lossless one. Source: the rule by which flows move from one class to another
+#:   without sorting.
 CaslWaiting: TypeAlias = "Literal['moves', 'stays']"
 
 
@@ -3212,7 +3230,7 @@ CaslWaiting: TypeAlias = "Literal['moves', 'stays']"
 Class: TypeAlias = "int"
 
 
-#: How the receiver tells of marks.
+#: How the receiver reports marks.
 #: - 'packet': By a frame of the control class, at most one per flow and `cnp-interval`. Source: Zhu
 #:   et al., section 3.1.
 #: - 'ack-flag': By a flag that each ACK copies from its packet's mark, without an interval. Source:
@@ -3226,7 +3244,7 @@ CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd'
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
 
 
-#: Who is charged for the packet that crosses the flow control's threshold.
+#: The account that the packet which crosses the flow control's threshold is charged to.
 #: - 'shared': The shared part, which then exceeds the threshold by one byte less than a frame at
 #:   most. Source: floodway's choice.
 #: - 'headroom': The headroom, whole; it then needs one frame more. Source: the HPCC and SWING
@@ -3236,48 +3254,49 @@ CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[Congest
 Crossing: TypeAlias = "Literal['shared', 'headroom', 'pool']"
 
 
-#: How a site's long links end in it.
-#: - 'shared': In one DCI switch of the site.
-#: - 'per-link': Each in a DCI switch of its own, which is linked to all gateways of the site.
+#: The DCI switches at which a site's long links end.
+#: - 'shared': One DCI switch of the site for all.
+#: - 'per-link': A separate DCI switch for each, which is linked to all gateways of the site.
 Dci: TypeAlias = "Literal['shared', 'per-link']"
 
 
-#: What becomes of an odd bit where Rc rises to the mean of Rc and Rt.
+#: How an odd bit is rounded where Rc rises to the mean of Rc and Rt.
 #: - 'up': The mean is rounded up, so that Rt is reached. Source: floodway's choice.
-#: - 'halves': Each half is rounded down, so that Rc stays a bit or two short of Rt for ever.
-#:   Source: the HPCC simulator.
+#: - 'halves': Each half is rounded down, so that Rc stays a bit or two below Rt forever. Source:
+#:   the HPCC simulator.
 DcqcnMeans: TypeAlias = "Literal['up', 'halves']"
 
 
-#: A row of published values, and the machine that they are for.
-#: - 'paper': The paper's machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors'
-#:   ns-3 model.
-#: - 'mellanox': The NICs' machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
-#: - 'hpcc': The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate.
-#:   Source: `dcqcn` of HPCC's `run.py`.
-#: - 'swing': The NICs' machine as SWING's simulations set it, with their variable window. Source:
-#:   SWING's configurations.
+#: A preset of published values, and the state machine that it belongs to.
+#: - 'paper': The paper's state machine and values. Source: Zhu et al., SIGCOMM 2015, and its
+#:   authors' ns-3 model.
+#: - 'mellanox': The NICs' state machine with their defaults. Source: NVIDIA's page of DCQCN
+#:   parameters.
+#: - 'hpcc': The NICs' state machine with the values of HPCC's simulations: increments grow with the
+#:   NIC's rate. Source: `dcqcn` of HPCC's `run.py`.
+#: - 'swing': The NICs' state machine with the values of SWING's simulations, including their
+#:   variable window. Source: SWING's configurations.
 DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
 
 
-#: When the timers of the NICs' machine do their work.
-#: - 'asleep': Where something may come of it. At one instant a CNP comes first, then alpha, the
-#:   check, the increase step. Source: floodway's choice.
+#: When the timers of the NICs' state machine are processed.
+#: - 'asleep': Only where they may have an effect. At one instant a CNP is processed first, then
+#:   alpha, the check, the increase step. Source: floodway's choice.
 #: - 'ticking': Each at every period from the first CNP on, as an event that sets the next one: of
-#:   those that fall on one instant the one that was set first comes first, so that an increase step
-#:   precedes a check. With `ties = "scheduling-order"` that holds among all events: a check
-#:   precedes what was scheduled less than `t-dec` before. Source: the HPCC simulator.
+#:   the timers of one instant, the one that was set first is processed first, so that an increase
+#:   step precedes a check. With `ties = "scheduling-order"` that applies to all events: a check
+#:   precedes events that were scheduled less than `t-dec` before. Source: the HPCC simulator.
 DcqcnTimers: TypeAlias = "Literal['asleep', 'ticking']"
 
 
-#: What word of undetermined congestion (UE) does to the rate.
-#: - 'hold': Rc and alpha stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang
-#:   et al., SIGCOMM 2021.
-#: - 'ignore': Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+#: Effect of undetermined congestion (UE) on the rate.
+#: - 'hold': Rc and alpha keep their values, Rt = Rc, and increase steps and stages restart. Source:
+#:   Zhang et al., SIGCOMM 2021.
+#: - 'ignore': No effect. Source: the `DCQCN-TCD` simulator without its rate adjustment.
 DcqcnUe: TypeAlias = "Literal['hold', 'ignore']"
 
 
-#: Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
+#: Limit of the payload bytes in flight under DCQCN. A window of constant size is a separate layer.
 #: - 'none': No limit. Source: Zhu et al., and NICs.
 #: - 'variable-bdp': The path's bandwidth-delay product times Rc over the NIC's rate. Source: HPCC's
 #:   `_vwin` variants; SWING's configurations.
@@ -3293,15 +3312,15 @@ DistanceList: TypeAlias = "Distance | Sequence[Distance]"
 DoubleOrAuto: TypeAlias = "Literal['auto'] | float"
 
 
-#: Where congestion points draw from.
-#: - 'per-node': Each node from a stream of its own.
+#: Random stream of congestion points.
+#: - 'per-node': Each node draws from its own stream.
 #: - 'hpcc-ns3': As in HPCC's simulator (one thread only): each draw of the run is the first one of
-#:   the next stream of ns-3's generator; each pause frame takes one, too, and replies among data
-#:   are drawn for.
+#:   the next stream of ns-3's generator. Each pause frame also uses one stream, and a draw is made
+#:   for each reply among data.
 #: - 'conweave-ns3': As in ConWeave's simulator: each switch draws from a stream of ns-3's
 #:   generator, the same one for all.
-#: - 'swing-ns3': As in SWING's simulator: each switch draws from a stream of ns-3's generator of
-#:   its own, in their order.
+#: - 'swing-ns3': As in SWING's simulator: each switch draws from its own stream of ns-3's
+#:   generator, numbered in the order of switches.
 DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3', 'conweave-ns3', 'swing-ns3']"
 
 
@@ -3309,15 +3328,15 @@ ErrorRate: TypeAlias = "float | ErrorRates"
 
 
 #: How virtual incoming bytes (F) are counted.
-#: - 'ledger': The sum of the grants that have not come due: leaks and idle upstreams do not distort
+#: - 'ledger': The sum of the grants that are not yet due: leaks and idle upstreams do not distort
 #:   it. Source: Bifrost, section IV, its "history of pause decisions".
 #: - 'measured': F - r + c, clamped. Source: Bifrost, Algorithm 1, line 15.
 FMode: TypeAlias = "Literal['ledger', 'measured']"
 
 
-#: What is inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree,
-#: the spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2 (the
-#: right one) of a dumbbell, the switches tagged `gateway` of an explicit network.
+#: The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat
+#: tree, the spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2
+#: (the right one) of a dumbbell, the switches tagged `gateway` of an explicit network.
 FabricKind: TypeAlias = "FatTree | LeafSpine | SingleSwitch | Chain | Dumbbell | Explicit"
 
 
@@ -3332,43 +3351,44 @@ FlowControlParams: TypeAlias = (
 FlowSize: TypeAlias = "Literal['unbounded'] | Size"
 
 
-#: Which headers packets carry.
+#: Headers of packets.
 #: - 'ethernet': RoCEv2 over Ethernet, with FCS, preamble and gap.
-#: - 'hpcc-ns3': As the HPCC ns-3 simulator charges: payload + 48, ACK 60, PFC 43.
-#: - 'swing-ns3': As the ns-3 simulator of SWING's authors charges: payload + 52, ACK 52, PFC 24.
+#: - 'hpcc-ns3': The sizes of the HPCC ns-3 simulator: payload + 48, ACK 60, PFC 43.
+#: - 'swing-ns3': The sizes of the ns-3 simulator of SWING's authors: payload + 52, ACK 52, PFC 24.
 Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
 
 
 #: The answer to a duplicate.
-#: - 'ack': An ACK that tells what is expected. Source: InfiniBand C9-110.
-#: - 'silent': None. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
+#: - 'ack': An ACK with the expected number. Source: InfiniBand C9-110.
+#: - 'silent': No answer. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
 GoBackNDuplicates: TypeAlias = "Literal['ack', 'silent']"
 
 
-#: What starts the timer anew.
-#: - 'advance': An ACK that advances, and the first packet after all were acknowledged. Source:
+#: What restarts the timer.
+#: - 'advance': An ACK that advances, and the first packet sent after all were acknowledged. Source:
 #:   floodway's choice.
 #: - 'any': Every reply and every packet sent; a NAK does not stop it. Source: InfiniBand o9-85, as
-#:   ConWeave's simulator has it.
+#:   in ConWeave's simulator.
 GoBackNRestart: TypeAlias = "Literal['advance', 'any']"
 
 
 #: How a flow is hashed.
-#: - 'mix': With a key of each switch, made of the run's seed and its name. Source: floodway's
-#:   choice.
-#: - 'shared': Alike at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
-#: - 'swing-ns3': h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator,
+#: - 'mix': With a key per switch, derived from the run's seed and the switch's name. Source:
+#:   floodway's choice.
+#: - 'shared': With the same hash at all switches. Source: floodway's choice, for fabrics whose
+#:   hashes polarise.
+#: - 'swing-ns3': h = 31·h + byte, with the seeds of its profile. Source: SWING's simulator,
 #:   `CalcTime31Hash`.
-#: - 'hpcc-ns3': Murmur's, with the seeds that its profile knows. Source: HPCC's simulator,
+#: - 'hpcc-ns3': The Murmur hash, with the seeds of its profile. Source: HPCC's simulator,
 #:   `EcmpHash`.
 Hash: TypeAlias = "Literal['mix', 'shared', 'swing-ns3', 'hpcc-ns3']"
 
 
-#: Where the seeds of the hashes `swing-ns3` and `hpcc-ns3` come from.
-#: - 'none': Nowhere but from `hash-seed` of overrides.
+#: Source of the seeds of the hashes `swing-ns3` and `hpcc-ns3`.
+#: - 'none': Only `hash-seed` of overrides.
 #: - 'mrg32k3a': Draws of ns-3's generator with its default seed, one for each switch in order.
 #: - 'node-number': The number of the switch among all nodes, from 0. Hosts then have the addresses
-#:   of HPCC's simulator, which are made of their numbers.
+#:   of HPCC's simulator, which are computed from their numbers.
 HashSeeds: TypeAlias = "Literal['none', 'mrg32k3a', 'node-number']"
 
 
@@ -3390,20 +3410,20 @@ HotHosts: TypeAlias = "float | Selector"
 HpccPreset: TypeAlias = "Literal['paper', 'simulator']"
 
 
-#: Whose IRN it is.
+#: The published form of IRN.
 #: - 'paper': A bitmap, a recovery and one timer. Source: Mittal et al., SIGCOMM 2018, sections 3.1
 #:   and 3.2.
-#: - 'swing': Replies for one packet, a timer for each, retransmissions before all new data. Source:
-#:   SWING's simulator.
-#: - 'conweave': Blocks of bytes, back over holes. Source: ConWeave's simulator.
+#: - 'swing': Replies for one packet, a timer for each packet, retransmissions before all new data.
+#:   Source: SWING's simulator.
+#: - 'conweave': Blocks of bytes, going back over holes. Source: ConWeave's simulator.
 IrnForm: TypeAlias = "Literal['paper', 'swing', 'conweave']"
 
 
-#: Where window and timeouts come from.
+#: How window and timeouts are derived.
 #: - 'published': One value for all pairs: the window of the network's longest path, and the form's
 #:   timeouts. Source: IRN, sections 3.2 and 4.1; SWING, section 6.1.
-#: - 'per-pair': Each pair its own, from its path, by the same formulas. Source: floodway's choice;
-#:   both papers name the need.
+#: - 'per-pair': Separate values for each pair, from its path, by the same formulas. Source:
+#:   floodway's choice; both papers mention the need.
 IrnPreset: TypeAlias = "Literal['published', 'per-pair']"
 
 
@@ -3416,21 +3436,21 @@ IrnWindowOfPath: TypeAlias = "Literal['auto', 'largest'] | IrnWindow"
 LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 
 
-#: Where link control frames (PAUSE, credits) queue.
-#: - 'first': Before all else.
+#: Queue of link control frames (PAUSE, credits).
+#: - 'first': Before all other frames.
 #: - 'control-class': With the control class, first in, first out, as in ConWeave's simulator: a
-#:   PAUSE goes after the ACKs that wait.
+#:   PAUSE is sent after the ACKs that wait.
 LinkControlKey: TypeAlias = "Literal['first', 'control-class']"
 
 
-#: How a file of flows is written.
+#: The format of a file of flows.
 #: - 'table': A table with a header line.
-#: - 'hpcc': That of the HPCC simulator: the number of flows, then for each a line `source
-#:   destination priority-group destination-port bytes seconds`, sorted by start. Nodes are ids:
-#:   host 3 is `h3`. The priority group is the flow's class; source ports count from 10000 for each
-#:   pair of hosts.
-#: - 'conweave': That of ConWeave's simulator: likewise without the destination's port, which counts
-#:   from 100 for each destination; source ports count from 10000 for each source.
+#: - 'hpcc': The format of the HPCC simulator: the number of flows, then for each flow a line
+#:   `source destination priority-group destination-port bytes seconds`, sorted by start time. Nodes
+#:   are ids: host 3 is `h3`. The priority group is the flow's class; source ports count from 10000
+#:   for each pair of hosts.
+#: - 'conweave': The format of ConWeave's simulator: as `hpcc`, but without the destination port,
+#:   which counts from 100 for each destination; source ports count from 10000 for each source.
 ListFormat: TypeAlias = "Literal['table', 'hpcc', 'conweave']"
 
 
@@ -3442,16 +3462,15 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 
 
 #: When a packet is marked.
-#: - 'dequeue': When it starts on the wire, by the queue that it leaves behind. Source: the HPCC
-#:   simulator.
+#: - 'dequeue': When it starts on the wire, by the queue that remains. Source: the HPCC simulator.
 #: - 'enqueue': When it joins the queue, by the queue that includes it. Source: RED, which marks on
 #:   arrival.
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
 
 
-#: What is one flow to a switch.
-#: - 'addresses': All between two addresses; who is told is the queue pair of the packet that
-#:   leaves. Source: the paper.
+#: Which packets a switch counts as one flow.
+#: - 'addresses': All packets between two addresses; the CNP goes to the queue pair of the departing
+#:   packet. Source: the paper.
 #: - 'queue-pairs': A queue pair, by its addresses and ports. Source: floodway's choice, for many
 #:   queue pairs between two hosts.
 MercuryFlows: TypeAlias = "Literal['addresses', 'queue-pairs']"
@@ -3472,24 +3491,24 @@ NotificationParams: TypeAlias = (
 )
 
 
-#: What a deadlock does.
-#: - 'stop': It ends the run.
-#: - 'continue': It is reported, and the run goes on.
+#: Effect of a deadlock.
+#: - 'stop': The run ends.
+#: - 'continue': The deadlock is reported, and the run continues.
 OnDeadlock: TypeAlias = "Literal['stop', 'continue']"
 
 
-#: Whether rates hold packets back.
-#: - 'on': They do.
-#: - 'off': They only scale windows: a rate control without a window does nothing.
+#: Whether packets are paced at the rate.
+#: - 'on': Packets are paced.
+#: - 'off': Packets are not paced. Rates only scale windows: a rate control without a window has no
+#:   effect.
 PacingKey: TypeAlias = "Literal['on', 'off']"
 
 
 PauseList: TypeAlias = "Pause | Sequence[Pause]"
 
 
-#: How long a pause lasts.
-#: - 'timer': For the time that its frame names, with refresh while congested. Source: IEEE
-#:   802.1Qbb.
+#: Duration of a pause.
+#: - 'timer': For the time in its frame, with refresh while congested. Source: IEEE 802.1Qbb.
 #: - 'on-off': Until a resume frame: an idealised pause. Source: the HPCC and SWING simulators.
 PauseMode: TypeAlias = "Literal['timer', 'on-off']"
 
@@ -3506,19 +3525,19 @@ PowerTcpForm: TypeAlias = "Literal['int', 'delay']"
 PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifrost-b', 'bifrost-c', 'swing-line', 'swing-line-short', 'mercury-chain', 'mercury-9', 'mercury-fat', 'hpcc-fat', 'hpcc-star', 'hpcc-ali', 'rcm-k12', 'casl-33', 'tcd-victim', 'conweave-ls', 'conweave-k8']"
 
 
-#: Simulators whose semantics are known in every point.
-#: - 'swing-ns3': That of SWING's authors.
-#: - 'hpcc-ns3': That of HPCC's authors, on which many forks build.
-#: - 'conweave-ns3': That of ConWeave's authors, which builds on it.
+#: Simulators with a complete profile of their semantics.
+#: - 'swing-ns3': The simulator of SWING's authors.
+#: - 'hpcc-ns3': The simulator of HPCC's authors, on which many forks build.
+#: - 'conweave-ns3': The simulator of ConWeave's authors, which builds on HPCC's.
 Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
-#: Which flows share a queue pair.
-#: - 'per-flow': None: each flow has a queue pair of its own, with congestion control that begins
-#:   anew.
-#: - 'per-pair': Those of a workload with the same sender, receiver and class (and, where a list
+#: Flows that share a queue pair.
+#: - 'per-flow': None: each flow has its own queue pair, whose congestion control starts in its
+#:   initial state.
+#: - 'per-pair': Flows of a workload with the same sender, receiver and class (and, where a list
 #:   names them, ports and paths): they are messages of one queue pair, sent one after another in
-#:   the order of their starts, and its congestion control goes on from message to message.
+#:   the order of their starts, and its congestion control keeps its state from message to message.
 Qp: TypeAlias = "Literal['per-flow', 'per-pair']"
 
 
@@ -3528,17 +3547,17 @@ Quanta: TypeAlias = "int"
 RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
 
 
-#: What timers of a rate control make a NIC do, besides changing a rate.
-#: - 'look': Look for something to send.
-#: - 'silent': Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes
-#:   it look. It needs a `repacing` that keeps the time of the packet that waits.
+#: Effect of a rate control's timers on a NIC, besides a new rate.
+#: - 'look': The NIC looks for a packet to send.
+#: - 'silent': None, as in HPCC's simulator: a NIC that waits continues to wait until another event
+#:   makes it look. This needs a `repacing` that keeps the time of the packet that waits.
 RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 
 
 React: TypeAlias = "Literal['ieee-802.3'] | Time"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
@@ -3555,7 +3574,7 @@ ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
 RedPreset: TypeAlias = "Literal['hpcc', 'conweave', 'swing', 'dcqcn-paper', 'dcqcn-tcd', 'dctcp']"
 
 
-#: When a packet's bytes leave the ingress account.
+#: Time at which a packet's bytes leave the ingress account.
 #: - 'end': At its last bit.
 #: - 'start': At the start of its transmission.
 ReleaseKey: TypeAlias = "Literal['end', 'start']"
@@ -3564,27 +3583,28 @@ ReleaseKey: TypeAlias = "Literal['end', 'start']"
 ReliabilityParams: TypeAlias = "Literal['none', 'go-back-n', 'irn'] | NoReliability | GoBackN | Irn"
 
 
-#: What renews a pause that has to last.
-#: - 'timer': Time: a part of the pause's, as `refresh` says. Source: floodway's choice.
-#: - 'arrivals': Each packet that arrives while the condition for a PAUSE holds; a packet that
-#:   arrives may also send the RESUME. A pause that runs out while nothing arrives is over: its
-#:   upstream sends for a round trip before it is paused again, for which headroom is not sized.
-#:   Source: ConWeave's simulator, `switch-node.cc`.
+#: What refreshes a pause that must last.
+#: - 'timer': A timer: a fraction of the pause's time, given by `refresh`. Source: floodway's
+#:   choice.
+#: - 'arrivals': Each packet that arrives while the condition for a PAUSE holds; an arriving packet
+#:   may also cause the RESUME. A pause that expires while nothing arrives is over: its upstream
+#:   sends for a round trip before it is paused again, for which headroom is not sized. Source:
+#:   ConWeave's simulator, `switch-node.cc`.
 Renewal: TypeAlias = "Literal['timer', 'arrivals']"
 
 
-#: What a new rate does to the packet of a queue pair that waits for its pacing time.
-#: - 'moved': It is paced at the new rate.
-#: - 'kept': Its time stays.
+#: Effect of a new rate on the packet of a queue pair that waits for its pacing time.
+#: - 'moved': The packet is paced at the new rate.
+#: - 'kept': The packet keeps its time.
 #: - 'hpcc-ns3': `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
 RepacingKey: TypeAlias = "Literal['moved', 'kept', 'hpcc-ns3']"
 
 
-#: How a serialisation time is rounded.
+#: Rounding of serialisation times.
 #: - 'picosecond': Up to a picosecond.
-#: - 'truncated-ns': Down to a nanosecond, as ns-3 does; pacing gaps, too.
-#: - 'hpcc-ns3': Likewise by the older ns-3 of HPCC's simulator: a whole number of nanoseconds comes
-#:   out one less.
+#: - 'truncated-ns': Down to a nanosecond, as in ns-3; also for pacing gaps.
+#: - 'hpcc-ns3': As `truncated-ns`, in the older ns-3 of HPCC's simulator: a whole number of
+#:   nanoseconds becomes one less.
 RoundingKey: TypeAlias = "Literal['picosecond', 'truncated-ns', 'hpcc-ns3']"
 
 
@@ -3617,20 +3637,20 @@ Sizes: TypeAlias = "Literal['websearch', 'fb-hadoop', 'fb-hadoop-fine', 'webserv
 Sizing: TypeAlias = "Literal['auto'] | Size"
 
 
-#: Times between the bursts of a sender.
-#: - 'fixed': Always the same.
+#: Distribution of the times between the bursts of a sender.
+#: - 'fixed': Constant.
 #: - 'exponential': Exponential, drawn by the seed; bursts may overlap.
 Spacing: TypeAlias = "Literal['fixed', 'exponential']"
 
 
-#: When flows start among the events of their instant.
+#: Place of flow starts among the events of their instant.
 #: - 'first': Before the others, as if scheduled before the run.
-#: - 'last': After the others, as if scheduled when their time has come.
+#: - 'last': After the others, as if scheduled at the instant itself.
 StartsKey: TypeAlias = "Literal['first', 'last']"
 
 
-#: What ends a run.
-#: - 'measured': The last measured flow, or the limit.
+#: Condition that ends a run.
+#: - 'measured': Completion of the last measured flow, or the limit.
 #: - 'acknowledged': The last acknowledgement of the last measured flow, or the limit.
 #: - 'limit': The limit.
 Stop: TypeAlias = "Literal['measured', 'acknowledged', 'limit']"
@@ -3639,10 +3659,10 @@ Stop: TypeAlias = "Literal['measured', 'acknowledged', 'limit']"
 StringList: TypeAlias = "str | Sequence[str]"
 
 
-#: Where the pauses are made that cross the link.
-#: - 'relay': By the switch beyond a cable; a relay at each end of the link copies them. Source:
+#: Device that makes the pauses which cross the link.
+#: - 'relay': The switch beyond a cable; a relay at each end of the link copies its pauses. Source:
 #:   SWING, section 5.2.
-#: - 'switch': By the switch at the end of the link, which acts as relay and switch in one. Source:
+#: - 'switch': The switch at the end of the link, which acts as relay and switch in one. Source:
 #:   SWING, section 7.
 SwingForm: TypeAlias = "Literal['relay', 'switch']"
 
@@ -3650,22 +3670,23 @@ SwingForm: TypeAlias = "Literal['relay', 'switch']"
 SwitchoverList: TypeAlias = "Switchover | Sequence[Switchover]"
 
 
-#: What is measured.
-#: - 'write-bw': Bandwidth: messages are posted ahead, and another one as each completes at its
-#:   sender.
-#: - 'write-lat': Latency: a message there and one back, in turns; half a round trip is a latency.
+#: The measured quantity.
+#: - 'write-bw': Bandwidth: messages are posted in advance, and another one each time that one
+#:   completes at its sender.
+#: - 'write-lat': Latency: a message to the server and one back, in turns; half a round trip is a
+#:   latency.
 Test: TypeAlias = "Literal['write-bw', 'write-lat']"
 
 
-#: Of whom CNPs are counted together, and who is held back together.
-#: - 'flow': Each flow for itself. Source: the last version of the authors' simulator.
-#: - 'hosts': All flows from one host to another, those to come as well. Source: the version that is
+#: Which flows count their CNPs together, and are slowed down together.
+#: - 'flow': Each flow separately. Source: the last version of the authors' simulator.
+#: - 'hosts': All flows from one host to another, later ones included. Source: the version that is
 #:   kept beside figures of the ablation.
 ThemisTrpBy: TypeAlias = "Literal['flow', 'hosts']"
 
 
-#: What orders events of one instant.
-#: - 'hashed': Kind, then a keyed hash.
+#: Order of events at one instant.
+#: - 'hashed': By kind, then by a keyed hash.
 #: - 'scheduling-order': The order in which they were scheduled (one thread only).
 TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
 
@@ -3694,8 +3715,8 @@ Timeout: TypeAlias = "Literal['off'] | Time"
 TimeoutOfPath: TypeAlias = "Literal['auto', 'largest'] | Timeout"
 
 
-#: Which network.
-Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | Hpcc | TopologyPreset"
+#: The network.
+Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | HpccTopology | TopologyPreset"
 
 
 #: What makes a packet's arrival send a PAUSE.
@@ -3705,38 +3726,39 @@ Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | 
 Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 
 
-#: Whose turn it is among the queue pairs of a NIC.
-#: - 'ring': Round and round, in the order in which they started.
-#: - 'swing-ns3': By SWING's simulator: round and round in the order in which the flows are listed,
-#:   whichever start first; and one timer wakes the NIC, at the least pacing time of all queue pairs
-#:   with something left. It is not set while that time is past, as that of a queue pair that waits
-#:   for its window may be, nor while a listed flow of the host is still to start.
-#: - 'hpcc-ns3': By HPCC's simulator: round a list by place, from which finished queue pairs are
-#:   taken out when they are come across without the place of the last turn being moved; and one
-#:   timer wakes the NIC, at the least pacing time of all queue pairs with something left, so that
-#:   one that waits for its window may keep a paced one waiting until something arrives. Hosts have
+#: Order of turns among the queue pairs of a NIC.
+#: - 'ring': Round robin, in the order in which they started.
+#: - 'swing-ns3': As in SWING's simulator: round robin in the order in which the flows are listed,
+#:   whatever their start times. One timer wakes the NIC, at the earliest pacing time of all queue
+#:   pairs that have data left. The timer is not set while that time is in the past (as it may be
+#:   for a queue pair that waits for its window), nor while a listed flow of the host has not
+#:   started.
+#: - 'hpcc-ns3': As in HPCC's simulator: round robin by place in a list. A finished queue pair is
+#:   removed from the list when its turn is reached, and the place of the last turn is not adjusted.
+#:   One timer wakes the NIC, at the earliest pacing time of all queue pairs that have data left, so
+#:   a queue pair that waits for its window may delay a paced one until a packet arrives. Hosts have
 #:   no scheduler then.
-#: - 'conweave-ns3': By ConWeave's simulator: likewise, but finished queue pairs keep their places,
-#:   so that turns stay in order, and those whose pacing time lies in the past do not keep others
-#:   from waking the NIC.
+#: - 'conweave-ns3': As in ConWeave's simulator: as `hpcc-ns3`, but finished queue pairs keep their
+#:   places, so that turns stay in order, and queue pairs whose pacing time is in the past do not
+#:   keep others from waking the NIC.
 TurnsKey: TypeAlias = "Literal['ring', 'swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
-#: The order in which routing visits neighbours.
-#: - 'listed': That of the list of nodes.
+#: Order in which routing visits neighbours.
+#: - 'listed': The order of the list of nodes.
 #: - 'descending': From the last of that list to the first, as in the recorded runs of HPCC's
 #:   simulator.
-#: - 'swing-ns3': That of the list, but the first two aggregation switches change places, as they
-#:   did in the memory of the published runs.
+#: - 'swing-ns3': The order of the list, but with the first two aggregation switches exchanged, as
+#:   in the memory of the published runs.
 Visit: TypeAlias = "Literal['listed', 'descending', 'swing-ns3']"
 
 
 Weights: TypeAlias = "Mapping[str, int]"
 
 
-#: When a window lets a packet go.
-#: - 'whole': If it fits with what is in flight.
-#: - 'overshoot': If less than the window is in flight: the packet may exceed it.
+#: Condition on which a window lets a packet be sent.
+#: - 'whole': The packet and the bytes in flight fit into the window.
+#: - 'overshoot': The bytes in flight are less than the window: the packet may exceed it.
 WindowKey: TypeAlias = "Literal['whole', 'overshoot']"
 
 

@@ -41,42 +41,43 @@ class Keys:
     workload
         Traffic.
     name
-        What results are filed under. Default: the file's name.
+        Name of the results. Default: the file's name.
     description
-        What it shows.
+        Description of the scenario.
     seed
-        Seeds every random stream and tie. Default: 1.
+        Seed of all random streams and of the order of ties. Default: 1.
     profile
-        Another simulator's semantics in every point; what is set beside it wins.
+        Semantics of another simulator, for all keys at once; keys set beside it take
+        precedence.
     wire
-        Headers of packets. Default: `ethernet`.
+        Packet headers. Default: `ethernet`.
     mtu
         Payload of a full packet. Default: 1000 B.
     semantics
-        Points in which other simulators differ.
+        Semantics in which other simulators differ.
     origin
-        What time 0 of the scenario is on the clock of the simulator whose files it reads:
-        starts in HPCC's flow files count from there, and exports for that simulator add it.
-        Default: 0.
+        Time 0 of the scenario on the clock of the simulator whose files it reads: start times
+        in HPCC's flow files count from there, and exports for that simulator add it. Default:
+        0.
     defaults
-        What holds wherever no override says otherwise.
+        Settings of all objects that no override changes.
     override
-        Exceptions, later ones win.
+        Settings of selected objects; later ones take precedence.
     measure
         Flows that start in this window are measured. Default: of Poisson arrivals all but the
         first tenth of their time, of lists all.
     limit
-        The run ends here at the latest. Default: 100 base round-trip times and 4 times the end
-        of Poisson arrivals that are measured, or the time by which other measured flows, as
-        their links, paces and faults let them, would have ended.
+        The latest end of the run. Default: 100 base round-trip times and 4 times the end of
+        measured Poisson arrivals, or the time by which other measured flows would have ended,
+        given their links, paces and faults.
     stop
-        What ends the run. Default: `measured`.
+        Condition that ends the run. Default: `measured`.
     on_deadlock
-        What a deadlock does. Default: `stop`.
+        Effect of a deadlock on the run. Default: `stop`.
     records
-        What is kept beyond the tables of flows and counters.
+        Records in addition to the tables of flows and counters.
     engine
-        How the run is computed: `threads = 2`. It changes nothing of what is kept.
+        Settings of the computation: `threads = 2`. They do not change the records.
     """
 
     def __init__(
@@ -156,42 +157,43 @@ class Keys:
         workload
             Traffic.
         name
-            What results are filed under. Default: the file's name.
+            Name of the results. Default: the file's name.
         description
-            What it shows.
+            Description of the scenario.
         seed
-            Seeds every random stream and tie. Default: 1.
+            Seed of all random streams and of the order of ties. Default: 1.
         profile
-            Another simulator's semantics in every point; what is set beside it wins.
+            Semantics of another simulator, for all keys at once; keys set beside it take
+            precedence.
         wire
-            Headers of packets. Default: `ethernet`.
+            Packet headers. Default: `ethernet`.
         mtu
             Payload of a full packet. Default: 1000 B.
         semantics
-            Points in which other simulators differ.
+            Semantics in which other simulators differ.
         origin
-            What time 0 of the scenario is on the clock of the simulator whose files it reads:
-            starts in HPCC's flow files count from there, and exports for that simulator add it.
-            Default: 0.
+            Time 0 of the scenario on the clock of the simulator whose files it reads: start times
+            in HPCC's flow files count from there, and exports for that simulator add it. Default:
+            0.
         defaults
-            What holds wherever no override says otherwise.
+            Settings of all objects that no override changes.
         override
-            Exceptions, later ones win.
+            Settings of selected objects; later ones take precedence.
         measure
             Flows that start in this window are measured. Default: of Poisson arrivals all but the
             first tenth of their time, of lists all.
         limit
-            The run ends here at the latest. Default: 100 base round-trip times and 4 times the end
-            of Poisson arrivals that are measured, or the time by which other measured flows, as
-            their links, paces and faults let them, would have ended.
+            The latest end of the run. Default: 100 base round-trip times and 4 times the end of
+            measured Poisson arrivals, or the time by which other measured flows would have ended,
+            given their links, paces and faults.
         stop
-            What ends the run. Default: `measured`.
+            Condition that ends the run. Default: `measured`.
         on_deadlock
-            What a deadlock does. Default: `stop`.
+            Effect of a deadlock on the run. Default: `stop`.
         records
-            What is kept beyond the tables of flows and counters.
+            Records in addition to the tables of flows and counters.
         engine
-            How the run is computed: `threads = 2`. It changes nothing of what is kept.
+            Settings of the computation: `threads = 2`. They do not change the records.
         sets
             Paths of keys with values, written after that, as `--set` of the command line.
 

@@ -74,6 +74,7 @@
 
 mod cam;
 mod harmful_flows;
+mod region;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -89,6 +90,7 @@ use crate::slots::{
 };
 use cam::Cam;
 use harmful_flows::HarmfulFlows;
+use region::{Region, Remote};
 use sampler::{Law, MOST, Sample, Sampler};
 use window::{Turn, Window};
 
@@ -218,33 +220,6 @@ pub struct Cp {
     port: PortInfo,
     /// One for each class seen so far, in the order of their first packets.
     regions: Vec<Region>,
-}
-
-/// The port's state for a class.
-#[derive(Clone, Debug)]
-struct Region {
-    class: Class,
-    /// Of the other flows' queue.
-    output: Sampler,
-    inputs: Vec<(PortId, Sampler)>,
-    cam: Cam,
-    /// The recognition waits until the memory is full.
-    recognises: bool,
-    harmful_flows: HarmfulFlows,
-    remote: Option<Remote>,
-    window: Option<Window>,
-    /// Waiting bytes: of other flows, and of harmful flows in the queue of their own.
-    others: Bytes,
-    held: Bytes,
-}
-
-/// The last CN of the downstream neighbour.
-#[derive(Clone, Copy, Debug)]
-struct Remote {
-    degree: u8,
-    at: Time,
-    /// Another CN came shortly before it.
-    again: bool,
 }
 
 impl Cp {
@@ -416,38 +391,6 @@ impl Cp {
             }
             Some(_) => {}
         }
-    }
-}
-
-impl Region {
-    /// The last CN of the neighbour, while it is valid.
-    fn remote(&self, now: Time, expire: Span) -> Option<Remote> {
-        self.remote.filter(|remote| now.since(remote.at) <= expire)
-    }
-
-    /// Updates the waiting bytes of one of the queues.
-    fn look_at(&mut self, q: &QueueView) {
-        self.others = q.first;
-        if q.sub > 0 {
-            self.held = q.len;
-        }
-    }
-
-    fn is_local(&self) -> bool {
-        self.output.is_local() || self.inputs.iter().any(|(_, input)| input.is_local())
-    }
-
-    fn is_held(&self, now: Time, flow: FlowId) -> bool {
-        self.window.as_ref().is_some_and(Window::is_limiting) && self.harmful_flows.contains(now, flow)
-    }
-
-    fn input(&mut self, ingress: PortId) -> &mut Sampler {
-        let place = self.inputs.iter().position(|(port, _)| *port == ingress);
-        let place = place.unwrap_or_else(|| {
-            self.inputs.push((ingress, Sampler::default()));
-            self.inputs.len() - 1
-        });
-        &mut self.inputs[place].1
     }
 }
 

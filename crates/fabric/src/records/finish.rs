@@ -139,7 +139,7 @@ impl World<'_> {
             stopped,
             simulated_us: Time(self.now).as_us(),
             invariants: Invariants {
-                conservation: conservation(&bytes),
+                conservation: bytes.verdict(),
                 buffers: self.buffers(),
                 slowdown: self.slowdown(),
             },
@@ -581,14 +581,6 @@ impl World<'_> {
         let column = |(name, values)| Column { name, values };
         Table { columns: columns.into_iter().map(column).collect() }
     }
-}
-
-fn conservation(bytes: &Conservation) -> Verdict {
-    let accounted = bytes.delivered + bytes.dropped + bytes.in_flight;
-    if bytes.injected == accounted {
-        return Verdict::Holds;
-    }
-    Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", bytes.injected))
 }
 
 /// Tables of fewer flows are not worth a look at what memory is left.

@@ -336,6 +336,17 @@ pub struct Conservation {
     pub in_flight: u64,
 }
 
+impl Conservation {
+    /// Whether every byte is accounted for.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let accounted = self.delivered + self.dropped + self.in_flight;
+        if self.injected == accounted {
+            return Verdict::Holds;
+        }
+        Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", self.injected))
+    }
+}
+
 /// Shared between a run and its observer.
 #[derive(Debug, Default)]
 pub struct Control {

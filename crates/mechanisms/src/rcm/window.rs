@@ -155,7 +155,8 @@ impl Window {
             return false;
         }
         // What the last packet took beyond its part is taken off the next period; of the others', if a
-        // harmful flow waited for it. Eq. 6: Wnc = W - Wc.
+        // harmful flow waited for it.
+        // Eq. 6: Wnc = W - Wc.
         let others = period.whole.saturating_sub(period.harmful);
         let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
         period.sent_harmful = beyond(period.sent_harmful, period.harmful);

@@ -104,7 +104,7 @@ def test_what_runs_nothing_imports_no_slow_library(tmp_path: Path, arguments: li
         (["--json"], {"polars", "rich"}),
         (["--quiet", "--seed", "3", "--threads", "1"], {"polars"}),
     ],
-    ids=str,
+    ids=lambda words: " ".join(sorted(words)) or "none",
 )
 def test_a_run_imports_the_libraries_of_tables_alone(
     tmp_path: Path, more: list[str], imported: set[str]

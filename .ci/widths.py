@@ -117,8 +117,12 @@ def paragraphs(lines: list[str], marker: re.Pattern[str]) -> list[Paragraph]:
 
 def _prose(lines: list[str], marker: re.Pattern[str]) -> Iterator[tuple[int, str, str]]:
     """Yield the number of each line of text, what its comment begins with, and the text."""
-    is_code = False
+    is_code = is_generated = False
     for number, line in enumerate(lines):
+        # What a command writes into a page stays as that writes it.
+        is_generated = "<!-- begin: " in line or (is_generated and "<!-- end: " not in line)
+        if is_generated:
+            continue
         begins = marker.match(line)
         if begins is None:
             is_code = False

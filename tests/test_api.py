@@ -374,7 +374,7 @@ def row(**changes: object) -> pl.DataFrame:
         (row(sorce="x"), "'sorce' is not a column .* did you mean 'source'", "sorce", None),
         (row().drop("size_bytes"), "no column has the 'size'", "size_bytes", None),
         (row().drop("start_us"), "'start_us' or 'start_ns'", "start_us", None),
-        (row(start_ns=1), "the columns 'start_us' and 'start_ns' say the same", "start_ns", None),
+        (row(start_ns=1), "the columns 'start_us' and 'start_ns' have the same meaning", "start_ns", None),
         (row(size_bytes=-1), "row 0, column 'size_bytes': -1: it is negative", "size_bytes", "row 0"),
         (row(size_bytes=1.5), "not a whole number of bytes", "size_bytes", "row 0"),
         (row(start_us=float("nan")), "it is not a number", "start_us", "row 0"),

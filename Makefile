@@ -39,8 +39,9 @@ test: lint test-rust test-python ## Everything that continuous integration runs
 test-rust: tools
 	cargo test --workspace --locked --quiet
 
+# A process a core; the tests of a file stay in one process, in their order.
 test-python: $(BUILT)
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
 
 # From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.
 COUNT ?= 1000

@@ -313,6 +313,7 @@ def test_what_a_file_raises_is_told_by_its_own_lines(tmp_path: Path) -> None:
 
 #: A rate control, and a scenario that chooses it.
 STEADY = """
+import os
 import time
 import floodway
 
@@ -320,7 +321,8 @@ class Steady(floodway.RateControl):
     def start(self, flow):
         self.window_bytes = 2_000
         if SLOW:
-            open("slow", "w").close()
+            # Without a file object, in whose finalizer Ctrl-C would be lost.
+            os.close(os.open("slow", os.O_CREAT))
             time.sleep(60)
 """
 

@@ -20,7 +20,7 @@ FROM python:3.14-slim-trixie
 # Versions are those that the tests run with.
 RUN --mount=type=bind,from=wheel,source=/floodway,target=/floodway \
     pip install --no-cache-dir --constraint /floodway/requirements/dev.lock /floodway/dist/*.whl
-# matplotlib keeps its list of fonts here, whoever runs it.
+# matplotlib keeps its list of fonts here, whichever user runs it.
 ENV MPLCONFIGDIR=/tmp/matplotlib
 RUN useradd --uid 1000 --create-home floodway \
     && install --directory --owner floodway /work

@@ -66,7 +66,7 @@ impl CongestionPoint for Cp {
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
-        let input = self.ports.iter().find(|port| port.port == p.ingress).expect("all ports were told of");
+        let input = self.ports.iter().find(|port| port.port == p.ingress).expect("every port was introduced");
         assert_eq!((input.rate_in, input.delay_in), (Rate::gbps(100), Span::us(1)));
         if p.destination == self.destination && !self.said {
             self.said = true;

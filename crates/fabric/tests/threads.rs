@@ -312,7 +312,7 @@ fn cns_between_neighbours_name_the_same_flows_on_any_thread() {
     };
     let (one, many) = (run(1), run(4));
     let notified = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
-    assert!(notified > 20, "{notified} flows were told of");
+    assert!(notified > 20, "{notified} flows were notified");
     assert_eq!(everything(&one), everything(&many));
 }
 

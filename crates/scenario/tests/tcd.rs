@@ -166,7 +166,7 @@ fn the_victim_gets_ue_alone_and_keeps_its_rate() {
     assert_eq!(flow(&deaf, "victim").0, 0);
     assert!(flow(&deaf, "culprit").0 > 5);
     let notified = run(&victim(&[]));
-    assert!(flow(&notified, "victim").0 > 1, "what it is told of is UE");
+    assert!(flow(&notified, "victim").0 > 1, "its CNPs report UE");
     // 15 MB in packets of 1082 B on the wire, at 40 Gbit/s, and less than 100 us for delays and pauses: as
     // fast as can be.
     assert!(flow(&notified, "victim").1 < 3_246.0 + 100.0, "{:?}", flow(&notified, "victim"));

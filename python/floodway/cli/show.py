@@ -29,7 +29,7 @@ NAMED_SWITCHES = 5
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
-OF_CULPRITS = ("selective", "isolated_full")
+OF_HARMFUL_FLOWS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.
 BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
 BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
@@ -301,7 +301,7 @@ def _perftest(result: Result) -> Iterable[str]:
 
 
 def _lossless(outcome: Outcome) -> str:
-    chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
+    chosen = sum(packets for reason, packets in outcome.drops if reason in OF_HARMFUL_FLOWS)
     dropped = (
         f"; in addition, {chosen:,} packets of congesting flows were dropped deliberately" if chosen else ""
     )

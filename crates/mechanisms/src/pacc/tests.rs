@@ -297,8 +297,8 @@ fn what_cannot_be_is_refused_by_its_key() {
 }
 
 proptest! {
-    /// Whoever sends what: of a period all together and each flow get so much at most, small flows nothing,
-    /// and where nothing comes nothing is kept and nothing said.
+    /// Whatever the flows send: of a period all together and each flow get so much at most, small flows
+    /// nothing, and where nothing comes nothing is kept and nothing said.
     #[test]
     fn bounds_hold(
         packets in proptest::collection::vec((0u32..12, 90_000u64..400_000), 0..600),

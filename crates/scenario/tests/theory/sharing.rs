@@ -73,8 +73,8 @@ fn over_a_parking_lot_a_flow_gets_half_of_what_is_left_at_each_port() {
 #[test]
 fn a_victim_behind_a_paused_trunk_gets_what_the_culprit_beside_it_gets() {
     for others in [2, 3, 5] {
-        // The culprit h1 and the victim h2 at s1; at s2 `others` hosts, the port that all but the victim send
-        // to, and the victim's, which is idle but for it.
+        // The harmful flow's host h1 and the victim's h2 at s1; at s2 `others` hosts, the port that all but
+        // the victim send to, and the victim's, which is idle but for it.
         let (port, idle) = (others + 3, others + 4);
         let mut ends = vec![(1, port), (2, idle)];
         ends.extend((3..3 + others).map(|host| (host, port)));

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
-from floodway.mechanisms import digests_of
+from floodway.own_code import chosen_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         **{key: value for key, value in resolved.items() if key not in CALLED},
         "scenario": {key: value for key, value in content.items() if key not in CALLED},
     }
-    code = digests_of(resolved)
+    code = chosen_digests(resolved)
     if code:
         parts["code"] = code
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)

@@ -3,10 +3,6 @@
 
 mod support;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use floodway_fabric::panics::Misused;
-use floodway_fabric::{Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{
     CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
@@ -19,7 +15,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, Rate, Span, Time};
 use floodway_wire::Format;
 use serde::Serialize;
-use support::{Net, PFC};
+use support::{Net, PFC, refused};
 
 /// Wants to be called at one instant again and again; and allows a rate.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -171,15 +167,6 @@ fn net() -> Net {
     net.link(s, b, Rate::gbps(100), Span::us(1), PFC);
     net.flow(a, b, Bytes(200_000), Span::ZERO);
     net
-}
-
-/// What the run says that such a network ends with.
-fn refused(net: &Net, threads: usize) -> String {
-    let control = Control::default();
-    let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    let plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(threads), threads);
-    let ended = catch_unwind(AssertUnwindSafe(|| drop(fabric.on(&plan).run()))).expect_err("it is refused");
-    ended.downcast_ref::<Misused>().expect("no panic").message.clone()
 }
 
 fn custom<T: ?Sized>(params: Box<T>) -> Custom<T> {

@@ -3,17 +3,13 @@
 
 mod support;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use floodway_fabric::panics::Misused;
-use floodway_fabric::{Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::SchedulerParams;
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::slots::{ParamError, PortInfo, ReadyView, Scheduler, Scheduling};
 use floodway_units::{Bytes, Class, QueueId, Rate, Span, Time};
 use floodway_wire::Format;
 use serde::Serialize;
-use support::{Net, PFC};
+use support::{Net, PFC, refused};
 
 /// Picks the first open queue offered, and from the `wrong_after`-th time on this one.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -56,14 +52,6 @@ fn net(link: usize, faulty: Faulty) -> Net {
     net.flow(a, c, Bytes(100_000), Span::ZERO).settings = Some(1);
     net.flow(b, c, Bytes(100_000), Span::ZERO);
     net
-}
-
-fn refused(net: &Net, threads: usize) -> String {
-    let control = Control::default();
-    let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-    let plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(threads), threads);
-    let ended = catch_unwind(AssertUnwindSafe(|| fabric.on(&plan).run())).expect_err("it is refused");
-    ended.downcast_ref::<Misused>().expect("no panic").message.clone()
 }
 
 #[test]

@@ -5,8 +5,8 @@ use floodway_units::{PortId, Span};
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::network::routing::peer;
 use crate::records::outcome::Blocked;
-use crate::run::events::NEVER;
 use crate::run::world::World;
+use crate::switch::crossbar::Inputs;
 
 /// How long a port must have been blocked, beside a round trip of its link.
 const LEAST: Span = Span::ms(1);
@@ -28,8 +28,9 @@ impl World<'_> {
         let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
         let link = &self.facts.blueprint.links[port.index() / 2];
         let round_trip: Span = link.directions.iter().map(|direction| direction.delay).sum();
+        // A port class that is not paused has a time later than now.
         let blocked = self.now.checked_sub(egress.paused_since)?;
-        let long = egress.paused_since != NEVER && blocked >= (LEAST + round_trip).0;
+        let long = blocked >= (LEAST + round_trip).0;
         if !long || far.held + far.headroom > 0 || !self.has_to_send(port, class) {
             return None;
         }
@@ -53,14 +54,10 @@ impl World<'_> {
             };
             return of_class(&nic.ready) || of_class(&nic.repeats);
         }
-        if let Some(inputs) = &node.switch.inputs {
-            return node.locals().any(|ingress| inputs.bytes(ingress, port, class) > 0)
-                || node.ports[port.index()].waiting > 0;
-        }
-        let first = self.facts.layout.queue(port);
-        (1..self.facts.layout.queues_per_port).any(|q| {
-            let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);
-            packets.any(|packet| packet.class == class)
-        })
+        let layout = &self.facts.layout;
+        let queues = (1..layout.queues_per_port).filter(|q| layout.class_of_queue(*q) == class);
+        let at_input = |inputs: &Inputs| node.locals().any(|from| inputs.bytes(from, port, class) > 0);
+        queues.map(|q| &node.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
+            || node.switch.inputs.as_deref().is_some_and(at_input)
     }
 }

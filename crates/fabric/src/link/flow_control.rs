@@ -13,7 +13,7 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::{AtNode, bytes};
 use crate::run::events::{EventKind, NEVER};
-use crate::run::own::{Timed, stands_still};
+use crate::run::own::{Timed, due_again};
 use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
@@ -242,13 +242,9 @@ impl AtNode<'_, '_> {
         };
         let sender = &mut self.node.egress.known_mut(port_class).sender;
         sender.on_timeout(&mut cx);
-        let next = sender.next_timeout();
-        if sender.is_custom() && stands_still(next, Time(self.now)) {
-            let ingress = peer(self.id(port));
-            self.refuse_timer(
-                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
-                next,
-            );
+        if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.now)) {
+            let (ingress, class) = (peer(self.id(port)), self.facts.layout.class_of(port_class));
+            self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
         self.flush_frames(port);
         self.sender_changed(port, port_class);
@@ -315,12 +311,9 @@ impl AtNode<'_, '_> {
             }
         });
         let receiver = &self.node.ingress.known(port_class).receiver;
-        if due && receiver.is_custom() && stands_still(receiver.next_timeout(), Time(self.now)) {
-            let (ingress, next) = (self.id(port), receiver.next_timeout());
-            self.refuse_timer(
-                Timed::FlowControl { ingress, class: (port_class % self.facts.layout.classes.len()) as u8 },
-                next,
-            );
+        if let Some(at) = due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.now)) {
+            let (ingress, class) = (self.id(port), self.facts.layout.class_of(port_class));
+            self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
     }
 }

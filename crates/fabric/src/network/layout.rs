@@ -57,6 +57,11 @@ impl Layout {
         Local::at(port_class / self.classes.len())
     }
 
+    /// The class of a port class.
+    pub fn class_of(&self, port_class: usize) -> u8 {
+        (port_class % self.classes.len()) as u8
+    }
+
     /// Index of a port class among those of the network.
     pub fn port_class_id(&self, port: PortId, class: u8) -> usize {
         port.index() * self.classes.len() + class as usize
@@ -64,7 +69,7 @@ impl Layout {
 
     /// The port and the class of a port class of the network.
     pub fn port_class_of(&self, id: usize) -> (PortId, u8) {
-        (PortId((id / self.classes.len()) as u32), (id % self.classes.len()) as u8)
+        (PortId((id / self.classes.len()) as u32), self.class_of(id))
     }
 
     /// Index of the first queue of a port among those of its node: the one of its control class.

@@ -18,21 +18,22 @@ pub(crate) enum Timed {
     Reliability(FlowId),
 }
 
-/// Must time stand still for a timer that was served at `now`?
+/// When a machine that was served at `now` is due again, if it is from outside the tree and that is not
+/// later.
 #[inline]
-pub(crate) fn stands_still(next: Option<Time>, now: Time) -> bool {
-    next.is_some_and(|at| at <= now)
+pub(crate) fn due_again(is_own: bool, next: impl FnOnce() -> Option<Time>, now: Time) -> Option<Time> {
+    if is_own { next().filter(|at| *at <= now) } else { None }
 }
 
 impl AtNode<'_, '_> {
     /// Ends the run: a timer that is due again at once would be served for ever.
     #[cold]
-    pub fn refuse_timer(&self, timed: Timed, at: Option<Time>) -> ! {
-        let at = at.map_or_else(String::new, |at| format!(" {} us", at.as_us()));
+    pub fn refuse_timer(&self, timed: Timed, at: Time) -> ! {
         let message = format!(
-            "{}: after a timer was served at {} us, `next_timeout` is{at} again; allowed: later than that, or none",
+            "{}: after a timer was served at {} us, `next_timeout` is {} us again; allowed: later than that, or none",
             self.own_name(timed),
-            Time(self.now).as_us()
+            Time(self.now).as_us(),
+            at.as_us()
         );
         Misused { message }.end()
     }

@@ -4,12 +4,15 @@
 
 pub mod plans;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use floodway_fabric::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
     PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
+use floodway_fabric::panics::Misused;
 use floodway_fabric::table::NONE;
-use floodway_fabric::{Control, Fabric, Records, Table, Values};
+use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads, Values};
 use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -226,6 +229,15 @@ pub fn run(blueprint: &Blueprint) -> Records {
     let records = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}")).run();
     assert_invariants(&records);
     records
+}
+
+/// The message with which a run on so many threads refuses an answer of a mechanism from outside the tree.
+pub fn refused(net: &Net, threads: usize) -> String {
+    let control = Control::default();
+    let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+    let plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(threads), threads);
+    let ended = catch_unwind(AssertUnwindSafe(|| drop(fabric.on(&plan).run()))).expect_err("it is refused");
+    ended.downcast_ref::<Misused>().expect("no panic").message.clone()
 }
 
 pub fn assert_invariants(records: &Records) {

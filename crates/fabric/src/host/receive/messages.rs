@@ -8,7 +8,7 @@ use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::QueuePairName;
-use crate::run::own::{Timed, stands_still};
+use crate::run::own::{Timed, due_again};
 
 impl AtNode<'_, '_> {
     /// A message of the sender has arrived.
@@ -47,8 +47,8 @@ impl AtNode<'_, '_> {
             }
         });
         let point = &self.run.pairs.receivers.known(slot as usize).notification;
-        if due && point.is_custom() && stands_still(point.next_timeout(), now) {
-            self.refuse_timer(Timed::Notification(FlowId(slot)), point.next_timeout());
+        if let Some(at) = due_again(due && point.is_custom(), || point.next_timeout(), now) {
+            self.refuse_timer(Timed::Notification(FlowId(slot)), at);
         }
     }
 

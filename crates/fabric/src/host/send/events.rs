@@ -13,7 +13,7 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 use crate::run::events::{EventKind, Set};
-use crate::run::own::{Timed, stands_still};
+use crate::run::own::{Timed, due_again};
 
 impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
@@ -169,22 +169,20 @@ impl AtNode<'_, '_> {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        if resends && half.transport.is_custom() && stands_still(half.transport.next_timeout(), now) {
-            let next = half.transport.next_timeout();
-            self.refuse_timer(Timed::Reliability(FlowId(id)), next);
+        let is_own = resends && half.transport.is_custom();
+        if let Some(at) = due_again(is_own, || half.transport.next_timeout(), now) {
+            self.refuse_timer(Timed::Reliability(FlowId(id)), at);
         }
         let (alone, mut called, mut still) = (!half.timers.ticks.is_empty(), false, None);
         layers(half, now, |layer| {
             if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
                 called = true;
-                if layer.is_custom() && stands_still(layer.next_timeout(), now) {
-                    still = layer.next_timeout();
-                }
+                still = still.or(due_again(layer.is_custom(), || layer.next_timeout(), now));
             }
         });
-        if still.is_some() {
-            self.refuse_timer(Timed::RateControl(FlowId(id)), still);
+        if let Some(at) = still {
+            self.refuse_timer(Timed::RateControl(FlowId(id)), at);
         }
         self.stack_changed(id);
         // If no queue pair is due, the timer is armed again, and that is all.

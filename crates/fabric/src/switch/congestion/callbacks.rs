@@ -13,7 +13,7 @@ use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
-use crate::run::own::{Timed, stands_still};
+use crate::run::own::{Timed, due_again};
 
 /// A flow's addresses and ports in a congestion notification between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -106,9 +106,8 @@ impl AtNode<'_, '_> {
         for (i, point) in self.node.machines[port.index()].congestion_points.iter_mut().enumerate() {
             if point.next_timeout().is_some_and(|at| at <= now) {
                 point.on_timeout(&mut cx);
-                if point.is_custom() && stands_still(point.next_timeout(), now) {
-                    still = Some((i, point.next_timeout()));
-                }
+                still =
+                    still.or(due_again(point.is_custom(), || point.next_timeout(), now).map(|at| (i, at)));
             }
         }
         if let Some((i, at)) = still {
@@ -501,7 +500,7 @@ impl AtNode<'_, '_> {
 
     /// The class of `port_class` may not leave `port` any more, or may again.
     pub fn pause_changed(&mut self, port: Local, port_class: usize, paused: bool) {
-        let class = (port_class % self.facts.layout.classes.len()) as u8;
+        let class = self.facts.layout.class_of(port_class);
         let first = self.facts.layout.queue(port);
         let len = (1..self.facts.layout.queues_per_port)
             .filter(|&q| self.facts.layout.class_of_queue(q) == class)

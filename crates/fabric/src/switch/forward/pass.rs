@@ -354,7 +354,7 @@ impl AtNode<'_, '_> {
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.
     pub fn discard_queue(&mut self, port: Local, port_class: usize) {
-        self.flush_queues(port, (port_class % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
+        self.flush_queues(port, self.facts.layout.class_of(port_class), DropReason::Watchdog);
     }
 
     /// Drops what waits in the queues of a class.

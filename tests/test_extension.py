@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -308,8 +309,8 @@ def test_a_process_has_one_extension_that_fits(installed: Path, tmp_path: Path) 
 
 
 def test_both_halves_have_one_version() -> None:
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert re.findall(r'^version = "(.*)"$', project, flags=re.MULTILINE) == [VERSION]
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    assert workspace["workspace"]["package"]["version"] == VERSION
     assert _floodway.__version__ == VERSION
 
 

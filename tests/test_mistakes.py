@@ -131,7 +131,7 @@ MISTAKES = {
         'limit = "5ms"',
         'seed = "7"',
         (
-            'a.toml:2: seed: the text "7" where a whole number from 0 up is required: '
+            'a.toml:2: seed: the text "7" where a whole number of at least 0 is required: '
             "write 7, without quotation marks"
         ),
     ),

@@ -38,14 +38,14 @@ fn a_check_refuses_what_building_refuses() {
     let is = |change: &dyn Fn(&mut Net), why: &str| assert_eq!(changed(change).as_deref(), Some(why));
     assert_eq!(changed(|_| {}), None);
     assert_eq!(changed(|net| net.congestion_point(0, s, r#"{"mercury": {"base-rtt": "largest"}}"#)), None);
-    is(&|net| net.ingress_control(1, s, FAULTY_PFC), "s (b-s): alpha = -1 is not a number from 0 up");
+    is(&|net| net.ingress_control(1, s, FAULTY_PFC), "s (b-s): alpha = -1 is not a number of at least 0");
     // Toward hosts, too, and the first node's fault first.
     is(
         &|net| {
             net.ingress_control(1, b, FAULTY_PFC);
             net.ingress_control(0, a, FAULTY_PFC);
         },
-        "a (a-s): alpha = -1 is not a number from 0 up",
+        "a (a-s): alpha = -1 is not a number of at least 0",
     );
     is(
         &|net| net.congestion_point(0, s, r#"{"red": {"kmin": "9KB", "kmax": "1KB"}}"#),

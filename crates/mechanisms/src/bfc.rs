@@ -182,7 +182,7 @@ impl Params {
             (value < least || value > most).then(|| ParamError::new(key, message))
         };
         let none = |key, span: Option<Span>| {
-            let message = "0 is not allowed; write a time above 0, like \"4us\"";
+            let message = "0us is not allowed; write a time above 0, like \"4us\"";
             (span == Some(Span::ZERO)).then(|| ParamError::new(key, message))
         };
         given("queues", self.queues.into(), (1, MOST_QUEUES.into()))

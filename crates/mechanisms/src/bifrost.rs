@@ -285,7 +285,7 @@ impl Params {
             return refuse("slot", why);
         }
         if self.leak_period == 0 {
-            return refuse("leak-period", "0 slots are not allowed; the least is 1".into());
+            return refuse("leak-period", "0 is not allowed; the minimum is 1".into());
         }
         if link.buffer == Bytes::MAX {
             let why = "it needs a buffer of the port's own (buffer.static); a shared pool sets none aside";

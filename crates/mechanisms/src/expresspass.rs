@@ -82,7 +82,7 @@ impl Reaction for Params {
         if self.request_timeout == Span::ZERO {
             return Err(ParamError::new(
                 "request-timeout",
-                "0 is not allowed; write a time above 0, like \"100us\"",
+                "0us is not allowed; write a time above 0, like \"100us\"",
             ));
         }
         Ok(Rp {

@@ -135,7 +135,7 @@ impl Reliability for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
         if self.ack_interval == 0 {
-            return Err(ParamError::new("ack-interval", "0 packets: the least is 1"));
+            return Err(ParamError::new("ack-interval", "0 is not allowed; the minimum is 1"));
         }
         let nack_interval = self.nack_interval.unwrap_or(Span::us(500).max(qp.base_rtt));
         let receiver = Receiver::new(self, nack_interval);

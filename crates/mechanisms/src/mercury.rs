@@ -155,16 +155,16 @@ impl Params {
 
     fn check(&self) -> Result<(), ParamError> {
         if self.period == Span::ZERO {
-            return Err(ParamError::new("period", "0us is no period; write it like \"10us\""));
+            return Err(ParamError::new("period", "0us is not allowed; write a time above 0, like \"10us\""));
         }
         if self.base_rtt == OfPath::Fixed(Span::ZERO) {
-            return Err(ParamError::new("base-rtt", "0us makes every window 0; write it like \"12us\""));
+            return Err(ParamError::new(
+                "base-rtt",
+                "0us is not allowed; write a time above 0, like \"12us\"",
+            ));
         }
         if self.most_flows == 0 {
-            return Err(ParamError::new(
-                "most-flows",
-                "with a table of 0 flows no CNP is sent; allowed: 1 at least",
-            ));
+            return Err(ParamError::new("most-flows", "a table of 0 flows sends no CNP; the minimum is 1"));
         }
         Ok(())
     }

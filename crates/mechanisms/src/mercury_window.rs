@@ -68,12 +68,15 @@ impl Reaction for Params {
         if self.restore_after == Span::ZERO {
             return Err(ParamError::new(
                 "restore-after",
-                "0us would undo every window; write it like \"300us\"",
+                "0us is not allowed; write a time above 0, like \"300us\"",
             ));
         }
         let rtt = self.base_rtt.pick(qp.base_rtt, qp.largest_rtt);
         if rtt == Span::ZERO {
-            return Err(ParamError::new("base-rtt", "0us makes every window 0; write it like \"12us\""));
+            return Err(ParamError::new(
+                "base-rtt",
+                "0us is not allowed; write a time above 0, like \"12us\"",
+            ));
         }
         let covers = qp.products.of(qp.line_rate, rtt);
         let whole = covers.max(qp.mtu);

@@ -148,19 +148,18 @@ impl Params {
                 "period",
                 format!("{period} is not a time from {GAP}, the least between two CNPs of a flow, to 1s"),
             ),
-            Params { a, .. } if !is_gain(a) => refuse("a", format!("{a} is not a gain from 0 up")),
-            Params { b, .. } if !is_gain(b) => refuse("b", format!("{b} is not a gain from 0 up")),
-            Params { qref: Some(Bytes::ZERO), .. } => refuse(
-                "qref",
-                "0B has no parts for distances to be; it is above 0B, such as \"100KB\"".into(),
-            ),
-            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP represents 1 packet at least".into()),
-            Params { nmax: 0, .. } => refuse("nmax", "with 0 no CNP is sent; allowed: 1 at least".into()),
+            Params { a, .. } if !is_gain(a) => refuse("a", format!("{a} is not a gain of at least 0")),
+            Params { b, .. } if !is_gain(b) => refuse("b", format!("{b} is not a gain of at least 0")),
+            Params { qref: Some(Bytes::ZERO), .. } => {
+                refuse("qref", "0B is not allowed; write a size above 0, like \"100KB\"".into())
+            }
+            Params { m: 0, .. } => refuse("m", "0 is not allowed; the minimum is 1".into()),
+            Params { nmax: 0, .. } => refuse("nmax", "with 0 no CNP is sent; the minimum is 1".into()),
             Params { theta: OrAuto::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
                 refuse("theta", format!("{share} is not a share from 0 to 1"))
             }
             Params { most_flows: 0, .. } => {
-                refuse("most-flows", "with a table of 0 flows no CNP is sent; allowed: 1 at least".into())
+                refuse("most-flows", "a table of 0 flows sends no CNP; the minimum is 1".into())
             }
             _ => Ok(()),
         }

@@ -326,7 +326,7 @@ impl Params {
         match self.xoff(link) {
             Xoff::Auto => self.auto_xoff(link).map(|fixed| (fixed, 0.0)),
             Xoff::At { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => {
-                Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number from 0 up")))
+                Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number of at least 0")))
             }
             Xoff::At { fixed, alpha, per: None } => Ok((fixed, alpha)),
             Xoff::At { per: Some(Per::Rate(Rate(0))), .. } => {
@@ -411,7 +411,7 @@ impl Params {
     fn check_watchdog(&self) -> Result<(), ParamError> {
         match self.watchdog {
             Some(Watchdog { after: Span::ZERO, .. } | Watchdog { restore: Some(Span::ZERO), .. }) => {
-                Err(ParamError::new("watchdog", "its times must be longer than 0"))
+                Err(ParamError::new("watchdog", "its times must be above 0"))
             }
             _ => Ok(()),
         }

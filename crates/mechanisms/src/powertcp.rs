@@ -153,7 +153,7 @@ impl Params {
             return Err(ParamError::new("gamma", message));
         }
         if self.expected_flows == Some(0) {
-            return refuse("expected-flows", "0 flows share no NIC; the least is 1");
+            return refuse("expected-flows", "0 is not allowed; the minimum is 1");
         }
         if self.expected_flows.is_some() && self.beta.is_some() {
             return refuse("expected-flows", "beta is given, which is what they would give");
@@ -162,7 +162,7 @@ impl Params {
             return refuse("rmin", "a rate of 0bps never sends");
         }
         if matches!(self.base_rtt, OfPath::Fixed(base) if base < Span::ns(1)) {
-            return refuse("base-rtt", "it divides power; the least is 1ns");
+            return refuse("base-rtt", "power is divided by it; the minimum is 1ns");
         }
         Ok(())
     }

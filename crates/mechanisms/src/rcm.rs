@@ -156,7 +156,7 @@ impl Params {
     fn check(&self) -> Result<(), ParamError> {
         let wrong = |key, message: String| Err(ParamError::new(key, message));
         if self.equilibrium == Bytes::ZERO {
-            return wrong("equilibrium", "0B is no length; allowed: above 0, like \"20KB\"".into());
+            return wrong("equilibrium", "0B is not allowed; write a size above 0, like \"20KB\"".into());
         }
         if self.weight > 64 {
             return wrong("weight", format!("{} is not a number from 0 to 64", self.weight));
@@ -165,7 +165,7 @@ impl Params {
             return wrong("remote-weight", format!("{} is not a number from 0 to 1", self.remote_weight));
         }
         if self.cam_depth == 0 {
-            return wrong("cam-depth", "a memory of 0 entries knows no flow; allowed: 1 to 255".into());
+            return wrong("cam-depth", "0 is not a number from 1 to 255".into());
         }
         if let Some(hits) = self.cam_hits.filter(|hits| !(1..=self.cam_depth).contains(hits)) {
             return wrong(
@@ -174,13 +174,13 @@ impl Params {
             );
         }
         if self.cam_interval == Bytes::ZERO {
-            return wrong("cam-interval", "0B is no interval; allowed: above 0, like \"2KB\"".into());
+            return wrong("cam-interval", "0B is not allowed; write a size above 0, like \"2KB\"".into());
         }
         if !(1..=MOST).contains(&self.severe) {
             return wrong("severe", format!("{} is not a degree from 1 to {MOST}", self.severe));
         }
         if self.expire == Span::ZERO {
-            return wrong("expire", "0us is no time; allowed: above 0, like \"100us\"".into());
+            return wrong("expire", "0us is not allowed; write a time above 0, like \"100us\"".into());
         }
         Ok(())
     }

@@ -69,10 +69,7 @@ impl Routing for Params {
 
     fn build(&self, switch: &SwitchInfo) -> Result<Router, ParamError> {
         if self.most_flows == 0 {
-            return Err(ParamError::new(
-                "most-flows",
-                "who remembers 0 flows moves none; allowed: 1 at least",
-            ));
+            return Err(ParamError::new("most-flows", "a table of 0 flows moves none; the minimum is 1"));
         }
         let home = ecmp::Params { seed: self.seed, ..ecmp::Params::default() }.build(switch)?;
         Ok(Router {

@@ -182,7 +182,7 @@ impl Params {
             return Err(ParamError::new("base-target", "no delay is below 0; write it like \"25us\""));
         }
         if self.retx_reset_threshold == 0 {
-            return Err(ParamError::new("retx-reset-threshold", "0 timeouts set nothing; the least is 1"));
+            return Err(ParamError::new("retx-reset-threshold", "0 is not allowed; the minimum is 1"));
         }
         Ok(())
     }

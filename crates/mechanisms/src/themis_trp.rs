@@ -205,25 +205,25 @@ impl Detection for Params {
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         for (key, span, example) in [("recovery", self.recovery, "1ms"), ("latency", self.latency, "100ns")] {
             if span == Span::ZERO {
-                let message = format!("0 is no time; write it like \"{example}\"");
+                let message = format!("0us is not allowed; write a time above 0, like \"{example}\"");
                 return Err(ParamError::new(key, message));
             }
         }
         for (key, count) in [("fast", self.fast), ("slow", self.slow), ("most", self.most)] {
             if count == 0 {
-                return Err(ParamError::new(key, "0 is too few; it takes 1 at least"));
+                return Err(ParamError::new(key, "0 is not allowed; the minimum is 1"));
             }
         }
         if self.queues < 2 {
             let message = format!(
-                "{} is too few; it takes 2 at least, one of them for flows that are not held back",
+                "{} is not allowed; the minimum is 2: one of them is for flows that are not held back",
                 self.queues
             );
             return Err(ParamError::new("queues", message));
         }
         let rate = self.rate.unwrap_or(port.rate);
         if rate.0 == 0 {
-            return Err(ParamError::new("rate", "0 sends nothing; write it like \"400G\""));
+            return Err(ParamError::new("rate", "a rate of 0bps never sends; write it like \"400G\""));
         }
         let marking = self.marking(rate)?;
         Ok(Cp {

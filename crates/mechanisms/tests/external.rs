@@ -41,7 +41,7 @@ macro_rules! few {
 
             fn build(&self, qp: &QpInfo) -> Result<FewRp, ParamError> {
                 match self.most_packets {
-                    0 => Err(ParamError::new("most-packets", "0 packets: the least is 1")),
+                    0 => Err(ParamError::new("most-packets", "0 is not allowed; the minimum is 1")),
                     packets => Ok(FewRp(Bytes(packets * qp.mtu.0))),
                 }
             }

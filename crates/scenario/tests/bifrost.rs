@@ -102,7 +102,7 @@ fn what_does_not_fit_the_link_is_refused_at_its_line() {
         ("{ slot = \"1us\" }", "slot", "between the 1us that switch and MAC take"),
         ("{ slot = \"90us\" }", "slot", "a frame can carry at most 65535"),
         ("{ level = \"41MB\" }", "level", "is 2.22KB short of Delta + 2 Rs T = 41002.22KB"),
-        ("{ leak-period = 0 }", "leak-period", "the least is 1"),
+        ("{ leak-period = 0 }", "leak-period", "the minimum is 1"),
     ] {
         let error = refused(&own(parameters));
         assert!(error.starts_with(&format!("a.toml:9: long-haul.flow-control.bifrost.{key}: ")), "{error}");

@@ -572,7 +572,7 @@ fn needs_are_met() {
 fn parameters_are_ones_that_mechanisms_can_work_with() {
     assert_eq!(
         changed("[[override]]", "reliability.go-back-n = { ack-interval = 0 }\n[[override]]"),
-        "a.toml:4: defaults.reliability.go-back-n.ack-interval: flows of web: 0 packets: the least is 1"
+        "a.toml:4: defaults.reliability.go-back-n.ack-interval: flows of web: 0 is not allowed; the minimum is 1"
     );
     let error = changed("[[override]]", "routing.ecmp = { hash = \"swing-ns3\" }\n[[override]]");
     assert_eq!(

@@ -318,11 +318,11 @@ fn unsupported_settings_are_refused_with_a_reason() {
         "BUFFER_SIZE 4096",
         "config.txt:14: BUFFER_SIZE: 4096 MiB are not 1 to 4095, all that the simulator can count",
     );
-    is("BUFFER_SIZE x", "config.txt:14: BUFFER_SIZE: \"x\" is not a whole number from 0 up");
+    is("BUFFER_SIZE x", "config.txt:14: BUFFER_SIZE: \"x\" is not a whole number of at least 0");
     is("BUFFER_SIZE", "config.txt:14: BUFFER_SIZE: the text ends here, but its value is required");
     is("RATE_AI 20M", "config.txt:14: RATE_AI: \"20M\" is not a rate like \"100Gbps\" or \"40Mb/s\"");
     is("PFC_A_SHIFT 32", "config.txt:14: PFC_A_SHIFT: 32 is not a number of bits from 0 to 31");
-    is("U_TARGET -1 CC_MODE 3 HAS_WIN 1", "config.txt:14: U_TARGET: \"-1\" is not a number from 0 up");
+    is("U_TARGET -1 CC_MODE 3 HAS_WIN 1", "config.txt:14: U_TARGET: \"-1\" is not a number of at least 0");
     is("ERROR_RATE_PER_LINK 2", "config.txt:14: ERROR_RATE_PER_LINK: 2 is not a probability from 0 to 1");
     is("LINK_DOWN 5 0 1", "config.txt:14: LINK_DOWN: no link joins nodes 0 and 1");
     is(

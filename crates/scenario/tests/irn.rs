@@ -183,8 +183,8 @@ fn windows_and_nics_that_do_not_fit_are_refused() {
     let error = refused(&lossy("{ window = 0 }", 0.0, (1, 1)));
     assert_eq!(
         error,
-        "a.toml:5: defaults.reliability.irn.window: flows of w: a window of zero sends nothing: the least is 1 \
-         packet (write it like 110 or \"110KB\")"
+        "a.toml:5: defaults.reliability.irn.window: flows of w: a window of 0 sends nothing; the minimum is 1 \
+         packet; write it like 110 or \"110KB\""
     );
     let text = format!("semantics.turns = \"hpcc-ns3\"\n{}", lossy(r#"{ form = "swing" }"#, 0.0, (1, 1)));
     let error = refused(&text);

@@ -285,7 +285,7 @@ fn patterns_that_cannot_be_are_refused() {
         ),
         (
             "incast = { to = \"h1\", fan-in = 0, size = \"1KB\" }",
-            "incast.fan-in: 0 is not a number of senders from 1 on",
+            "incast.fan-in: 0 is not allowed; the minimum is 1",
         ),
         (
             "incast = { to = \"h1\", from = \"h1\", size = \"1KB\" }",
@@ -320,7 +320,7 @@ fn patterns_that_cannot_be_are_refused() {
         ("permutation = { size = \"0B\" }", "permutation.size: a flow of 0B has no bytes"),
         (
             "all-to-all = { size = \"1KB\", every = \"0us\" }",
-            "all-to-all.every: an all-to-all that comes again after no time never ends",
+            "all-to-all.every: 0us is not allowed: an all-to-all would repeat without end; write a time above 0",
         ),
         (
             "micro-bursts = { to = \"h1\", length = \"20us\", every = \"20us\" }",

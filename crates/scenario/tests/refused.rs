@@ -37,8 +37,9 @@ fn patterns_that_come_again_after_no_time_are_refused() {
         (r#"incast = { to = "h1", size = "1KB", every = "0s" }"#, "incast", "an incast"),
         (r#"micro-bursts = { to = "h1", length = "1us", every = "0s" }"#, "micro-bursts", "a micro-burst"),
     ] {
-        let due =
-            format!("a.toml:4: workload.w.{key}.every: {what} that comes again after no time never ends");
+        let due = format!(
+            "a.toml:4: workload.w.{key}.every: 0us is not allowed: {what} would repeat without end; write a time above 0"
+        );
         assert_eq!(refused(pattern), due);
     }
     let many = refused(r#"burst = { from = "h1", to = "h2", size = "1KB", every = "1ps" }"#);

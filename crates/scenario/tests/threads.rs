@@ -70,5 +70,5 @@ fn a_scenario_names_its_threads() {
     assert_eq!(scenario.thread_plan(Threads::Paying, 8).threads(), 2);
     assert_eq!(scenario.thread_plan(Threads::Forced(1), 8).threads(), 1, "who calls has the last word");
     let none = read("threads = 0").expect_err("it is wrong");
-    assert!(none.contains("engine.threads: 0 is not a number of threads, 1 or more"), "{none}");
+    assert!(none.contains("engine.threads: 0 is not allowed; the minimum is 1"), "{none}");
 }

@@ -237,15 +237,15 @@ fn perftest_refuses_what_it_cannot_do() {
     );
     assert_eq!(
         refused(r#"test = "write-lat", iterations = 3"#),
-        "a.toml:4: workload.w.perftest.iterations: 3 is too few: the least is 4"
+        "a.toml:4: workload.w.perftest.iterations: 3 is not allowed; the minimum is 4"
     );
     assert_eq!(
         refused(r#"test = "write-bw", queue-depth = 0"#),
-        "a.toml:4: workload.w.perftest.queue-depth: 0 messages outstanding send nothing: the least is 1"
+        "a.toml:4: workload.w.perftest.queue-depth: 0 is not allowed; the minimum is 1"
     );
     assert_eq!(
         refused(r#"test = "write-bw", qps = 0"#),
-        "a.toml:4: workload.w.perftest.qps: 0 queue pairs send nothing: the least is 1"
+        "a.toml:4: workload.w.perftest.qps: 0 is not allowed; the minimum is 1"
     );
     assert_eq!(
         refused(r#"test = "write-bw", iterations = 100000000"#),

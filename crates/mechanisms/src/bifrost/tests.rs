@@ -102,7 +102,7 @@ fn what_cannot_work_is_refused() {
             "slot",
             "a slot of 10us does not lie between the 1us that switch and MAC take to react and the link's one-way delay of 10us",
         ),
-        (r#"{ "leak-period": 0 }"#, haul(), "leak-period", "the least is 1"),
+        (r#"{ "leak-period": 0 }"#, haul(), "leak-period", "the minimum is 1"),
         (r#"{ "level": "41MB" }"#, haul(), "level", "41MB is 3.064KB short of Delta + 2 Rs T = 41003.064KB"),
         (r#"{ "pause": "on-off" }"#, haul(), "pause", "allowed: \"timer\""),
         ("{}", pooled, "level", "buffer.static"),

@@ -157,7 +157,7 @@ impl Params {
         }
         for (key, period) in [("t-alpha", self.t_alpha), ("t-dec", self.t_dec), ("t-inc", self.t_inc)] {
             if period == Some(Span::ZERO) {
-                return Err(ParamError::new(key, "a period must be longer than 0"));
+                return Err(ParamError::new(key, "0us is not allowed; write a time above 0, like \"55us\""));
             }
         }
         if self.byte_counter == Some(Bytes::ZERO) {

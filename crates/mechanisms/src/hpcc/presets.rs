@@ -144,14 +144,15 @@ impl Params {
             ));
         }
         if self.expected_flows == Some(0) {
-            return refuse("expected-flows", "0 flows are not allowed; the minimum is 1");
+            return refuse("expected-flows", "0 is not allowed; the minimum is 1");
         }
         if self.rmin == Some(Rate(0)) {
             return refuse("rmin", "a rate of 0bps never sends");
         }
         let too_short = |base: &Span| *base < Span::ns(1);
         if let Some(base) = fixed(self.base_rtt).filter(too_short) {
-            let message = format!("{base} divides utilisations; the least is {}", Span::ns(1));
+            let message =
+                format!("{base} is too short: utilisation is divided by it; the minimum is {}", Span::ns(1));
             return Err(ParamError::new("base-rtt", message));
         }
         if self.int_multi == Some(0) {

@@ -82,7 +82,7 @@ impl Params {
         let window = self.packets(qp);
         if window == 0 {
             let message =
-                "a window of zero sends nothing: the least is 1 packet (write it like 110 or \"110KB\")";
+                "a window of 0 sends nothing; the minimum is 1 packet; write it like 110 or \"110KB\"";
             return Err(ParamError::new("window", message));
         }
         let window_bytes = match self.window() {

@@ -124,7 +124,7 @@ mod sizes {
         for json in [r#"{ "window": 0 }"#, r#"{ "window": "0B" }"#] {
             let error = params(json).build(&qp()).expect_err("it sends nothing");
             assert_eq!(error.key, "window");
-            assert!(error.message.contains("the least is 1 packet"), "{}", error.message);
+            assert!(error.message.contains("the minimum is 1 packet"), "{}", error.message);
         }
     }
 

@@ -38,12 +38,12 @@ impl Visitor<'_> for WindowVisitor {
 
     fn visit_u64<E: de::Error>(self, packets: u64) -> Result<Window, E> {
         let fits = u32::try_from(packets).map(Window::Packets);
-        fits.map_err(|_| E::custom(format_args!("{packets} packets: the most are {}", u32::MAX)))
+        fits.map_err(|_| E::custom(format_args!("{packets} is too large: the maximum is {}", u32::MAX)))
     }
 
     fn visit_i64<E: de::Error>(self, packets: i64) -> Result<Window, E> {
         let packets = u64::try_from(packets)
-            .map_err(|_| E::custom(format_args!("{packets} packets: the least is 1")))?;
+            .map_err(|_| E::custom(format_args!("{packets} is not allowed; the minimum is 1")))?;
         self.visit_u64(packets)
     }
 

@@ -110,19 +110,24 @@ impl Params {
         if self.min_rtt < least {
             return Err(ParamError::new(
                 "min-rtt",
-                format!("{} divides the gradient; the least is {least}", self.min_rtt),
+                format!(
+                    "{} is too short: the gradient is divided by it; the minimum is {least}",
+                    self.min_rtt
+                ),
             ));
         }
         if self.preset == Preset::Patched && self.rtt_ref.unwrap_or(self.t_low) < least {
             let (key, given) = self.rtt_ref.map_or(("t-low", self.t_low), |given| ("rtt-ref", given));
-            let message = format!("{given} divides the error of the round-trip time; the least is {least}");
+            let message = format!(
+                "{given} is too short: the error of the RTT is divided by it; the minimum is {least}"
+            );
             return Err(ParamError::new(key, message));
         }
         if self.rmin == Rate(0) {
             return Err(ParamError::new("rmin", "a rate of 0bps never sends"));
         }
         if self.segment == Some(Bytes::ZERO) {
-            return Err(ParamError::new("segment", "a segment of 0B is never complete; the least is 1B"));
+            return Err(ParamError::new("segment", "0B is not allowed; the minimum is 1B"));
         }
         Ok(())
     }

@@ -374,10 +374,10 @@ impl Builder<'_> {
     fn queue_histogram(&mut self, keys: &HistogramKeys) -> HistogramSpec {
         let path = |key| ["records", "queue-histogram", key];
         if keys.every == Span::ZERO {
-            self.fault(&path("every"), "0us is not a time above 0, such as 100ns");
+            self.fault(&path("every"), "0us is not allowed; write a time above 0, like \"100ns\"");
         }
         if keys.bin < SMALLEST_BIN {
-            self.fault(&path("bin"), format!("{} is not a width from {SMALLEST_BIN} up", keys.bin));
+            self.fault(&path("bin"), format!("{} is too small: the minimum is {SMALLEST_BIN}", keys.bin));
         }
         let to = keys.to.unwrap_or(Time::NEVER);
         if to < keys.from {
@@ -401,7 +401,10 @@ impl Builder<'_> {
     fn shares(&mut self, network: &Network, keys: &ShareKeys) -> ShareSpec {
         let ports = self.ports_of(network, "shares", &keys.links);
         if keys.bucket == Span::ZERO {
-            self.fault(&["records", "shares", "bucket"], "0us is not a time above 0, such as 1us");
+            self.fault(
+                &["records", "shares", "bucket"],
+                "0us is not allowed; write a time above 0, like \"1us\"",
+            );
         }
         ShareSpec { ports, bucket: keys.bucket, rows: MOST_ROWS }
     }

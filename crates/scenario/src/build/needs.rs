@@ -15,7 +15,7 @@ impl Builder<'_> {
         let origin = &flows.rate_control.origin;
         let place = self.place_of(origin);
         if flows.rate_control.value.is_empty() {
-            self.fault_once(ScenarioError::new(place, &*origin.key, "the stack is empty: name one at least"));
+            self.fault_once(ScenarioError::new(place, &*origin.key, "the list is empty: name at least one"));
             return;
         }
         for layer in &flows.rate_control.value {

@@ -144,7 +144,7 @@ impl Builder<'_> {
     ) -> Option<()> {
         let (key, why) = match incast.fan_in {
             None if others == 0 => ("incast.from", format!("{receiver} could send to itself only")),
-            Some(0) => ("incast.fan-in", "0 is not a number of senders from 1 on".into()),
+            Some(0) => ("incast.fan-in", "0 is not allowed; the minimum is 1".into()),
             Some(due) if due > others => {
                 let from = &incast.from;
                 let why = format!("{due} senders are required, but {from} has {others} beside {receiver}");
@@ -274,7 +274,10 @@ impl Builder<'_> {
                 return None;
             }
             (Some(Span::ZERO), _) => {
-                self.fault(&path, format!("{what} that comes again after no time never ends"));
+                self.fault(
+                    &path,
+                    format!("0us is not allowed: {what} would repeat without end; write a time above 0"),
+                );
                 return None;
             }
             (Some(every), Some(until)) => until.since(start).0.div_ceil(every.0),

@@ -93,9 +93,9 @@ impl Builder<'_> {
         } else if size == Bytes::ZERO || size > MOST_BYTES {
             Some(("size", format!("{size} is not a size from 1B to {MOST_BYTES}")))
         } else if messages < least {
-            Some(("iterations", format!("{messages} is too few: the least is {least}")))
+            Some(("iterations", format!("{messages} is not allowed; the minimum is {least}")))
         } else if depth == 0 {
-            Some(("queue-depth", "0 messages outstanding send nothing: the least is 1".to_owned()))
+            Some(("queue-depth", "0 is not allowed; the minimum is 1".to_owned()))
         } else {
             None
         };
@@ -109,7 +109,7 @@ impl Builder<'_> {
         let qps = perftest.qps.unwrap_or(1);
         let loops = qps.saturating_mul(2 * pairs);
         let why = if qps == 0 {
-            "0 queue pairs send nothing: the least is 1".to_owned()
+            "0 is not allowed; the minimum is 1".to_owned()
         } else if loops > MOST_LOOPS {
             format!("that makes more than {MOST_LOOPS} queue pairs")
         } else if loops.saturating_mul(messages) > MOST_MESSAGES {

@@ -31,7 +31,7 @@ impl Builder<'_> {
         let limit = self.document.limit;
         blueprint.end.limit = match (limit, last) {
             (Some(Time::ZERO), _) => {
-                self.fault(&["limit"], "a run of no time shows nothing");
+                self.fault(&["limit"], "0us is not allowed; write a time above 0, like \"10ms\"");
                 Time::ZERO
             }
             (Some(limit), _) => limit,

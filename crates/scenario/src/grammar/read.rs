@@ -180,7 +180,7 @@ fn plain(due: &str) -> String {
         "u8" => "a whole number from 0 to 255".into(),
         "u16" => "a whole number from 0 to 65535".into(),
         "u32" => "a whole number from 0 to 4294967295".into(),
-        "u64" | "usize" => "a whole number from 0 up".into(),
+        "u64" | "usize" => "a whole number of at least 0".into(),
         "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
         "a sequence" => "a list".into(),

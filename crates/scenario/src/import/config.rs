@@ -187,7 +187,7 @@ impl Config {
     /// # Errors
     /// It is not one.
     pub fn number<T: FromStr>(&self, key: &str, default: T) -> Result<T, ScenarioError> {
-        self.value(key, default, |word| ns3::number(word, "a whole number from 0 up"))
+        self.value(key, default, |word| ns3::number(word, "a whole number of at least 0"))
     }
 
     /// A real number from 0 up.
@@ -195,9 +195,9 @@ impl Config {
     /// # Errors
     /// It is not one.
     pub fn real(&self, key: &str, default: f64) -> Result<f64, ScenarioError> {
-        self.value(key, default, |word| match ns3::number::<f64>(word, "a number from 0 up") {
+        self.value(key, default, |word| match ns3::number::<f64>(word, "a number of at least 0") {
             Ok(value) if !(value >= 0.0 && value.is_finite()) => {
-                Err(format!("{word:?} is not a number from 0 up"))
+                Err(format!("{word:?} is not a number of at least 0"))
             }
             value => value,
         })

@@ -239,7 +239,7 @@ fn overrides(config: &mut Config, inputs: &Inputs) -> Result<Overrides, Scenario
 /// The link that goes down and stays so.
 fn link_down(config: &mut Config, inputs: &Inputs) -> Result<Option<Table>, ScenarioError> {
     let Some(words) = config.words("LINK_DOWN") else { return Ok(None) };
-    let read = |word: &String| crate::ns3::number::<u64>(word, "a whole number from 0 up");
+    let read = |word: &String| crate::ns3::number::<u64>(word, "a whole number of at least 0");
     let numbers: Result<Vec<u64>, String> = words.iter().map(read).collect();
     let numbers = numbers.map_err(|why| config.error("LINK_DOWN", why))?;
     let [after, a, b] = numbers[..] else { return Ok(None) };

@@ -62,7 +62,10 @@ impl Detection for Params {
 
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         if self.patience == Span::ZERO {
-            return Err(ParamError::new("patience", "0 is no time; write it like \"100us\""));
+            return Err(ParamError::new(
+                "patience",
+                "0us is not allowed; write a time above 0, like \"100us\"",
+            ));
         }
         let target = || port.rate.bytes_in(self.patience / TARGETS_PER_INTERVAL);
         let threshold = self.threshold.unwrap_or_else(target);
@@ -151,7 +154,7 @@ mod tests {
             Params { patience: Span::ZERO, ..Params::default() }.build(&PortInfo::example()).unwrap_err();
         assert_eq!(
             (error.key, error.message.as_str()),
-            ("patience", "0 is no time; write it like \"100us\"")
+            ("patience", "0us is not allowed; write a time above 0, like \"100us\"")
         );
     }
 }

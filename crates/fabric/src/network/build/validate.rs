@@ -315,7 +315,7 @@ impl Blueprint {
             return Err("it has no source or no destination".into());
         }
         if poisson.mean_gap == Span::ZERO {
-            return Err("its flows follow each other in no time".into());
+            return Err("no time lies between its flows".into());
         }
         poisson.validate_pattern()?;
         let receivers = representatives(routes, poisson.receivers());

@@ -77,7 +77,7 @@ MISTAKES = {
         "1000B",
         (
             "a.toml:1: not TOML: 1000B is neither a number nor true or false: "
-            'a text needs quotation marks, "1000B"'
+            'a string needs quotation marks, "1000B"'
         ),
     ),
     "bits in the unit of a rate": (
@@ -131,7 +131,7 @@ MISTAKES = {
         'limit = "5ms"',
         'seed = "7"',
         (
-            'a.toml:2: seed: the text "7" where a whole number of at least 0 is required: '
+            'a.toml:2: seed: the string "7" where a whole number of at least 0 is required: '
             "write 7, without quotation marks"
         ),
     ),
@@ -173,7 +173,7 @@ MISTAKES = {
         '{ size = "1MB" }',
         '"1MB"',
         (
-            'a.toml:7: defaults.buffer.static: the text "1MB" where a table is required, with these keys: '
+            'a.toml:7: defaults.buffer.static: the string "1MB" where a table is required, with these keys: '
             f"{keys('StaticBuffer')}"
         ),
     ),
@@ -288,7 +288,7 @@ MISTAKES = {
         "0.7",
         '"70%"',
         (
-            'a.toml:19: workload.web.poisson.load: the text "70%" where a number is required: '
+            'a.toml:19: workload.web.poisson.load: the string "70%" where a number is required: '
             "write 0.7, without quotation marks"
         ),
     ),

@@ -174,7 +174,7 @@ def test_the_command_shows_the_parts_and_their_sum(victim: Path, floodway: Comma
     why = package.read(victim).why("victim:a:0")
     assert "victim:a:0, started at 20.000 us" in done.out
     assert f"{why.fct_us:,.6f}" in done.out
-    assert done.out.splitlines()[-2:] == [why.sentence(), "no CNP, no timeout, nothing sent again"]
+    assert done.out.splitlines()[-2:] == [why.sentence(), "no CNP, no timeout, nothing retransmitted"]
     shown = [line.split()[0] for line in done.out.splitlines() if line.split()[:1] and line[2:3] != " "]
     assert [cause for cause in CAUSES if cause in shown] == list(why.by_cause())
 

@@ -423,7 +423,7 @@ class Loss:
 
     @property
     def lost_bytes(self) -> int:
-        """Payload that will be sent again, in bytes."""
+        """Payload that will be retransmitted, in bytes."""
 
     @property
     def by_timeout(self) -> bool:

@@ -41,7 +41,7 @@ CAUSES = {
     "held-back": "held back by a congestion point",
     "pacing": "waiting for its pacing time",
     "window": "waiting for ACKs",
-    "retransmission": "sent again, or waiting for that",
+    "retransmission": "retransmitted, or waiting for that",
     "predecessors": "behind earlier messages of its queue pair",
     "link-down": "cut off by its own link",
 }

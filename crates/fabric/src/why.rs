@@ -58,7 +58,7 @@ pub enum Cause {
     Pacing,
     /// The sender may send nothing before an ACK comes: its window, or the limit of its reliability.
     Window,
-    /// Its data is sent again, or the sender waits until it may be.
+    /// Its data is retransmitted, or the sender waits until it may be.
     Retransmission,
     /// Messages that were posted on its queue pair before it are sent.
     Predecessors,

@@ -496,7 +496,7 @@ fn states_and_marks_are_among_signals() {
 fn measured(net: &Net) -> (u64, f64, f64) {
     let records = net.run();
     assert!(records.outcome.lossless.is_held());
-    assert!(finished(&records).iter().all(|done| *done), "what is lost is sent again");
+    assert!(finished(&records).iter().all(|done| *done), "what is lost is retransmitted");
     let fct = real(records.flows.column("fct_us"));
     (counter(&records, "s1", "s1-s2", "pfc_rx"), fct[8], fct[..8].iter().sum::<f64>() / 8.0)
 }

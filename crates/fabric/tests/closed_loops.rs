@@ -234,7 +234,7 @@ fn loops_that_cannot_run_are_refused() {
     };
     assert_eq!(refused(|_| {}), "");
     assert_eq!(refused(Vec::clear), "workload flows: it has no loop");
-    let others = "workload flows: loop 1: what arrives at its source is another loop's, or none's";
+    let others = "workload flows: loop 1: what arrives at its source belongs to another loop or to none";
     assert_eq!(refused(|loops| loops[0].next = Next::Arrived(0)), others);
     assert_eq!(refused(|loops| loops[0].next = Next::Arrived(2)), others);
     assert_eq!(refused(|loops| loops[1].messages = 0), "workload flows: loop 2: it has no message");

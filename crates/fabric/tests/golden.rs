@@ -29,7 +29,7 @@ fn incast(flow_control: &str, pool: Bytes, loss: f64) -> Records {
     net.run()
 }
 
-/// Mean and longest completion time, what was sent again and lost, and pauses.
+/// Mean and longest completion time, what was retransmitted and lost, and pauses.
 fn row(records: &Records) -> String {
     let fct = real(records.flows.column("fct_us"));
     let mean = fct.iter().sum::<f64>() / fct.len() as f64;

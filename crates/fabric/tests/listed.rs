@@ -97,7 +97,7 @@ fn while_a_pacing_time_is_past_no_timer_wakes_the_nic() {
     assert_eq!(times(Turns::Listed), PACKET + WAY + ack + WAY);
 }
 
-/// A packet that is always lost is sent again each base round trip. Counted one way, that is twice the
+/// A packet that is always lost is retransmitted each base round trip. Counted one way, that is twice the
 /// propagation, and the packet once at each link; the exact one has the way back of the ACK in it.
 #[test]
 fn a_base_round_trip_counted_one_way_leaves_out_the_ack() {

@@ -186,6 +186,6 @@ proptest! {
         prop_assert_eq!(drops(&records), 0);
         prop_assert!(finished(&records).into_iter().all(|finished| finished), "a flow is stuck");
         let sent_again = whole(records.flows.column("retransmitted_bytes"));
-        prop_assert!(sent_again.into_iter().all(|bytes| bytes == 0), "nothing was lost, yet it was sent again");
+        prop_assert!(sent_again.into_iter().all(|bytes| bytes == 0), "nothing was lost, yet it was retransmitted");
     }
 }

@@ -109,8 +109,8 @@ fn each_message_of_a_queue_pair_has_its_own_packets() {
 }
 
 /// Of 59 packets by the long way and more by the short one, go-back-N refuses those that come first, and asks
-/// once for the first packet. Everything is sent again: its numbers are lower, but it is sent later than all
-/// that came.
+/// once for the first packet. Everything is retransmitted: its numbers are lower, but it is sent later than
+/// all that came.
 fn go_back(size: Bytes) -> Records {
     let (mut net, a, b) = shortcut(Span::us(6));
     net = net.reliability(r#"{"go-back-n": {"nack-interval": "1ms"}}"#);
@@ -120,7 +120,7 @@ fn go_back(size: Bytes) -> Records {
 
 #[test]
 fn what_is_sent_again_is_in_order_and_what_comes_behind_it_is_not() {
-    // The long way takes 50 us: its packets come while the flow is sent again.
+    // The long way takes 50 us: its packets come while the flow is retransmitted.
     let records = go_back(Bytes::mb(2));
     let again = whole(records.flows.column("retransmitted_bytes"))[0] / 1000;
     assert!(again > 59, "{again}");

@@ -255,13 +255,13 @@ fn what_is_sent_again_is_charged_to_the_message_that_it_belongs_to() {
     let mut splits = [0; 2];
     for records in one_loss() {
         let again = whole(records.flows.column("retransmitted_bytes"));
-        // All is on its way before the loss is known, so that all behind it is sent again.
+        // All is on its way before the loss is known, so that all behind it is retransmitted.
         let lost = again.iter().position(|&bytes| bytes > 0).expect("a packet was lost");
         let first = again[lost];
         assert!(first == 10 || first == 1010, "{again:?}");
         splits[usize::from(first == 10)] += 1;
         assert!(again[lost + 1..].iter().all(|&bytes| bytes == 1010), "{again:?}");
-        // Packets sent again, by what the link has carried.
+        // Packets retransmitted, by what the link has carried.
         let packets = support::counter(&records, "a", "a-b", "tx_packets") - 40;
         let charged: u64 = again.iter().map(|bytes| bytes.div_ceil(1000)).sum();
         assert_eq!(packets, charged, "{again:?}");

@@ -185,7 +185,7 @@ fn a_flow_cannot_wait_for_what_its_source_does_not_see() {
         Fabric::build(&net.blueprint, &control).err().map(|error| error.to_string())
     };
     assert_eq!(refused(&[(1, 0), (2, 1), (3, 0)], false), None);
-    let expected = "workload flows: flow 3 starts at h2, which cannot know when flow 1 from h0 to h1 is complete: it \
+    let expected = "workload flows: flow 3 starts at h2, where it is not known when flow 1 from h0 to h1 is complete: it \
                    would have to end there or begin there";
     assert_eq!(refused(&[(2, 0)], false).as_deref(), Some(expected));
     let cycle = "workload flows: flows wait for each other: flow 1 after flow 3 after flow 2 after flow 1";

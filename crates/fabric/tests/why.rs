@@ -250,7 +250,7 @@ fn a_lost_packet_waits_until_it_is_sent_again() {
     assert_eq!((why.fct.0, again(&why)), (why.ideal.0 + late, late - PACKET));
 }
 
-/// Of 40 packets one in the midst is lost on a link that damages a few: what is sent again is no first
+/// Of 40 packets one in the midst is lost on a link that damages a few: what is retransmitted is no first
 /// transmission.
 #[test]
 fn retransmissions_are_separate_from_first_transmissions() {

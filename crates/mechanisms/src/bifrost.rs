@@ -288,7 +288,7 @@ impl Params {
             return refuse("leak-period", "0 is not allowed; the minimum is 1".into());
         }
         if link.buffer == Bytes::MAX {
-            let why = "it needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
+            let why = "it needs a dedicated buffer per port (buffer.static), not a shared pool";
             return refuse("level", why.into());
         }
         self.check_level(time_slots)

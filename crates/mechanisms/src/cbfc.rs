@@ -210,7 +210,7 @@ impl Params {
             return refuse("on-change", "0B is not allowed; give at least 1B, or leave it out".into());
         }
         if link.buffer == Bytes::MAX && !link.to_host {
-            let why = "cbfc needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
+            let why = "cbfc needs a dedicated buffer per port (buffer.static), not a shared pool";
             return refuse("", why.into());
         }
         let least = self.least_buffer(link);

@@ -232,7 +232,7 @@ impl Sender {
     /// Retransmits from the oldest packet that is not acknowledged.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
-        // Section 9.7: the requester sends again all from the oldest packet that is not acknowledged.
+        // Section 9.7: the requester retransmits all from the oldest packet that is not acknowledged.
         (self.next, self.next_bytes) = (self.unacknowledged, self.acknowledged_bytes);
         if timeout || self.restart == Restart::Advance {
             self.deadline = None;

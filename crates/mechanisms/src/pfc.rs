@@ -348,12 +348,12 @@ impl Params {
     fn auto_xoff(&self, link: &LinkInfo) -> Result<Bytes, ParamError> {
         let refuse = |message: String| Err(ParamError::new("xoff", message));
         if link.buffer == Bytes::MAX {
-            return refuse("\"auto\" needs a buffer of the port's own (buffer.static)".into());
+            return refuse("\"auto\" needs a dedicated buffer per port (buffer.static)".into());
         }
         let least = self.buffer_for(link.mtu, link);
         if link.buffer < least {
             return refuse(format!(
-                "\"auto\" does not fit: the buffer has {}, and {} are missing to the {least} that headroom \
+                "\"auto\" does not fit: the buffer has {}, {} less than the {least} that headroom \
                  ({}) and two frames less a byte need",
                 link.buffer,
                 least - link.buffer,

@@ -156,7 +156,7 @@ impl Params {
             return refuse("expected-flows", "0 is not allowed; the minimum is 1");
         }
         if self.expected_flows.is_some() && self.beta.is_some() {
-            return refuse("expected-flows", "beta is given, which is what they would give");
+            return refuse("expected-flows", "beta is given, which replaces expected-flows");
         }
         if self.rmin == Rate(0) {
             return refuse("rmin", "a rate of 0bps never sends");

@@ -173,7 +173,7 @@ impl Params {
                 Err(ParamError::new("per", "sizes for a rate of 0bps have no scale; write it like \"25G\""))
             }
             Params { per: Some(_), kmin: None, kmax: None, .. } => {
-                Err(ParamError::new("per", "it scales the kmin and kmax beside it, and neither is given"))
+                Err(ParamError::new("per", "it scales kmin and kmax, and neither is given"))
             }
             Params { pmax: Some(pmax), .. } if !(0.0..=1.0).contains(&pmax) => {
                 Err(ParamError::new("pmax", format!("{pmax} is not a probability from 0 to 1")))

@@ -143,10 +143,7 @@ impl Buffer for Params {
             return Err(ParamError::new("egress-alpha", format!("{alpha} is not a number above 0")));
         }
         if self.egress_pool.is_none() && self.egress_reserve > Bytes::ZERO {
-            return Err(ParamError::new(
-                "egress-reserve",
-                "it lies beside `egress-pool`, which is not given",
-            ));
+            return Err(ParamError::new("egress-reserve", "it requires `egress-pool`, which is not given"));
         }
         let egress = self.egress_pool.map(|pool| Egress { pool, reserve: self.egress_reserve });
         Ok(Admission { reserve: self.reserve, egress_alpha: alpha, egress, crossing: self.crossing })

@@ -110,7 +110,7 @@ impl Pair {
         let Some(segment) =
             repeat.or_else(|| self.may_send_new().then(|| self.sender.next_segment(self.now))?)
         else {
-            // What was to be sent again had arrived meanwhile.
+            // What was to be retransmitted had arrived meanwhile.
             return false;
         };
         let capped = self.sender.in_flight() <= self.sender.cap().max(Bytes(1000));

@@ -328,7 +328,7 @@ fn no_name(name: &str) -> Option<String> {
     let is_folder =
         !matches!(name, "" | "." | "..") && !name.contains(|c: char| matches!(c, '/' | '\\') || hides(c));
     let folder =
-        (!is_folder).then(|| format!("{name:?} is not a name: results are kept in a folder called so"));
+        (!is_folder).then(|| format!("{name:?} is not a name: the folder of the results has this name"));
     folder.or_else(|| formula(name))
 }
 

@@ -38,7 +38,9 @@ pub(crate) fn unshowable(text: &str, lines: bool) -> Option<String> {
 /// Why a text is no name: spreadsheets that open a table of results would take it for a formula.
 pub(crate) fn formula(name: &str) -> Option<String> {
     let is_formula = name.starts_with(['=', '+', '-', '@']);
-    is_formula.then(|| format!("{name:?} is not a name: spreadsheets take what begins so for a formula"))
+    is_formula.then(|| {
+        format!("{name:?} is not a name: spreadsheets read a name that begins like this as a formula")
+    })
 }
 
 /// The beginning of what a file holds that may not be of the form that is due.

@@ -141,7 +141,7 @@ fn a_congestion_point_that_no_rate_control_reads_gets_a_warning() {
 #[test]
 fn congestion_points_that_signal_one_queue_get_a_warning() {
     let both =
-        |names: &str| warnings_of_points(&format!("{names} signal the same queues: one alone is usual"));
+        |names: &str| warnings_of_points(&format!("{names} signal the same queues: usually one is enough"));
     assert_eq!(warned("[\"red\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(warned("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
     // It reports what the other has marked.
@@ -174,8 +174,8 @@ fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
         "congestion-point = [\"rcm\", \"casl\"]",
         "two of the list both sort packets into queues of their own",
     );
-    refused("congestion-point = \"casl\"\nbuffer = \"ioq\"", "it has queues for what may be lost");
-    let credits = "it sends packets that no pause holds, which flow-control = \"cbfc\" of";
+    refused("congestion-point = \"casl\"\nbuffer = \"ioq\"", "it has queues for lossy packets");
+    let credits = "it sends packets that no pause stops, which flow-control = \"cbfc\" of";
     refused("congestion-point = \"casl\"\nflow-control = \"cbfc\"", credits);
     refused("congestion-point.casl = { floor = 0.7 }", ".casl.floor: ");
 }
@@ -186,14 +186,14 @@ fn a_transport_without_retransmission_beside_casl_gets_a_warning() {
         let tables = format!("[defaults]\ncongestion-point = \"casl\"\nreliability = {reliability}\n");
         scenario(&format!("{NETWORK}{tables}{FLOW}")).warnings().to_vec()
     };
-    let expected = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
+    let expected = "\"casl\" drops packets of congested flows, which reliability \"none\" never retransmits: choose \"irn\"";
     assert!(
         warnings("\"none\"").iter().any(|warning| warning.contains(expected)),
         "{:?}",
         warnings("\"none\"")
     );
     for sound in ["\"irn\"", "\"go-back-n\""] {
-        assert!(!warnings(sound).iter().any(|warning| warning.contains("never sends again")));
+        assert!(!warnings(sound).iter().any(|warning| warning.contains("never retransmits")));
     }
 }
 

@@ -61,8 +61,8 @@ fn a_pool_a_tiny_buffer_and_malformed_times_are_refused_at_their_lines() {
     let error = refused("flow-control = \"cbfc\"");
     assert_eq!(
         error,
-        "a.toml:8: long-haul.flow-control.cbfc: x1 (x1-x2) and 1 more: cbfc needs a buffer of the port's own \
-         (buffer.static); a shared pool sets none aside"
+        "a.toml:8: long-haul.flow-control.cbfc: x1 (x1-x2) and 1 more: cbfc needs a dedicated buffer per port \
+         (buffer.static), not a shared pool"
     );
     let error = refused("flow-control.cbfc = {}\nbuffer.static = { size = \"1KB\" }");
     assert!(error.starts_with("a.toml:8: long-haul.flow-control.cbfc: "), "{error}");

@@ -226,7 +226,7 @@ fn distributions_do_not_fall() {
 #[test]
 fn workloads_have_flows() {
     let at = RIGHT.find("[[workload]]").expect("it is there");
-    assert_eq!(errors_of(&RIGHT[..at]), "a.toml:1: workload: there is none: a run needs traffic");
+    assert_eq!(errors_of(&RIGHT[..at]), "a.toml:1: workload: no workload is given: a run needs traffic");
     assert_eq!(with_flows(""), "a.toml:8: workload.web: it has no flow");
     let at = RIGHT.find("poisson").expect("it is there");
     assert_eq!(
@@ -246,7 +246,7 @@ fn workloads_have_flows() {
         error.starts_with("a.toml:10: workload.web.poisson.load: 1e9 is too high a load: at 1."),
         "{error}"
     );
-    assert!(error.ends_with("e8, flows follow each other by 1 ps"), "{error}");
+    assert!(error.ends_with("e8, flows start 1 ps apart"), "{error}");
     assert!(changed("load = 0.5", "load = 1e-30").contains("load: 1e-30 is too low a load"));
     assert_eq!(
         changed("until = \"10ms\"\n", ""),
@@ -383,7 +383,7 @@ fn captures_have_bounds() {
 fn overrides_set_what_their_objects_have() {
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "routing = \"spray\""),
-        "a.toml:7: middle.routing: it belongs to switches, not to links"
+        "a.toml:7: middle.routing: it is a key of switches, not of links"
     );
     assert_eq!(
         changed("links = { tag = \"bottleneck\" }\n", ""),
@@ -395,7 +395,7 @@ fn overrides_set_what_their_objects_have() {
     );
     assert_eq!(
         changed("[[workload]]", "[[override]]\nname = \"middle\"\nhosts = \"*\"\n[[workload]]"),
-        r#"a.toml:9: override.2: "middle" is the name of another one (a.toml:5)"#
+        r#"a.toml:9: override.2: the name "middle" is already in use (a.toml:5)"#
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "faults.pause = { from = \"1ms\" }"),
@@ -420,7 +420,7 @@ fn links_change_to_delays_in_order_and_are_noticed_to_fail_only_if_they_do() {
             "one begins at 2ms, before the one before it has ended at 3ms",
         ),
         ("convergence = \"1us\"", "convergence", "it needs `down`, that is when the link fails"),
-        ("switchover = { at = \"1us\" }", "switchover", "it needs the delay or the length of then"),
+        ("switchover = { at = \"1us\" }", "switchover", "it needs the new delay or the new length"),
         (
             "switchover = { at = \"1us\", delay = \"1us\", length = \"1km\" }",
             "switchover.length",
@@ -447,14 +447,14 @@ fn buffers_hold_what_flow_control_asks() {
     assert_eq!(
         errors_of(&auto),
         "a.toml:3: defaults.flow-control.pfc.xoff: s1 (s1-s2) and 1 more: \"auto\" does not fit: the buffer has 20KB, \
-         and 9.375KB are missing to the 29.375KB that headroom (27.22KB) and two frames less a byte need"
+         9.375KB less than the 29.375KB that headroom (27.22KB) and two frames less a byte need"
     );
     let shared =
         changed("[[override]]", "buffer.shared = { total = \"100KB\", reserve = \"40KB\" }\n[[override]]");
     assert_eq!(
         shared,
         "a.toml:4: defaults.buffer.shared.total: s1 and 1 more: reserves, headroom and ports' own buffers take 1136.596KB, \
-         1036.596KB more than the 100KB there are"
+         1036.596KB more than the total of 100KB"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.static = { size = \"0B\" }"),
@@ -462,11 +462,11 @@ fn buffers_hold_what_flow_control_asks() {
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { pool = \"1MB\" }"),
-        "a.toml:7: middle.buffer.shared.pool: a port takes part in its switch's pool, whose size belongs to switches"
+        "a.toml:7: middle.buffer.shared.pool: a port shares its switch's pool, whose size is a key of switches"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { reserve = \"1MB\" }"),
-        "a.toml:7: middle.buffer: s1 and 1 more: a port takes part in its switch's pool, and this switch has none"
+        "a.toml:7: middle.buffer: s1 and 1 more: a port shares its switch's pool, but this switch has none"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.ioq = {}"),
@@ -502,7 +502,7 @@ fn classes_that_lose_on_a_part_of_the_path_get_a_warning() {
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(
         scenario.warnings(),
-        ["class 3 is lossless on a part of the links only: from s1 (h1-s1) on, but not from s1 (s1-s2) on"]
+        ["class 3 is lossless on only some of the links: at s1 (h1-s1), but not at s1 (s1-s2)"]
     );
     let text = RIGHT.replacen("flow-control.pfc = { xoff = \"320KB\" }", "flow-control.class-4.pfc = {}", 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
@@ -555,7 +555,7 @@ fn go_back_n_that_stalls_or_goes_back_without_loss_is_a_warning() {
     assert_eq!(
         with("routing = \"spray\""),
         ["a.toml:4: defaults.routing: flows of web: \"spray\" reorders packets, which reliability \
-          \"go-back-n\" takes for losses and sends again"]
+          \"go-back-n\" takes for losses and retransmits"]
     );
     assert_eq!(with("routing = \"spray\"\nreliability = \"none\""), [""; 0]);
 }

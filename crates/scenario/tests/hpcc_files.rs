@@ -76,7 +76,7 @@ fn faults_name_the_file_and_the_line() {
     let late = SCENARIO.replace("\"2s\"", "\"3s\"");
     assert_eq!(
         fault(TOPOLOGY, FLOWS, &late),
-        "flow.txt:2: workload.flows: its start, 2s, is not in the time from 3s on"
+        "flow.txt:2: workload.flows: its start, 2s, is before 3s, the start of the run"
     );
     let text = SCENARIO.replace("format = \"hpcc\"", "paths = \"paths.txt\"");
     assert_eq!(

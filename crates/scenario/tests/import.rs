@@ -331,8 +331,8 @@ fn unsupported_settings_are_refused_with_a_reason() {
     );
     is(
         "TOPOLOGY_FILE topologi.txt",
-        "config.txt:14: TOPOLOGY_FILE: \"topologi.txt\" is not there: neither in its folder, nor up to 3 above it, nor \
-         here; did you mean \"topology.txt\"?",
+        "config.txt:14: TOPOLOGY_FILE: \"topologi.txt\" is not found in its folder, in the 3 folders above it, \
+         or in the current folder; did you mean \"topology.txt\"?",
     );
     let few =
         CONFIG.replace("KMAX_MAP 2 100000000000 1600 400000000000 6400", "KMAX_MAP 1 100000000000 1600");

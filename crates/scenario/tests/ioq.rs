@@ -43,7 +43,7 @@ fn the_summary_shows_queues_and_crossbars() {
     let tors = report.crossbars.iter().find(|group| group.kind == "tor").expect("there are ToR");
     assert_eq!((tors.count, tors.voq_bytes, tors.output_bytes), (16, 100_000, 100_000));
     let text = report.text();
-    assert!(text.contains("100KB a VOQ"), "{text}");
+    assert!(text.contains("100KB per VOQ"), "{text}");
     assert!(text.contains("\ncrossbars  switches  VOQ    output queue  speed-up\n"), "{text}");
 }
 

@@ -116,7 +116,7 @@ fn losses_are_repaired_packet_by_packet() {
         let records = run(&lossy(irn, 0.02, (400, 10)), 1);
         let again: u64 = whole(records.flows.column("retransmitted_bytes")).iter().sum();
         let sent: u64 = whole(records.flows.column("size_bytes")).iter().sum();
-        assert!(again > 0 && again < sent / 10, "{again} of {sent} sent again: {irn}");
+        assert!(again > 0 && again < sent / 10, "{again} of {sent} retransmitted: {irn}");
     }
     let back =
         run(&lossy("{}", 0.02, (400, 10)).replace("reliability.irn = {}", "reliability = \"go-back-n\""), 1);

@@ -84,12 +84,12 @@ type Refusal = (&'static str, &'static str, &'static str, &'static str);
 /// Where a flow control holds on all links, or on the long one alone beside PFC; a scheme; a switch; the
 /// reason.
 const REFUSED: [Refusal; 6] = [
-    ("bifrost everywhere", "any", "shared", "needs a buffer of the port's own"),
-    ("cbfc everywhere", "any", "shared", "needs a buffer of the port's own"),
-    ("any", "casl", "ioq", "queues for what may be lost"),
+    ("bifrost everywhere", "any", "shared", "needs a dedicated buffer per port"),
+    ("cbfc everywhere", "any", "shared", "needs a dedicated buffer per port"),
+    ("any", "casl", "ioq", "queues for lossy packets"),
     ("any", "bfc", "ioq", "out of order at its inputs"),
-    ("bifrost everywhere", "casl", "static", "no pause holds"),
-    ("cbfc everywhere", "casl", "static", "no pause holds"),
+    ("bifrost everywhere", "casl", "static", "no pause stops"),
+    ("cbfc everywhere", "casl", "static", "no pause stops"),
 ];
 
 fn built(control: (&str, &str), scheme: &Scheme, buffer: &str) -> Result<Scenario, String> {

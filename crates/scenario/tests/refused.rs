@@ -150,7 +150,10 @@ fn names_that_spreadsheets_take_for_formulas_are_refused() {
         r#"override = [{ name = "-o", links = "*" }]"#,
     ] {
         let error = line(text);
-        assert!(error.contains("is not a name: spreadsheets take what begins so for a formula"), "{error}");
+        assert!(
+            error.contains("is not a name: spreadsheets read a name that begins like this as a formula"),
+            "{error}"
+        );
     }
 }
 

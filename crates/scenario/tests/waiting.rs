@@ -73,11 +73,11 @@ fn ids_that_are_not_there_or_twice_and_cycles_are_refused() {
     let unknown = format!("{a}\n{{ from = \"h2\", to = \"h3\", size = \"1KB\", after = \"stpe-a\" }},");
     assert_eq!(
         refused(&list(&unknown)),
-        r#"a.toml:6: workload.w.flows.2.after: "stpe-a" is the id of no flow of the list; did you mean "step-a"?"#
+        r#"a.toml:6: workload.w.flows.2.after: no flow of the list has the id "stpe-a"; did you mean "step-a"?"#
     );
     assert_eq!(
         refused(&list(r#"{ from = "h2", to = "h3", size = "1KB", after = "x" }"#)),
-        r#"a.toml:5: workload.w.flows.1.after: "x" is the id of no flow: none of the list has an id"#
+        r#"a.toml:5: workload.w.flows.1.after: no flow of the list has the id "x": none has an id"#
     );
     assert_eq!(
         refused(&list(&format!("{a}\n{a}"))),
@@ -97,7 +97,7 @@ fn a_flow_waits_only_for_what_its_sender_can_know() {
         { from = "h3", to = "h4", size = "1KB", after = "a" }"#;
     assert_eq!(
         refused(&list(text)),
-        "a.toml:6: workload.w.flows.2.after: flow 2 starts at h3, which cannot know when \"a\" from h1 to h2 is \
+        "a.toml:6: workload.w.flows.2.after: flow 2 starts at h3, where it is not known when \"a\" from h1 to h2 is \
          complete: it would have to end there or begin there"
     );
     let text = r#"{ id = "a", from = "h1", to = "h2", size = "unbounded" },
@@ -134,7 +134,7 @@ fn lists_in_files_have_columns_for_it() {
     );
     let error = from_file(&format!("{head}a,h1,h2,1000,0,,\n,h2,h4,1000,1,aa,0\n")).unwrap_err();
     assert!(
-        error.starts_with("list.csv:3: workload.w.after: \"aa\" is the id of no flow of the list"),
+        error.starts_with("list.csv:3: workload.w.after: no flow of the list has the id \"aa\""),
         "{error}"
     );
 }

@@ -99,7 +99,7 @@ fn marks_that_come_after_pauses_get_a_warning() {
     let with = |kmin: &str| format!("congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"2MB\" }}");
     Line { defaults: &with("321KB"), ..PLAIN }.warns_of(&[
         "defaults.congestion-point.red: ",
-        "traffic that comes in by one port alone is paused at 320KB, before \"red\" starts to mark at 321KB",
+        "traffic that arrives at only one port is paused at 320KB, before \"red\" starts to mark at 321KB",
     ]);
     Line { defaults: &with("320KB"), ..PLAIN }.has_no_warning();
     // A quarter of what is free: alone a port has a fifth of the pool.
@@ -176,7 +176,7 @@ fn casl_beside_go_back_n_gets_a_warning() {
     let of_losses: Vec<_> =
         warned.iter().filter(|warning| warning.contains("drops packets of congested flows")).collect();
     assert_eq!(of_losses.len(), 1, "{warned:#?}");
-    assert!(of_losses[0].contains("\"go-back-n\" sends all that follow a dropped one again: choose \"irn\""));
+    assert!(of_losses[0].contains("\"go-back-n\" retransmits all that follow a dropped one: choose \"irn\""));
     let warned = Line { defaults: &with("irn"), ..PLAIN }.warnings();
     assert!(
         !warned.iter().any(|warning| warning.contains("drops packets of congested flows")),
@@ -187,7 +187,7 @@ fn casl_beside_go_back_n_gets_a_warning() {
 #[test]
 fn rcm_on_a_lossy_link_gets_a_warning() {
     let with = |more: &str| format!("congestion-point = \"rcm\"\nbuffer = \"ioq\"\n{more}");
-    let lossy = |warning: &&String| warning.contains("\"rcm\" holds flows back where they come from");
+    let lossy = |warning: &&String| warning.contains("\"rcm\" holds flows back at the upstream switch");
     let count = |line: &Line<'_>| line.warnings().iter().filter(lossy).count();
     assert_eq!(count(&Line { defaults: &with("flow-control = \"lossy\""), ..PLAIN }), 1);
     assert_eq!(count(&Line { defaults: &with(""), trunk: "flow-control = \"lossy\"", ..PLAIN }), 1);
@@ -284,7 +284,7 @@ fn the_warning_for_a_flow_control_without_a_key_headroom_does_not_name_it() {
         warnings.iter().filter(|warning| warning.contains("flow-control.own-pauses: ")).collect::<Vec<_>>();
     let [one] = found[..] else { panic!("{warnings:#?}") };
     assert!(one.starts_with("line.toml:5: defaults.flow-control.own-pauses: "), "{one}");
-    let expected = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
+    let expected = "it reserves 0B of the shared pool, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
     assert!(one.ends_with(expected), "{one}");
     assert!(!warnings.iter().any(|warning| warning.contains("own-pauses.headroom")), "{warnings:#?}");
     let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.pool = \"4MB\"");

@@ -68,10 +68,10 @@ def _feedback_text(result: Result, flow: str) -> str:
     counts = [
         (row["cnps"], "CNPs"),
         (row["timeouts"], "timeouts"),
-        (row["retransmitted_bytes"], "bytes sent again"),
+        (row["retransmitted_bytes"], "bytes retransmitted"),
     ]
     parts = [f"{count:,} {what}" for count, what in counts if count]
-    return ", ".join(parts) or "no CNP, no timeout, nothing sent again"
+    return ", ".join(parts) or "no CNP, no timeout, nothing retransmitted"
 
 
 def _document(found: Why) -> dict[str, Any]:

@@ -204,7 +204,7 @@ impl AtNode<'_, '_> {
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
         let repeats: usize = nic.repeats.iter().map(RoundRobinBitmap::len).sum();
-        assert_eq!(nic.repeating, repeats, "queue pairs with something to send again");
+        assert_eq!(nic.repeating, repeats, "queue pairs with something to retransmit");
     }
 }
 
@@ -334,6 +334,9 @@ mod tests {
             let host = world.nodes.iter_mut().find(|node| node.is_host()).expect("there are hosts");
             host.nics[0].repeating += 1;
         });
-        assert!(repeats.as_deref().is_some_and(|said| said.contains("send again")), "{repeats:?}");
+        assert!(
+            repeats.as_deref().is_some_and(|said| said.contains("something to retransmit")),
+            "{repeats:?}"
+        );
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Nic {
     pub number: u32,
     /// By class: queue pairs that may send now, by rank.
     pub ready: Vec<RoundRobinBitmap>,
-    /// By class: queue pairs with something to send again before all new data, by rank; and how many those
+    /// By class: queue pairs with something to retransmit before all new data, by rank; and how many those
     /// are.
     pub repeats: Vec<RoundRobinBitmap>,
     pub repeating: usize,

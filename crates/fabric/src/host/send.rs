@@ -297,7 +297,7 @@ impl SendHalf {
         self.transport.timeout_number().filter(|_| self.timers.numbered).map_or(Set::Now, Set::Before)
     }
 
-    /// Takes note of whether it has something to send again before new data.
+    /// Takes note of whether it has something to retransmit before new data.
     pub fn update_repeats(&mut self, nic: &mut Nic) {
         let has = self.transport.has_repeats();
         if has == self.turn.is_repeating {

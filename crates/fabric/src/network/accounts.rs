@@ -128,7 +128,7 @@ impl<'a> Accounts<'a> {
                     place: format!("switch {}", spec.name),
                     key: Some("total"),
                     message: format!(
-                        "reserves, headroom and ports' own buffers take {taken}, {} more than the {total} there are",
+                        "reserves, headroom and ports' own buffers take {taken}, {} more than the total of {total}",
                         Bytes(taken.0 - total.0)
                     ),
                 })

@@ -39,7 +39,7 @@ impl Fault {
             Fault::Unobservable { flow, after } => {
                 let (of, before) = (&flows[*flow], &flows[*after]);
                 format!(
-                    "{} starts at {}, which cannot know when {} from {} to {} is complete: it would have to \
+                    "{} starts at {}, where it is not known when {} from {} to {} is complete: it would have to \
                      end there or begin there",
                     name(*flow),
                     node(of.source),

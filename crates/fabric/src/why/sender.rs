@@ -27,7 +27,7 @@ pub(super) struct Sender {
     log: VecDeque<Interval>,
     /// When a packet of its queue pair started last.
     started: u64,
-    /// One has started in the event at work; whether it is sent again.
+    /// One has started in the event at work; whether it is a retransmission.
     starts: Option<bool>,
     wire: Wire,
     /// From when on no message before it has packets that were never sent; never, where that is not known
@@ -98,7 +98,7 @@ impl Sender {
             return;
         };
         let again = packet.flags & RETRANSMISSION != 0;
-        // What follows it on the queue pair is sent while it waits for what is to be sent again.
+        // What follows it on the queue pair is sent while it waits for what is to be retransmitted.
         let cause = if packet.psn < message.first {
             Cause::Predecessors
         } else if again || packet.psn >= message.end {

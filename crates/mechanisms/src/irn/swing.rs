@@ -5,7 +5,7 @@
 //! ```text
 //! w = newest - base + 1                                what is acknowledged inside counts
 //! new packet: only if w < window                       retransmissions: always
-//! timer:      RTO_low if w <= N (itself included), else RTO_high; out: into the queue, until it is sent again
+//! timer:      RTO_low if w <= N (itself included), else RTO_high; out: into the queue, until it is retransmitted
 //! ACK(s):     s is acknowledged, base goes on
 //! SACK(s, e): s is acknowledged; e to s - 1 are not, their timers stop, and each goes into the queue
 //! ```

@@ -178,7 +178,7 @@ mod paper {
         sender.on_reply(us(20), sack(0, 1));
         assert_eq!(psns(&mut sender, us(20)), [(0, true), (4, false)]);
         sender.on_reply(us(30), ack(3));
-        // 3 was sent before: it is sent again in the same recovery, of which no word is given.
+        // 3 was sent before: it is retransmitted in the same recovery, which is not reported.
         assert_eq!(sender.on_reply(us(31), sack(3, 4)), (Bytes(1_000), None));
         assert_eq!(psns(&mut sender, us(31)), [(3, true), (5, false), (6, false), (7, false)]);
         sender.on_reply(us(40), ack(5));
@@ -294,7 +294,7 @@ mod swing {
         // Four packets lie between the oldest and the newest, three of them acknowledged: the long timeout.
         assert_eq!(sender.next_timeout(), Some(us(326)));
         assert_eq!(sender.on_timeout(us(326)), Some(lost(1, true)));
-        assert_eq!(sender.next_timeout(), None, "until it is sent again");
+        assert_eq!(sender.next_timeout(), None, "until it is retransmitted");
         assert_eq!(repeats(&mut sender, us(330)), [Some(0)]);
     }
 

@@ -181,7 +181,7 @@ fn auto_xoff_is_refused_where_it_has_no_buffer_or_too_little() {
     assert!(key == "xoff" && message.contains("buffer.static"), "{message}");
     let short = LinkInfo { buffer: Bytes(31_063 - 63), ..link() };
     let (key, message) = error(r#"{ "xoff": "auto" }"#, &short);
-    assert!(key == "xoff" && message.contains("63B are missing to the 31.063KB"), "{message}");
+    assert!(key == "xoff" && message.contains("63B less than the 31.063KB"), "{message}");
 }
 
 #[test]

@@ -179,7 +179,9 @@ impl<'de> Visitor<'de> for XoffVisitor {
             return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both"));
         }
         if parts.per.is_some() && parts.alpha.is_none() {
-            return Err(de::Error::custom("`per` says for which rate `alpha` holds, which is not given"));
+            return Err(de::Error::custom(
+                "`per` is the rate for which `alpha` holds, and `alpha` is not given",
+            ));
         }
         let Parts { fixed, alpha, per } = parts;
         Ok(Xoff::At { fixed: fixed.unwrap_or_default(), alpha: alpha.unwrap_or_default(), per })

@@ -263,7 +263,7 @@ impl<'de, C: Choice> Visitor<'de> for ChoiceVisitor<C> {
         };
         if let Some(other) = map.next_key::<String>()? {
             return Err(de::Error::custom(format_args!(
-                "two are chosen, {other:?} beside another: write the whole choice again, with one of {}",
+                "two are chosen, {other:?} and another: replace the whole value by one of {}",
                 C::all_names().join(", ")
             )));
         }

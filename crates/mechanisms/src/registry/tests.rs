@@ -107,8 +107,7 @@ fn an_unknown_name_is_refused_with_those_allowed() {
 fn exactly_one_is_chosen() {
     let two = read::<FlowControlParams>(r#"{ "pfc": {}, "lossy": {} }"#).unwrap_err();
     let all = FlowControlParams::names().join(", ");
-    let expected =
-        format!("two are chosen, \"lossy\" beside another: write the whole choice again, with one of {all}");
+    let expected = format!("two are chosen, \"lossy\" and another: replace the whole value by one of {all}");
     assert!(two.contains(&expected), "{two}");
     let none = read::<FlowControlParams>("{}").unwrap_err();
     assert!(none.contains(&format!("nothing is chosen: name one of {all}")), "{none}");

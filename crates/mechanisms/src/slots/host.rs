@@ -137,7 +137,7 @@ pub struct AckView<'a> {
 /// A loss as reported to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossView {
-    /// Payload bytes that will be sent again.
+    /// Payload bytes that will be retransmitted.
     pub lost: Bytes,
     /// Found by a timer rather than by a reply.
     pub timeout: bool,

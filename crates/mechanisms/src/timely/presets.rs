@@ -98,8 +98,7 @@ impl Params {
             }
         }
         if self.t_high < self.t_low {
-            let message =
-                format!("{} is less than t-low, which is {}: no time is between", self.t_high, self.t_low);
+            let message = format!("{} is less than t-low, {}", self.t_high, self.t_low);
             return Err(ParamError::new("t-high", message));
         }
         self.check_divisors()

@@ -140,7 +140,7 @@ impl Cnp {
 pub struct Loss {
     /// Time of its detection, in picoseconds.
     now_ps: u64,
-    /// Payload that will be sent again, in bytes.
+    /// Payload that will be retransmitted, in bytes.
     lost_bytes: u64,
     /// Whether a timer detected it, and not a reply.
     by_timeout: bool,

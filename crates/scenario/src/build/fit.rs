@@ -102,7 +102,7 @@ impl Builder<'_> {
                 if let Some(own) = takes_part
                     && plan.nodes[node].switch.buffer.value.plan().pool.is_none()
                 {
-                    let why = "a port takes part in its switch's pool, and this switch has none".to_owned();
+                    let why = "a port shares its switch's pool, but this switch has none".to_owned();
                     faults.add(&own.origin, "", why, network.nodes[node].name.clone());
                 }
             }
@@ -141,7 +141,7 @@ impl OfClass {
         let (class, name) = (self.class.0, |port| blueprint.port_name(port));
         let partly = self.lossless.zip(self.lossy).map(|(one, other)| {
             format!(
-                "class {class} is lossless on a part of the links only: from {} on, but not from {} on",
+                "class {class} is lossless on only some of the links: at {}, but not at {}",
                 name(one),
                 name(other),
             )
@@ -242,9 +242,8 @@ impl Found<'_> {
                 let asks = size.saturating_add(lacks);
                 ("", format!("the buffer of {size} is {lacks} below the {asks} of its `lossless_size`"))
             } else {
-                let has = format!(
-                    "it sets {headroom} of the shared pool aside, {lacks} below the {formula} of its"
-                );
+                let has =
+                    format!("it reserves {headroom} of the shared pool, {lacks} below the {formula} of its");
                 ("", format!("{has} `lossless_size`: let its `headroom` return that"))
             };
             let key = control_key(&control.value, class, key);
@@ -276,7 +275,7 @@ impl Found<'_> {
         let has = if account.own.is_some() { "buffer" } else { "headroom" };
         let times = if need.restarts == 1 { "once".to_owned() } else { format!("{} times", need.restarts) };
         let enough = if blueprint.goes_down_unnoticed(port) {
-            "no size is sure to hold it, since pauses that are lost in a time down shorter than faults.detection are not sent again \
+            "no size is sure to hold it, since pauses that are lost in a down time shorter than faults.detection are not sent again \
              at once"
                 .to_owned()
         } else {
@@ -321,8 +320,8 @@ impl Found<'_> {
                 self.faults.add(&plan.reliability.origin, &key, error.message, place());
             }
             if plan.reliability.value.repeats_first() && blueprint.semantics.turns == Turns::List {
-                let message = "it sends again before all new data of a NIC, which NICs of semantics.turns = \
-                               \"hpcc-ns3\" cannot; leave that key out, or choose another form or reliability";
+                let message = "it retransmits before all new data of a NIC, which NICs of semantics.turns = \
+                               \"hpcc-ns3\" cannot do; leave that key out, or choose another form or reliability";
                 let key = plan.reliability.value.name();
                 self.faults.add(&plan.reliability.origin, key, message.to_owned(), place());
             }
@@ -386,7 +385,7 @@ impl Found<'_> {
             machine.fast_path_up_to().filter(|_| point.signal_kinds().contains(&SignalKind::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
-            "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
+            "traffic that arrives at only one port is paused at {xoff}, before {:?} starts to mark at {unmarked}",
             point.name(),
         ))
     }
@@ -413,7 +412,7 @@ impl Found<'_> {
             let object = format!("flows of {}", workload.name);
             if let Some(routing) = spray {
                 let why = format!(
-                    "{:?} reorders packets, which reliability {name:?} takes for losses and sends again",
+                    "{:?} reorders packets, which reliability {name:?} takes for losses and retransmits",
                     routing.value.name()
                 );
                 self.warnings.add_unless_copied(&routing.origin, "", why, object.clone());
@@ -477,7 +476,7 @@ fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointPar
     let lossy = |class: &&Class| is_lossy(port, **class) || is_lossy(peer(port), **class);
     let class = blueprint.classes()[1..].iter().find(lossy)?.0;
     Some(format!(
-        "{:?} holds flows back where they come from, and counts on a lossless link: this one has no lossless flow control, such as \
+        "{:?} holds flows back at the upstream switch, which needs a lossless link: this one has no lossless flow control, such as \
          \"pfc\", for class {class}",
         point.name()
     ))

@@ -143,7 +143,7 @@ impl Builder<'_> {
         let overrides: Vec<&str> = self.document.r#override.iter().map(|of| of.name.as_str()).collect();
         let workloads: Vec<&str> = self.document.workload.iter().map(|of| of.name.as_str()).collect();
         if workloads.is_empty() {
-            self.fault(&["workload"], "there is none: a run needs traffic");
+            self.fault(&["workload"], "no workload is given: a run needs traffic");
         }
         for (list, names) in [("override", overrides), ("workload", workloads)] {
             let mut seen = BTreeMap::new();
@@ -163,7 +163,7 @@ impl Builder<'_> {
             return Some("the key \"name\" is missing".into());
         }
         if let Some(place) = earlier {
-            return Some(format!("{name:?} is the name of another one ({place})"));
+            return Some(format!("the name {name:?} is already in use ({place})"));
         }
         if list == "override" && ROOTS.contains(&name) {
             return Some(format!("{name:?} is reserved: it is a key of the top level"));

@@ -134,9 +134,9 @@ impl Builder<'_> {
         for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
             let name = value.name();
             let after = match value.repeats() {
-                Repeats::Nothing => format!("which reliability {name:?} never sends again"),
+                Repeats::Nothing => format!("which reliability {name:?} never retransmits"),
                 Repeats::AllAfter => {
-                    format!("and reliability {name:?} sends all that follow a dropped one again")
+                    format!("and reliability {name:?} retransmits all that follow a dropped one")
                 }
                 Repeats::Lost => continue,
             };
@@ -229,7 +229,7 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     let names: Vec<String> =
         points.iter().filter(signals).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
-    Some(format!("{} and {last} signal the same queues: one alone is usual", others.join(", ")))
+    Some(format!("{} and {last} signal the same queues: usually one is enough", others.join(", ")))
 }
 
 /// A name that stands twice.

@@ -76,9 +76,9 @@ impl Builder<'_> {
         if gap.is_none() {
             let why = match most_load(mean, senders, capacity) {
                 most if load > most => {
-                    format!("{load:e} is too high a load: at {most:.3e}, flows follow each other by 1 ps")
+                    format!("{load:e} is too high a load: at {most:.3e}, flows start 1 ps apart")
                 }
-                _ if load > 0.0 => format!("{load:e} is too low a load: no flow would come in any time"),
+                _ if load > 0.0 => format!("{load:e} is too low a load: no flow would ever start"),
                 _ => format!("{load} is not a load above 0"),
             };
             self.fault(&workload_path(workload, key), why);

@@ -223,7 +223,7 @@ impl Builder<'_> {
         let mut shifted = Vec::with_capacity(rows.len());
         for (place, key, mut row) in rows {
             if row.start < origin || row.start.since(origin) > MOST_TIME {
-                let message = format!("its start, {}, is not in the time from {origin} on", row.start);
+                let message = format!("its start, {}, is before {origin}, the start of the run", row.start);
                 self.errors.push(ScenarioError::new(place, key, message));
                 return None;
             }

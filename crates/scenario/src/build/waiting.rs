@@ -58,9 +58,9 @@ pub fn tie(flows: &mut [FlowSpec], rows: &[Row], blueprint: &Blueprint) -> Resul
 fn unknown(place: &Place, key: &str, id: &str, ids: &BTreeMap<&str, usize>) -> ScenarioError {
     let known: Vec<String> = ids.keys().map(ToString::to_string).collect();
     let message = if known.is_empty() {
-        format!("{id:?} is the id of no flow: none of the list has an id")
+        format!("no flow of the list has the id {id:?}: none has an id")
     } else {
-        format!("{id:?} is the id of no flow of the list")
+        format!("no flow of the list has the id {id:?}")
     };
     ScenarioError::new(place.clone(), format!("{key}.after"), message).with_suggestion(nearest(id, &known))
 }

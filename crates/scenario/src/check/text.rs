@@ -93,17 +93,17 @@ fn ports(report: &Report) -> Section {
         "class",
         "flow control",
         "buffer",
-        "least",
+        "min buffer",
         "threshold",
         "headroom",
-        "formula",
+        "by formula",
         "BDP",
     ];
     let row = |port: &super::PortGroup| {
         let in_bdps = |size: u64| format!("{} ({:.2} BDP)", bytes(size), size as f64 / port.bdp_bytes as f64);
         let none = || "-".to_owned();
         let buffer = match (port.buffer_bytes, port.reserve_bytes) {
-            (Some(own), _) if port.by_output => format!("{} a VOQ", bytes(own)),
+            (Some(own), _) if port.by_output => format!("{} per VOQ", bytes(own)),
             (Some(own), _) => in_bdps(own),
             (None, 0) => "pool".into(),
             (None, reserve) => format!("pool, {} reserved", bytes(reserve)),

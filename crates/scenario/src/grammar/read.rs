@@ -163,7 +163,7 @@ fn missing(field: &str) -> String {
 
 fn spelled(given: Unexpected<'_>) -> String {
     match given {
-        Unexpected::Str(text) => format!("the text {text:?}"),
+        Unexpected::Str(text) => format!("the string {text:?}"),
         Unexpected::Signed(number) => format!("the number {number}"),
         Unexpected::Unsigned(number) => format!("the number {number}"),
         Unexpected::Float(number) => format!("the number {number}"),
@@ -184,7 +184,7 @@ fn plain(due: &str) -> String {
         "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
         "a sequence" => "a list".into(),
-        "a string" => "a text".into(),
+        "a string" => "a string".into(),
         due if due.starts_with("struct ") => "a table".into(),
         due => due.to_owned(),
     }

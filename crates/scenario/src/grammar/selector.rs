@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for SelectorVisitor {
             }
         }
         if terms.len() != 1 {
-            return Err(de::Error::custom("name one of: tag, workload"));
+            return Err(de::Error::custom("give one of: tag, workload"));
         }
         Ok(Selector(terms))
     }

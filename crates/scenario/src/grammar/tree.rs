@@ -260,7 +260,7 @@ fn not_toml(text: &str, at: usize, message: &str) -> String {
         word if message.starts_with("string values must be quoted") => {
             let right = match share(word) {
                 Some(share) => format!("write {share}"),
-                None => format!("a text needs quotation marks, \"{word}\""),
+                None => format!("a string needs quotation marks, \"{word}\""),
             };
             format!("not TOML: {word} is neither a number nor true or false: {right}")
         }

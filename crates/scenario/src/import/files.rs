@@ -45,7 +45,7 @@ impl Folder {
         let found = self.places().into_iter().map(|place| place.join(name)).find(|path| path.is_file());
         found.ok_or_else(|| {
             let message = format!(
-                "{name:?} is not there: neither in its folder, nor up to {UPWARD} above it, nor here"
+                "{name:?} is not found in its folder, in the {UPWARD} folders above it, or in the current folder"
             );
             config.error(key, message).with_suggestion(nearest(name, &self.names()))
         })

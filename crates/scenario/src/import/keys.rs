@@ -22,7 +22,7 @@ pub enum Fate {
 pub type Key = (&'static str, Takes, Fate);
 
 const ONE: Takes = Takes::Words(1);
-const TRACES: Fate = Fate::Idle("floodway writes no packet traces of that simulator's form");
+const TRACES: Fate = Fate::Idle("floodway writes no packet traces in that simulator's format");
 const PINT: Fate = Fate::Idle("HPCC-PINT (CC_MODE 10) is not supported");
 const UNUSED: Fate = Fate::Idle("that simulator does not use it either");
 
@@ -100,7 +100,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 const CONWEAVE: Fate = Fate::Idle("it counts with LB_MODE 9 only, which is not supported");
-const CONWEAVE_LOGS: Fate = Fate::Idle("floodway writes no file of that form");
+const CONWEAVE_LOGS: Fate = Fate::Idle("floodway writes no file in that format");
 
 /// Keys that only ConWeave's simulator knows, and one of drivers that do not take the window from a
 /// topology's name. It knows most of the others, too.

@@ -173,7 +173,7 @@ impl<'a> Layer<'a> {
                 .map(|(&home, _)| home)
                 .collect();
             if !homes.contains(&selector) {
-                let message = format!("it belongs to {}, not to {selector}", homes.join(" or "));
+                let message = format!("it is a key of {}, not of {selector}", homes.join(" or "));
                 return Err(self.error(key, message));
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Layer<'a> {
         match self.slots.buffer {
             Some(buffer) if selector == Some("links") => {
                 if let Some(key) = buffer.size_of_switch() {
-                    let message = "a port takes part in its switch's pool, whose size belongs to switches";
+                    let message = "a port shares its switch's pool, whose size is a key of switches";
                     return Err(self.error(&format!("buffer.{}.{key}", buffer.name()), message));
                 }
                 if buffer.plan().crossbar.is_some() {
@@ -292,7 +292,7 @@ impl<'a> Layer<'a> {
         let mut switchovers: Vec<(Time, Span)> = Vec::new();
         for &Switchover { at, delay, length } in &faults.switchover.0 {
             let Some((_, delay)) = self.delay_of("faults.switchover.", (delay, length))? else {
-                return Err(self.error("faults.switchover", "it needs the delay or the length of then"));
+                return Err(self.error("faults.switchover", "it needs the new delay or the new length"));
             };
             if let Some((before, _)) = switchovers.last().filter(|(before, _)| *before >= at) {
                 let message = format!("{at} does not come after {before}: the instants must ascend");

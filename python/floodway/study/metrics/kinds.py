@@ -324,7 +324,7 @@ KINDS: Mapping[str, Kind] = {
     "last-finish": Kind(label="end of the last flow", unit="ms", options=FLOWS, of=_last_finish),
     "goodput": Kind(label="goodput", unit="Gbit/s", options=FLOWS, of=_goodput, best="highest"),
     "retransmitted": Kind(
-        label="bytes sent again", unit="B", options=FLOWS, of=partial(_total, column="retransmitted_bytes")
+        label="bytes retransmitted", unit="B", options=FLOWS, of=partial(_total, column="retransmitted_bytes")
     ),
     "retransmission-time": Kind(
         label="time of retransmissions", unit="us", options=FLOWS, of=_retransmission_us

@@ -148,9 +148,9 @@ impl AtNode<'_, '_> {
         self.node.view().holds_flow(Local::at(local), class, path.hash, self.time())
     }
 
-    /// What is sent again before new data: of each queue pair with some, from the one after the last served
-    /// on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of
-    /// flows it waits for the queue pair's pacing time.
+    /// What is retransmitted before new data: of each queue pair with some, from the one after the last
+    /// served on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the
+    /// list of flows it waits for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
         let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
         let mut rank = self.node.nics[local].last[class];
@@ -276,7 +276,7 @@ impl AtNode<'_, '_> {
         looks.then_some(half.nic)
     }
 
-    /// Tries to transmit what the NIC is to send again, of any flow: one try passes over one outdated entry
+    /// Tries to transmit what the NIC is to retransmit, of any flow: one try passes over one outdated entry
     /// of each only. One that takes turns by the list of flows has looked in any case.
     pub fn try_transmit_repeats(&mut self, id: u32) {
         let half = self.run.pairs.senders.known(id as usize);

@@ -132,7 +132,7 @@ impl Blueprint {
         let message = if let Some(claim) = twice_claimed(points) {
             Some(format!("two of the list both {}: choose one of them", claim.does()))
         } else if points.iter().any(|point| point.demands().isolation && point.demands().class_queues() > 2) {
-            Some("it has a queue for what may be lost, and more than one other: classes with such a queue have two".into())
+            Some("it has a queue for lossy packets and more than one other queue: a class with such a queue has two".into())
         } else if points.iter().any(|point| point.demands().isolation) {
             self.cannot_isolate(port)
         } else if points.iter().any(|point| point.demands().each_packet) && self.has_crossbar(port) {
@@ -157,7 +157,7 @@ impl Blueprint {
         let switch = self.switch_at(port)?;
         if switch.buffer.plan().crossbar.is_some() {
             return Some(
-                "it has queues for what may be lost, and an input-output queued switch has none for it at its inputs: \
+                "it has queues for lossy packets, which an input-output queued switch does not have at its inputs: \
                  choose buffer = \"shared\" or \"static\""
                     .into(),
             );
@@ -166,7 +166,7 @@ impl Blueprint {
         let mut controls = link.directions[port.index() % 2].flow_control.iter();
         let (_, control) = controls.find(|(_, control)| !control.tolerates_unpaused())?;
         Some(format!(
-            "it sends packets that no pause holds, which flow-control = {:?} of {} does not tolerate: choose \"pfc\" or \
+            "it sends packets that no pause stops, which flow-control = {:?} of {} does not tolerate: choose \"pfc\" or \
              \"lossy\"",
             control.name(),
             link.name
@@ -217,8 +217,8 @@ impl Blueprint {
                 } else if self.has_instant_frames(direction.rate) {
                     Some((
                         "rate",
-                        "times cut to nanoseconds (semantics.rounding) let its smallest frames take none, so that two of \
-                         them would have no order: leave rounding as it is, or copy that simulator's semantics.ties, too",
+                        "with times cut to nanoseconds (semantics.rounding) its smallest frames take 0 ns, and two of them would \
+                         have no order: keep the default rounding, or set that simulator's semantics.ties, too",
                     ))
                 } else {
                     None
@@ -342,7 +342,7 @@ impl Blueprint {
                 _ if spec.size == Bytes::ZERO || spec.size >= UNBOUNDED => "its messages have no size",
                 _ if spec.messages == 0 => "it has no message",
                 Next::Arrived(other) if loops.get(other).is_none_or(|of| of.destination != spec.source) => {
-                    "what arrives at its source is another loop's, or none's"
+                    "what arrives at its source belongs to another loop or to none"
                 }
                 Next::Sent | Next::Left if spec.depth == 0 => "nothing posts its first message",
                 _ => continue,

@@ -196,7 +196,10 @@ def test_a_histogram_that_the_scenario_has_is_kept_by_an_export(floodway: Comman
 @pytest.mark.parametrize(
     ("keys", "fault"),
     [
-        ('every = "0ns"', 'records.queue-histogram.every: 0us is not allowed; write a time above 0, like "100ns"'),
+        (
+            'every = "0ns"',
+            'records.queue-histogram.every: 0us is not allowed; write a time above 0, like "100ns"',
+        ),
         ('bin = "10B"', "records.queue-histogram.bin: 10B is too small: the minimum is 64B"),
         ('from = "2us", to = "1us"', "records.queue-histogram.to: 1us is before the first instant, 2us"),
     ],

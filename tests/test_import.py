@@ -108,8 +108,8 @@ FAULTS = {
     "missing file": (
         {"config": CONFIG.replace("flow.txt", "flows.txt")},
         (
-            'config.txt:2: FLOW_FILE: "flows.txt" is not found in its folder, in the 3 folders above it, or in '
-            'the current folder; did you mean "flow.txt"?'
+            'config.txt:2: FLOW_FILE: "flows.txt" is not found in its folder, in the 3 folders above it, or '
+            'in the current folder; did you mean "flow.txt"?'
         ),
     ),
     "too few flows": (

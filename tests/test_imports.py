@@ -123,15 +123,15 @@ def test_a_process_of_a_study_imports_nothing_that_draws_or_shows() -> None:
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        (["--seed", "-1"], "greater than or equal to 0"),
-        (["--seed", "18446744073709551616"], "less than or equal to 18446744073709551615"),
-        (["--seed", "x"], "valid integer"),
-        (["--seed", "1.5"], "valid integer"),
-        (["--threads", "0"], "greater than or equal to 1"),
+        (["--seed", "-1"], "the minimum is 0"),
+        (["--seed", "18446744073709551616"], "the maximum is 18446744073709551615"),
+        (["--seed", "x"], "expected a whole number"),
+        (["--seed", "1.5"], "expected a whole number"),
+        (["--threads", "0"], "the minimum is 1"),
         (["--on-deadlock", "hope"], "'hope' is not one of 'stop', 'continue'"),
     ],
 )
-def test_a_fault_of_an_argument_is_told_as_typer_tells_it(
+def test_a_wrong_value_of_an_option_is_an_error_of_one_line(
     tmp_path: Path, given: list[str], fault: str
 ) -> None:
     written(tmp_path, SMALL)
@@ -139,7 +139,7 @@ def test_a_fault_of_an_argument_is_told_as_typer_tells_it(
     done = subprocess.run(line, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 2
     (said,) = done.stderr.splitlines()
-    assert said.startswith(f"error: invalid value for '{given[0]}': ")
+    assert said.startswith(f"error: invalid value for {given[0]}: ")
     assert fault in said
 
 

@@ -376,7 +376,7 @@ def test_nothing_is_written_where_there_is_nothing_to_show(floodway: Command) ->
         (("series", "{}/one", "--object", "s1>s9"), "did you mean 's1>s2'?"),
         (("fct", "{}/one", "--workload", "rcp"), "did you mean 'rpc'?"),
         (("fct", "{}/one", "--out", "{}/small.toml/x"), "cannot be written: Not a directory"),
-        (("fct",), "missing argument"),
+        (("fct",), "missing DIR"),
         (("pie", "{}/one"), "'pie' is not one of"),
     ],
 )

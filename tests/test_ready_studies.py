@@ -1,4 +1,4 @@
-"""Every study that comes with floodway is read, and its quick form planned."""
+"""Every study that comes with floodway is read, and its quick version planned."""
 
 from __future__ import annotations
 

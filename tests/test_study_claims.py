@@ -233,7 +233,7 @@ def test_a_claim_may_be_over_points_of_an_axis(tmp_path: Path, at: str) -> None:
         assert [dict(part.claim.at)["load"] for part in found.parts] == list(parts)
         assert found.verdict == "agrees"
         assert found.low == pytest.approx(-10.0)
-        # The quick form goes over fewer points, and the report says so.
+        # The quick version goes over fewer points, and the report says so.
         assert ("Of 1 of 2 numbers" in found.claim.remark) == quick
 
 

@@ -108,7 +108,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "<i>" not in page
     assert "<th>verdict</th>" in page
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "This is the quick form" in report
+    assert "This is the quick version" in report
     assert "3: not drawn, none of its runs is there." in report
     assert "| 1 | the larger pool is sooner | -10.0 % | - |  | not run |  |" in report
 
@@ -121,7 +121,7 @@ def test_a_picture_that_cannot_be_drawn_is_told_on_the_way(tmp_path: Path) -> No
     (line,) = said
     assert line.startswith("not drawn: pools: plot[5]: 's1>s3' is not the name of a watched object")
     assert "5: not drawn, " in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    # That the quick form leaves a picture's runs out is no fault.
+    # That the quick version leaves a picture's runs out is no fault.
     said.clear()
     quick = plan_of([load_study(study_file(tmp_path, text))], quick=True)
     conduct(quick, out=tmp_path / "quick", jobs=2, on_message=said.append)

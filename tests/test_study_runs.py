@@ -489,7 +489,7 @@ def test_both_verbs_take_the_same_options(monkeypatch: pytest.MonkeyPatch, verb:
 def test_the_time_of_runs_that_studies_share_counts_once(
     tmp_path: Path, *, quick: bool, minutes: float
 ) -> None:
-    # Without a quick form of its own, a study takes as long in both.
+    # Without a quick version of its own, a study takes as long in both.
     plain = BRIEF.replace("quick = [0.2]\n", "").replace("[quick]\nseeds = 1\n", "")
     text = f"minutes = 10\n{plain}"
     (tmp_path / "other").mkdir()

@@ -122,7 +122,7 @@ def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path, runner: list[float
     case_in(tmp_path / "cases", tag="tied", flows=FLOWS_TEXT.replace("2000002000", "2000000000"))
     cases = validate(tmp_path / "cases", quick=True, other_build=True).cases
     found = {case.case.tag: case for case in cases}
-    assert found["long"].not_run == "left out of the quick form: 2.0 GB of payload"
+    assert found["long"].not_run == "left out of the quick version: 2.0 GB of payload"
     assert found["long"].verdict == "not run"
     assert found["short"].seeds == (1, 2, 3, 4, 5)
     assert found["tied"].seeds == (1,)

@@ -53,7 +53,7 @@ def floodway_(
     context: typer.Context,
     *,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and stop.", show_default=False)
+        bool, typer.Option("--version", help="Show the version and exit.", show_default=False)
     ] = False,
 ) -> int:
     """Simulate lossless RDMA networks, packet by packet.
@@ -79,4 +79,4 @@ def floodway_(
 
 
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
-app.add_typer(imports, name="import", help="Make a scenario of another simulator's files.")
+app.add_typer(imports, name="import", help="Convert another simulator's files into a scenario.")

@@ -27,6 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+#: How a library words faults of usage, and how we do.
+PLAIN = {
+    r"^Invalid value for '([^']*)'": r"Invalid value for \1",
+    r"^Missing (?:argument|parameter|option) '(.*?)'\.": r"Missing \1.",
+    r"\. Choose from: ": "; allowed: ",
+    r"\. Did you mean (.*)\?$": r"; did you mean \1?",
+    r"^No such option: ": "No such option ",
+    r"Input should be greater than or equal to (\S+)": r"the minimum is \1",
+    r"Input should be less than or equal to (\S+)": r"the maximum is \1",
+    r"Input should be a valid integer, .*": "expected a whole number",
+    r"Input should be a valid number, .*": "expected a number",
+}
+
 #: In this variable shells ask how words are completed, and for those that fit.
 COMPLETION = "_FLOODWAY_COMPLETE"
 
@@ -132,8 +145,10 @@ def _usage(error: typer.TyperException) -> str:
     if nearest:
         return f"no such option {option}; did you mean {nearest[0]}?"
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    for pattern, plain in PLAIN.items():
+        message = re.sub(pattern, plain, message)
     hint = _hint(message)
-    message = message.removesuffix(".") if hint else message
+    message = message.removesuffix(".")
     return f"{message[:1].lower()}{message[1:]}{hint}"
 
 

@@ -9,7 +9,6 @@ import typer
 
 __all__ = [
     "AlsoFormats",
-    "Anew",
     "FontSize",
     "Force",
     "ForceMemory",
@@ -22,6 +21,7 @@ __all__ = [
     "Python",
     "Quick",
     "Quiet",
+    "RunAgain",
     "ScenarioFile",
     "Seeds",
     "Sets",
@@ -49,7 +49,7 @@ Sets = Annotated[
     typer.Option(
         "--set",
         metavar="KEY.PATH=VALUE",
-        help="Give a key of the scenario another value; may be repeated.",
+        help="Override a key of the scenario; may be repeated.",
         show_default=False,
     ),
 ]
@@ -60,15 +60,13 @@ Python = Annotated[
     typer.Option(
         "--python",
         metavar="FILE",
-        help="Run a file of Python, whose rate controls and congestion points scenarios may choose; may be "
+        help="Load a Python file with rate controls or congestion points that scenarios can choose; may be "
         "repeated.",
         show_default=False,
         callback=_load_files,
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
-]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing results.", show_default=False)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
 ]
@@ -96,25 +94,34 @@ ForceMemory = Annotated[
         show_default=False,
     ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="The quick version, for a first look: fewer points, seeds or flows.",
+        show_default=False,
+    ),
+]
 Seeds = Annotated[
     str | None,
     typer.Option(
         metavar="N|A,B,...",
-        help="This many seeds, or these seeds, instead of the study's own.",
+        help="Number of seeds, or a list of seeds, instead of the study's own.",
         show_default=False,
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one per core")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Runs in parallel.", show_default="one per core")
+]
 Status = Annotated[
     bool,
     typer.Option(
         "--status",
-        help="Count the runs that are done, failed and to do, by study and variant; run nothing.",
+        help="Print how many runs are done, failed and left, by study and variant, and exit.",
         show_default=False,
     ),
 ]
-Anew = Annotated[bool, typer.Option("--force", help="Run everything again.", show_default=False)]
+RunAgain = Annotated[bool, typer.Option("--force", help="Run everything again.", show_default=False)]
 Formats = Annotated[
     str | None,
     typer.Option(
@@ -129,8 +136,8 @@ AlsoFormats = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT[,...]",
-        help="Write pictures as pdf, svg or both as well.",
-        show_default="png alone",
+        help="Also write pictures as pdf, svg or both.",
+        show_default="png only",
     ),
 ]
 Width = Annotated[
@@ -145,7 +152,7 @@ Log = Annotated[
     str | None,
     typer.Option(
         metavar="x|y|x,y|none",
-        help="Logarithmic axes, in pictures whose axes have numbers.",
+        help="Logarithmic axes, where axes have numbers.",
         show_default="the picture's own",
     ),
 ]

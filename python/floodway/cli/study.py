@@ -123,7 +123,7 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     if request.quick and len(studies) > 1:
         skipped = [each.name for each in studies if each.quick.skip]
         if skipped:
-            echo(f"left out of the quick form: {', '.join(skipped)}", err=True)
+            echo(f"left out of the quick version: {', '.join(skipped)}", err=True)
         studies = [each for each in studies if not each.quick.skip]
     built: list[Plan] = []
     waiting: list[tuple[Study, ScenarioError]] = []

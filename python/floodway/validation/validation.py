@@ -172,7 +172,7 @@ def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
 def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
     payload = int(reference.side.flows["size_bytes"].sum())
     if quick and payload > QUICK_BYTES:
-        reason = f"left out of the quick form: {payload / 1e9:,.1f} GB of payload"
+        reason = f"left out of the quick version: {payload / 1e9:,.1f} GB of payload"
         return _Plan(reference=reference, scenario=None, not_run=reason, seeds=())
     try:
         scenario = scenario_of(reference.case)

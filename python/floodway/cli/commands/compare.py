@@ -30,23 +30,29 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--vary",
             metavar="KEY.PATH=A,B[,...]",
-            help="Compare the scenario with each of these values; repeated, every combination.",
+            help="Compare the scenario with each of these values; several --vary give every combination.",
             show_default=False,
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each variant, with the scenario's seed and those after it.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Seeds of each variant: the scenario's seed and those that follow it.",
+        ),
     ] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at a time.", show_default="one per core"),
+        typer.Option(min=1, metavar="N", help="Runs in parallel.", show_default="one per core"),
     ] = None,
     threads: Annotated[
         int,
         typer.Option(
             min=1,
             max=MOST_THREADS,
-            help="Threads of each run, instead of the scenario's; results do not depend on them.",
+            metavar="N",
+            help="Threads of each run, instead of the scenario's; results do not depend on it.",
         ),
     ] = 1,
     sets: Sets = None,
@@ -63,7 +69,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 ) -> int:
     """Simulate variants side by side and report the differences.
 
-    An interrupted comparison continues: completed runs are not run again.
+    If it is interrupted, the same command continues: completed runs are not run again.
 
     \b
     Examples:
@@ -76,10 +82,10 @@ def command(  # noqa: PLR0913 (one argument an option)
     Exit codes:
       0    done
       1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
-           results could not be written to their place
+           results could not be written
       2    bad usage or scenario; nothing has run
       130  interrupted; completed runs are written
-      143  the same by SIGTERM
+      143  stopped by SIGTERM; otherwise like 130
     """
     with loading():
         from floodway.cli import compare as comparing

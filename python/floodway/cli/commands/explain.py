@@ -17,7 +17,8 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A mechanism, topology, workload or distribution; SLOT.NAME where two share a name.",
+            help="A mechanism, topology, workload, distribution or term of the glossary; SLOT.NAME where two "
+            "mechanisms share a name.",
             show_default=False,
         ),
     ],

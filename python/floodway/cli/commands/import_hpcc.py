@@ -17,23 +17,23 @@ def command(
         Path,
         typer.Argument(
             metavar="CONFIG",
-            help="The simulator's configuration, which names topology and flows.",
+            help="The simulator's configuration file, which names topology and flows.",
             show_default=False,
         ),
     ],
     *,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The scenario's file.", show_default="stdout"),
+        typer.Option(metavar="FILE", help="File of the scenario.", show_default="stdout"),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there already.", show_default=False)
+        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
     ] = False,
 ) -> int:
-    """Write the scenario of a configuration of the HPCC simulator.
+    """Convert a configuration of the HPCC simulator into a scenario.
 
     Differences from that simulator, and keys without effect, are printed to stderr. `run`, `check` and
-    `compare` take a configuration as it is.
+    `compare` also accept a configuration directly.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ __all__ = ["command"]
 def command(
     what: Annotated[
         Literal["mechanisms", "topologies", "workloads", "scenarios", "studies"],
-        typer.Argument(help="What to list.", show_default=False),
+        typer.Argument(metavar="WHAT", help="What to list.", show_default=False),
     ],
     folder: Annotated[
         Path | None,
@@ -30,7 +30,7 @@ def command(
     python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
-    """List what a scenario can name, a line each, or the scenarios and studies that are ready to run.
+    """List mechanisms, topologies, workloads, or the scenarios and studies that are ready to run.
 
     \b
     Examples:

@@ -34,7 +34,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             min=0,
             max=LARGEST_SEED,
-            help="Seed of every random stream, instead of the scenario's.",
+            metavar="N",
+            help="Seed of all random streams, instead of the scenario's.",
             show_default=False,
         ),
     ] = None,
@@ -52,7 +53,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     export: Annotated[
         Literal["hpcc"] | None,
         typer.Option(
-            help="Write the results in another simulator's formats too: fct.txt, pfc.txt, qlen.txt.",
+            help="Also write the results in another simulator's formats: fct.txt, pfc.txt, qlen.txt.",
             show_default=False,
         ),
     ] = None,
@@ -60,8 +61,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="link=NAME[,NAME...]",
-            help="Record the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
-            "repeated.",
+            help="Capture the packets of these links in capture.pcapng: names, in which * and ? are "
+            "wildcards, or tag=NAME; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +71,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             min=1,
             max=MOST_THREADS,
-            help="Threads; results do not depend on them.",
+            metavar="N",
+            help="Number of threads; results do not depend on it.",
             show_default="one per core where useful",
         ),
     ] = None,
@@ -92,10 +94,10 @@ def command(  # noqa: PLR0913 (one argument an option)
     Exit codes:
       0    done
       1    the run failed: an invariant broke, a deadlock stopped it, memory was too small, --strict and
-           packets were lost, or the results could not be written to their place
+           packets were lost, or the results could not be written
       2    bad usage or scenario
-      130  interrupted; complete results are written
-      143  the same by SIGTERM
+      130  interrupted; what was complete by then is written
+      143  stopped by SIGTERM; otherwise like 130
     """
     with loading():
         from floodway.cli import run as running

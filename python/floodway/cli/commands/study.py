@@ -10,7 +10,6 @@ import typer
 from floodway.cli.commands.study_request import study_request
 from floodway.cli.options import (
     AlsoFormats,
-    Anew,
     FontSize,
     Jobs,
     Json,
@@ -19,6 +18,7 @@ from floodway.cli.options import (
     Python,
     Quick,
     Quiet,
+    RunAgain,
     Seeds,
     Status,
     Title,
@@ -51,13 +51,13 @@ def command(  # noqa: PLR0913 (one argument an option)
     log: Log = None,
     title: Title = None,
     no_note: NoNote = False,
-    force: Anew = False,
+    force: RunAgain = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Run a study: variants, axes and seeds, with published numbers beside ours.
+    """Run a study of variants, axes and seeds, and compare it with published numbers.
 
-    Completed runs are not run again; an interrupted study continues.
+    If it is interrupted, the same command continues: completed runs are not run again.
 
     \b
     Examples:
@@ -70,11 +70,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed; the others and the report are written. Or results could not be written;
-           completed runs are kept
+      1    a run failed (the others and the report are written), or results could not be written
+           (completed runs are kept)
       2    bad usage, study or scenario; nothing has run
       130  interrupted; completed runs are kept
-      143  the same by SIGTERM
+      143  stopped by SIGTERM; otherwise like 130
     """
     with loading():
         from floodway.cli import study as studying

@@ -23,14 +23,14 @@ def command(
         ),
     ],
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print faults only.", show_default=False)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only faults.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Check whether results are unchanged since their runs wrote them.
+    """Check that results have not changed since their runs wrote them.
 
     Every file of a run is compared byte for byte with its digest in run.json, and run.json with its own,
-    which leaves out the timings. `plot` and `why` do so with what they read. Numbers, pictures and pages of
-    a comparison or a study have no digests; a line names them.
+    which leaves out the timings. `plot` and `why` check the files that they read in the same way. Numbers,
+    pictures and pages of a comparison or a study have no digests; a line names them.
 
     \b
     Examples:
@@ -40,7 +40,7 @@ def command(
     \b
     Exit codes:
       0    no run has changed
-      1    something is missing or has changed, or an earlier version wrote it, without digests
+      1    a file is missing or has changed, or an earlier version wrote the results without digests
       2    bad usage, or no such folder
     """
     with loading():

@@ -21,7 +21,7 @@ def command(
         str,
         typer.Argument(
             metavar="[FLOW]",
-            help="Its flow_id; or worst, or a percentile such as p99: the measured flow with that slowdown.",
+            help="A flow_id, or worst, or a percentile such as p99: the measured flow with that slowdown.",
         ),
     ] = "p99",
     *,
@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """Break down the completion time of one flow by cause and port.
 
-    The scenario runs again until the flow is complete, with the seed of the results. The parts add up to the
+    The scenario is run again with the same seed until the flow is complete. The parts add up to the
     completion time exactly.
 
     \b
@@ -43,10 +43,10 @@ def command(
     \b
     Exit codes:
       0    done
-      1    the run differs when it is repeated
+      1    the repeated run differs from the results
       2    bad usage, no such folder or flow, or a flow that was not complete
       130  interrupted
-      143  the same by SIGTERM
+      143  stopped by SIGTERM; otherwise like 130
     """
     with loading():
         from floodway.cli import why as asking

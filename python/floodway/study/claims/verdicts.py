@@ -91,7 +91,7 @@ def _claim_verdict(study: Study, claim: Claim, numbers: Numbers) -> Judged:
 
 
 def _is_planned(claim: Claim, numbers: Numbers) -> bool:
-    """Whether all that a claim needs is to be run: the quick form leaves points and variants out."""
+    """Whether all that a claim needs is to be run: the quick version leaves points and variants out."""
     cells = [numbers.cell(claim.metric, name, claim.at) for name in (*claim.variants, *claim.rivals)]
     return all(cell.values or cell.missing for cell in cells)
 

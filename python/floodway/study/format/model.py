@@ -70,7 +70,7 @@ class AxisPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """Values that a study goes through; `quick` names those of its quick form."""
+    """Values that a study goes through; `quick` names those of its quick version."""
 
     name: str
     label: str
@@ -307,12 +307,12 @@ class Plot:
 
 @dataclass(frozen=True, kw_only=True)
 class Quick:
-    """What the quick form changes: fewer seeds and variants, and further values; how long it takes.
+    """What the quick version changes: fewer seeds and variants, and further values; how long it takes.
 
     Attributes
     ----------
     skip
-        Whether the quick form of a paper leaves the study out.
+        Whether the quick version of a paper leaves the study out.
     """
 
     minutes: float | None = None
@@ -345,7 +345,7 @@ class Study:
     claims, plots
         What it compares with and draws.
     quick
-        Its quick form.
+        Its quick version.
     """
 
     file: Path
@@ -367,7 +367,7 @@ class Study:
 
     @property
     def has_quick_form(self) -> bool:
-        """Whether the quick form is another than the full size."""
+        """Whether the quick version is another than the full size."""
         return self.quick != Quick() or any(axis.quick != axis.names for axis in self.axes)
 
     def variant(self, name: str) -> Variant:

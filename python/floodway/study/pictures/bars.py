@@ -23,7 +23,7 @@ VARIANT = "variant"
 
 
 class NothingRanError(PlotError):
-    """A picture without any run: left out of the quick form, or failed, which is reported anyway."""
+    """A picture without any run: left out of the quick version, or failed, which is reported anyway."""
 
     def __init__(self) -> None:
         super().__init__("none of its runs is there")
@@ -96,7 +96,7 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
     ]
     if not any(bar.mean is not None for bar in made):
         raise NothingRanError
-    # What the quick form leaves out everywhere takes no room.
+    # What the quick version leaves out everywhere takes no room.
     planned = {(run.variant, run.at) for run in numbers.runs}
     planned_cells = [
         (at, group)

@@ -50,7 +50,7 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
-QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
+QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
 #: Whose claims are: one, and several.
 CLAIMS = {
     "published number or order": "published numbers and orders",

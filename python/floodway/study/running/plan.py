@@ -24,7 +24,7 @@ class Plan:
     studies
         Each with its runs.
     quick
-        Whether in their quick form.
+        Whether in their quick version.
     """
 
     studies: tuple[tuple[Study, tuple[Run, ...]], ...]

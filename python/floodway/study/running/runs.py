@@ -96,7 +96,7 @@ class Run:
 
 
 def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Coordinates], ...]:
-    """Return the variants of a study at the places where they are run; in its quick form, fewer."""
+    """Return the variants of a study at the places where they are run; in its quick version, fewer."""
     few = set(study.quick.variants) if quick and study.quick.variants else None
     variants = [variant for variant in study.variants if few is None or variant.name in few]
     points = [
@@ -116,7 +116,7 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
     study
         What to run.
     quick
-        Whether in its quick form.
+        Whether in its quick version.
     seeds
         Instead of the study's: a number of them, or a list.
 

@@ -1,4 +1,4 @@
-"""Mechanisms of a crate that is not in the tree, in an extension that takes the native half's place."""
+"""Mechanisms of a crate that is not in the tree, in an extension that takes the native module's place."""
 
 from __future__ import annotations
 
@@ -282,7 +282,10 @@ def test_a_run_records_the_extension_and_why_asks_for_it(installed: Path, tmp_pa
     digest = hashlib.sha256(binary.read_bytes()).hexdigest()
     assert record == {"name": "own_mechanism", "version": "0.1.0", "sha256": digest}
     lacks = Command(tmp_path)("why", "one", "p99")
-    assert (lacks.code, "the run had the extension own_mechanism 0.1.0: install it" in lacks.err) == (2, True)
+    assert (lacks.code, "the run used the extension own_mechanism 0.1.0: install it" in lacks.err) == (
+        2,
+        True,
+    )
 
 
 def test_a_process_has_one_extension_that_fits(installed: Path, tmp_path: Path) -> None:

@@ -104,12 +104,12 @@ def test_a_class_that_cannot_be_a_mechanism_is_refused_where_it_is_defined() -> 
         class Listed(floodway.RateControl):
             steps: list[int]
 
-    with pytest.raises(TypeError, match=r"Worded.gain = 'x' is no float"):
+    with pytest.raises(TypeError, match=r"Worded.gain = 'x' is not of type float"):
 
         class Worded(floodway.RateControl):
             gain: float = "x"  # type: ignore[assignment]
 
-    with pytest.raises(TypeError, match="needs='luck'; allowed: acks, int, marks, timestamps"):
+    with pytest.raises(TypeError, match="needs='luck' is not allowed; allowed: acks, int, marks, timestamps"):
 
         class Lucky(floodway.RateControl, needs=("luck",)): ...
 

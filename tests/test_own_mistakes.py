@@ -358,7 +358,7 @@ def test_a_stored_run_names_the_file_that_its_class_came_from(tmp_path: Path) ->
     assert floodway_("plot", "fct", "one").code == 0
     lacks = floodway_("why", "one", "p99")
     assert lacks.code == 2
-    assert "pair: the run had rate-control 'steady' of steady.py: add --python steady.py" in lacks.err
+    assert "pair: the run used rate-control 'steady' of steady.py: add --python steady.py" in lacks.err
     assert floodway_("why", "one", "p99", "--python", "steady.py").code == 0
     text = (tmp_path / "steady.py").read_text("utf-8").replace("2_000", "9_000")
     (tmp_path / "steady.py").write_text(text, "utf-8")
@@ -413,7 +413,7 @@ def test_a_class_of_a_module_is_recorded_with_its_module(
     assert (code["class"], code["module"], "file" in code) == ("Imported", "of_ours", False)
     elsewhere = {"python": [{**code, "mechanism": "rate-control.not-imported"}]}
     assert missing(elsewhere) == (
-        "the run had rate-control 'not-imported', class Imported: add an import of of_ours"
+        "the run used rate-control 'not-imported', class Imported: add an import of of_ours"
     )
 
 

@@ -52,8 +52,8 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ('title = "Pools"', "", "title: is missing; it is text"),
-        ('title = "Pools"', "title = 3", "title: 3 is a whole number; it takes text"),
+        ('title = "Pools"', "", "title: is missing; expected a string"),
+        ('title = "Pools"', "title = 3", "title: 3 is a whole number; expected a string"),
         (
             'title = "Pools"',
             'tilte = "Pools"\ntitle = "Pools"',
@@ -65,9 +65,9 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'scenario = "small.toml"',
             'scenario = "smal.toml"',
-            "scenario: 'smal.toml' is not a file; it lies relative to the study's folder",
+            "scenario: 'smal.toml' is not a file; paths are relative to the study's folder",
         ),
-        ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of seeds, at least 1, nor a list of seeds"),
+        ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of at least 1 nor a list of seeds"),
         ("seeds = 2", "seeds = [1, 1]", "seeds: 1 is given twice"),
         (
             "value = -10",
@@ -161,7 +161,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             "value = -10",
             "between = [-10, -20]",
-            "claim[mean].between: [-10.0, -20.0] is not a range: it takes two numbers, the lower first",
+            "claim[mean].between: [-10.0, -20.0] is not a range: expected two numbers, the smaller first",
         ),
         (
             "value = -10",
@@ -225,7 +225,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'kind = "fct-p99"\nsize = ["0B", "10KB"]',
             'kind = "time-in-state"\nports = "s1"',
-            "metric.short-p99.state: is missing; it is text",
+            "metric.short-p99.state: is missing; expected a string",
         ),
         (
             'metric = "flows"',

@@ -243,9 +243,9 @@ def altered(file: Path) -> None:
 def harms(run: Path) -> dict[str, Callable[[], object]]:
     """Return what may happen to the folder of a run, by what is said of it."""
     return {
-        "flows.parquet is not as it was written": lambda: changed(run / "flows.parquet"),
+        "flows.parquet has changed": lambda: changed(run / "flows.parquet"),
         "series.parquet is missing": (run / "series.parquet").unlink,
-        "run.json is not as it was written": lambda: altered(run / "run.json"),
+        "run.json has changed": lambda: altered(run / "run.json"),
         "run.json has no key": lambda: remarked(run),
         f"run.json belongs to another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
     }
@@ -442,9 +442,9 @@ def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: C
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--seeds", "0"], "'0' is neither a number of seeds nor a list such as 1,2,7"),
-        (["--seeds", "1,1"], "'1,1' is neither a number of seeds nor a list such as 1,2,7"),
-        (["--seeds", "x"], "'x' is neither a number of seeds nor a list such as 1,2,7"),
+        (["--seeds", "0"], "'0' is neither a number of seeds nor a list like 1,2,7"),
+        (["--seeds", "1,1"], "'1,1' is neither a number of seeds nor a list like 1,2,7"),
+        (["--seeds", "x"], "'x' is neither a number of seeds nor a list like 1,2,7"),
         (["pools.toml", "--out", "out"], "invalid value for --out: is one folder, and 2 studies are given"),
     ],
 )

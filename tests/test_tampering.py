@@ -213,7 +213,7 @@ ON_COMPARISONS: dict[str, tuple[Callable[[Path], object], str]] = {
         "run.json belongs to another run",
     ),
     "a missing run": (lambda out: shutil.rmtree(out / "two"), "cannot be read"),
-    "a bit of a table": (lambda out: flipped(out / "two" / "flows.parquet"), "is not as it was written"),
+    "a bit of a table": (lambda out: flipped(out / "two" / "flows.parquet"), "has changed"),
     "a cut compare.json": (lambda out: cut(out / "compare.json", 0.7), "not one that this version can read"),
     "one that nests too deep": (
         lambda out: (out / "compare.json").write_text("[" * 100_000, encoding="utf-8"),
@@ -263,7 +263,7 @@ def test_results_as_they_were_written_are_verified(place: Path, capsys: pytest.C
     assert (ended.value.code, err) == (0, "")
     *lines, last = out.splitlines()
     found = [line.split(": ")[:2] for line in lines]
-    assert found == [[name, "as it was written"] for name in ("run", "compared/small", "compared/two")]
+    assert found == [[name, "unchanged"] for name in ("run", "compared/small", "compared/two")]
     # The page and the numbers have no digests.
     assert last == (
         "compared: not covered: compare.json, index.html and 4 pictures; the same comparison with --force "
@@ -298,7 +298,7 @@ def test_every_fault_is_told_and_as_json_too(place: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit) as ended:
         main(["verify", "run", "--json"])
     out, err = capsys.readouterr()
-    faults = ["flows.parquet is not as it was written", "series.parquet is missing"]
+    faults = ["flows.parquet has changed", "series.parquet is missing"]
     assert ended.value.code == 1
     assert err.splitlines() == [f"error: run: {fault}" for fault in faults]
     (document,) = json.loads(out)
@@ -311,7 +311,7 @@ def test_results_of_an_earlier_version_are_read_with_a_word_that_they_cannot_be_
 ) -> None:
     before = package.read("run")
     unsealed(place / "run")
-    said = "run: cannot be verified: an earlier version wrote it, without digests"
+    said = "run: cannot be verified: an earlier version wrote it without digests"
     with pytest.warns(package.UnverifiedWarning, match=said):
         after = package.read("run")
     assert after.run == before.run

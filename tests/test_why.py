@@ -121,7 +121,7 @@ def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
         UnknownNameError, match=r"'p100' is not a flow; allowed: a flow_id, worst, p0 to p99.9+;"
     ):
         chosen(small.flows, "p100")
-    with pytest.raises(InputError, match=r"5 is not a flow: expected text"):
+    with pytest.raises(InputError, match=r"5 is not a flow: expected a string"):
         small.why(5)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match=r"did you mean 'worst'"):
         chosen(small.flows, "wurst")
@@ -135,7 +135,7 @@ def test_a_flow_that_is_not_complete_cannot_be_taken_apart(tmp_path: Path) -> No
         InputError, match=r"list:h1:0 was not complete when the run ended: .* bytes had arrived"
     ):
         cut.why("list:h1:0")
-    with pytest.raises(InputError, match="p99 is of none: 0 of 1 measured flows are complete"):
+    with pytest.raises(InputError, match="p99 does not exist: 0 of 1 measured flows are complete"):
         cut.why("p99")
 
 

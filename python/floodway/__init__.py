@@ -122,7 +122,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> object:
-    # The first access to the native half decides which one is loaded.
+    # The first access to the native module decides which one is loaded.
     if name == "_floodway":
         return native()
     if name in _NAMES["_floodway"]:

@@ -103,7 +103,7 @@ def _scalar(value: object, key_path: str) -> object:
 
         text = f"{key_path or 'the scenario'}: {no_values(given, {})}"
         raise InputError(text, key=key_path, given=repr(value))
-    allowed = "text, numbers, true and false, lists, tables"
+    allowed = "strings, numbers, true and false, lists, tables"
     text = f"{key_path or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
     raise InputError(text, key=key_path, given=repr(value))
 

@@ -1,7 +1,7 @@
-"""The native half: floodway's own, or that of an extension, which adds mechanisms.
+"""The native module: floodway's own, or that of an extension, which adds mechanisms.
 
-An extension is a module `floodway_extensions.NAME`: the whole native half, built together with mechanisms of
-a crate outside this repository. An installed extension replaces floodway's own native half.
+An extension is a module `floodway_extensions.NAME`: the whole native module, built together with mechanisms
+of a crate outside this repository. An installed extension replaces floodway's own native module.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["installed", "native"]
 
 #: Extensions are modules of this package, which has no owner.
 FOLDER = "floodway_extensions"
-#: The name of the native half, in floodway and in extensions.
+#: The name of the native module, in floodway and in extensions.
 NATIVE = "floodway._floodway"
 #: The version of this half: the other must be of the same.
 VERSION = "0.2.0"
 
 
 def native() -> ModuleType:
-    """Return the native half; the first call of a process decides which one that is.
+    """Return the native module; the first call of a process decides which one that is.
 
     Raises
     ------

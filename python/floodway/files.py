@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_pipe", "read_json", "read_pipe", "read_text"]
 
-#: A text is no larger, in bytes: 1 GiB, as the native half has it for lists of flows.
+#: A text is no larger, in bytes: 1 GiB, as the native module has it for lists of flows.
 MOST_BYTES = 1 << 30
 #: A scenario is no larger, in bytes: 64 MiB, likewise.
 MOST_SCENARIO_BYTES = 64 << 20

@@ -61,7 +61,7 @@ def key_of(scenario: Scenario, folder: Path) -> str:
 
 @cache
 def engine() -> str:
-    """Return the engine's identity: the package's version, and a hash of the native half as built."""
+    """Return the engine's identity: the package's version, and a hash of the native module as built."""
     # An environment without the file, such as a frozen one, has its version alone.
     with contextlib.suppress(OSError, TypeError):
         return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"

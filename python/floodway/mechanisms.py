@@ -365,7 +365,7 @@ def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, s
         default = getattr(cls, attribute, None)
         fits = isinstance(default, kind) or (kind is float and isinstance(default, int))
         if default is not None and (not fits or (isinstance(default, bool) and kind is not bool)):
-            raise TypeError(f"{cls.__name__}.{attribute} = {default!r} is no {kind.__name__}")
+            raise TypeError(f"{cls.__name__}.{attribute} = {default!r} is not of type {kind.__name__}")
         written = None if default is None else json.dumps(getattr(default, "text", default))
         yield attribute.replace("_", "-"), attribute, kind.__name__, written
 
@@ -390,7 +390,9 @@ def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str])
     choices = [given] if isinstance(given, str) else list(given)
     for choice in choices:
         if choice not in allowed:
-            raise TypeError(f"{cls.__name__}: {what}={choice!r}; allowed: {', '.join(allowed)}")
+            raise TypeError(
+                f"{cls.__name__}: {what}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
+            )
     return choices
 
 

@@ -173,7 +173,7 @@ def _named(given: Attributes, subject: str) -> dict[str, object]:
     count = given.get("count")
     if count is not None:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            message = f"{subject}: count is {count!r}, and a whole number of at least 1 is allowed"
+            message = f"{subject}: count is {count!r}, allowed: a whole number of at least 1"
             raise GraphError(message, place=subject, key="count", given=repr(count))
         own["count"] = count
     return own
@@ -184,7 +184,7 @@ def _tags(given: Attributes, subject: str) -> list[str]:
     if isinstance(tags, str):
         return [tags]
     if not isinstance(tags, Sequence | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
-        message = f"{subject}: tags are {tags!r}, and a list of texts is allowed"
+        message = f"{subject}: tags are {tags!r}, allowed: a list of strings"
         raise GraphError(message, place=subject, key="tags", given=repr(tags))
     # A set has no order that is the same in every process.
     return sorted(tags) if isinstance(tags, set | frozenset) else list(tags)

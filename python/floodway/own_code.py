@@ -96,11 +96,11 @@ def missing(code: Mapping[str, Any]) -> str | None:
         files = list(dict.fromkeys(each["file"] for each in lacks if "file" in each))
         helps = [f"--python {file}" for file in files]
         helps += [_import_of(each) for each in lacks if "file" not in each]
-        return f"the run had {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
+        return f"the run used {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
     had = code.get("extension")
     if had is not None and _extension().get("name") != had["name"]:
         with_version = f"{had['name']} {had['version']}" if "version" in had else had["name"]
-        return f"the run had the extension {with_version}: install it"
+        return f"the run used the extension {with_version}: install it"
     return None
 
 

@@ -114,7 +114,7 @@ class Scenario(Keys):
 
     @property
     def native(self) -> _floodway.Scenario:
-        """What the simulator's native half holds."""
+        """What the simulator's native module holds."""
         return self._native
 
     @property
@@ -255,7 +255,7 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
 
 
 def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
-    """Read a scenario from a pipe: Python waits for it, since the native half does not receive Ctrl-C."""
+    """Read a scenario from a pipe: Python waits for it, since the native module does not receive Ctrl-C."""
     try:
         text = read_pipe(path)
     except UnicodeDecodeError:
@@ -317,4 +317,4 @@ def _refuse_halves(*texts: str) -> None:
     for text in texts:
         half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
         if half is not None:
-            raise InputError(f"the scenario: a text has U+{ord(half):04X}, which is half of a character")
+            raise InputError(f"the scenario: a string has U+{ord(half):04X}, which is half of a character")

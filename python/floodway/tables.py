@@ -1,4 +1,4 @@
-"""Tables in scenarios: lists of flows from frames, and files that the native half cannot read as text."""
+"""Tables in scenarios: lists of flows from frames, and files that the native module cannot read as text."""
 
 from __future__ import annotations
 

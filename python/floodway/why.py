@@ -249,7 +249,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
         If none that is complete has that rank.
     """
     if not isinstance(flow, str):
-        raise InputError(f"{flow!r} is not a flow: expected text", key="flow", given=flow)
+        raise InputError(f"{flow!r} is not a flow: expected a string", key="flow", given=flow)
     ids = flows["flow_id"].cast(pl.String)
     if flow in ids:
         return flow
@@ -262,7 +262,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     if percentile is not None:
         rank = int(Decimal(percentile[1]) * len(measured) / 100)
     if not 0 <= rank < len(finished):
-        what = "is not reached" if len(finished) else "is of none"
+        what = "is not reached" if len(finished) else "does not exist"
         complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
         raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
     return str(finished["flow_id"][rank])

@@ -7,7 +7,7 @@ pub mod two_marks;
 use floodway_mechanisms::registry::{FlowControlParams, ReactionParams};
 use pyo3::prelude::*;
 
-/// The simulator's native half, with these mechanisms.
+/// The simulator's native module, with these mechanisms.
 #[pymodule]
 fn own_mechanism(module: &Bound<'_, PyModule>) -> PyResult<()> {
     _floodway::extension(module, || {

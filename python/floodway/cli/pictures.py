@@ -99,7 +99,7 @@ def formats_of(text: str | None) -> tuple[Format, ...]:
     for name in names:
         _refuse_unknown(name, what="a format", allowed=FORMATS, option="--format")
     if text is not None and not names:
-        raise typer.BadParameter(f"names none; allowed: {', '.join(FORMATS)}", param_hint="--format")
+        raise typer.BadParameter(f"no format is given; allowed: {', '.join(FORMATS)}", param_hint="--format")
     return cast("tuple[Format, ...]", tuple(dict.fromkeys(names)))
 
 

@@ -96,7 +96,7 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
     one = "," not in text
     if not values or min(values) < int(one) or len(set(values)) < len(values):
         raise typer.BadParameter(
-            f"{text!r} is neither a number of seeds nor a list such as 1,2,7", param_hint="--seeds"
+            f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
         )
     return values[0] if one else tuple(values)
 

@@ -44,10 +44,10 @@ def _show(found: Sequence[Verified], *, quiet: bool) -> None:
             for fault in each.faults:
                 echo(f"error: {each.folder}: {fault}", err=True)
         elif not each.has_digests:
-            reason = "cannot be verified: an earlier version wrote it, without digests"
+            reason = "cannot be verified: an earlier version wrote it without digests"
             echo(f"error: {each.folder}: {reason}", err=True)
         elif not quiet:
-            echo(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
+            echo(f"{each.folder}: unchanged: {each.files} files, {each.bytes:,} bytes")
 
 
 def _again(folder: Path) -> str:

@@ -42,7 +42,7 @@ TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class Running(Protocol):
-    """The progress of a run, reported by the native half or another process."""
+    """The progress of a run, reported by the native module or another process."""
 
     @property
     def time_us(self) -> float:

@@ -1,4 +1,4 @@
-"""Runs side by side, one thread each: the native half releases the interpreter lock."""
+"""Runs side by side, one thread each: the native module releases the interpreter lock."""
 
 from __future__ import annotations
 

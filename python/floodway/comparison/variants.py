@@ -191,7 +191,7 @@ def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[s
         raise ComparisonError(f"{twice}: is varied twice; give all its values at once", place=twice)
     for key, values in axes:
         if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-            message = f"{key}: its values are texts as TOML has them, as in ['1KB', '2KB']"
+            message = f"{key}: its values must be strings in TOML syntax, like ['1KB', '2KB']"
             raise ComparisonError(message, place=key, given=repr(values))
         same = _twice(values)
         if same:

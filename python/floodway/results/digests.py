@@ -121,7 +121,7 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
             shown, f"holds no results that this version can read: {RUN_FILE} is not one of a run"
         )
     if changed:
-        raise OutputError(shown, f"{RUN_FILE} is not as it was written")
+        raise OutputError(shown, f"{RUN_FILE} has changed")
     return document
 
 
@@ -141,14 +141,14 @@ def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]
     if files is None:
         return
     if not isinstance(files, dict):
-        yield f"{RUN_FILE} is damaged: it has no digests by the names of files"
+        yield f"{RUN_FILE} is damaged: its list of files and digests is missing"
         return
     for name in names:
         if name in files:
             try:
                 fault = _fault_of(folder / name, files[name])
             except (KeyError, TypeError):
-                fault = f"is not known by size and digest: {RUN_FILE} is damaged"
+                fault = f"has no size and digest: {RUN_FILE} is damaged"
             if fault:
                 yield f"{name} {fault}"
         elif (folder / name).exists():
@@ -159,16 +159,16 @@ def _fault_of(path: Path, record: Any) -> str | None:  # noqa: ANN401 (any JSON 
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            return "is no file"
+            return "is not a file"
         if found.st_size != record["bytes"]:
             sizes = f"{found.st_size:,} instead of {record['bytes']:,} bytes"
-            return f"is not as it was written, {sizes}"
+            return f"has changed: {sizes}"
         changed = _digest(path) != record["sha256"] or record.get("rows") not in (None, _rows(path))
     except FileNotFoundError:
         return "is missing"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
-    return "is not as it was written" if changed else None
+    return "has changed" if changed else None
 
 
 def _rows(path: Path) -> int | None:

@@ -43,7 +43,7 @@ def flows_frame(table: Table) -> pl.DataFrame:
 
 
 def _series(column: Column) -> pl.Series:
-    """Return a column's values where the native half holds them, or texts for its codes."""
+    """Return a column's values where the native module holds them, or texts for its codes."""
     values = pl.Series(column).alias(column.name)
     if column.kind != "text":
         return values

@@ -247,7 +247,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
         raise OutputError(shown, "holds no results that this version can read") from error
     if "files" not in document:
         warnings.warn(
-            f"{shown}: cannot be verified: an earlier version wrote it, without digests",
+            f"{shown}: cannot be verified: an earlier version wrote it without digests",
             UnverifiedWarning,
             stacklevel=3,
         )

@@ -78,11 +78,11 @@ def _base(table: Table, file: Path) -> Base | None:
     if isinstance(found, dict):
         return Base(keys=found)
     if not isinstance(found, str):
-        raise table.fault("scenario", "takes a scenario's file, or its keys as a table", given=found)
+        raise table.fault("scenario", "must be a scenario's file, or its keys as a table", given=found)
     path = file.parent / found
     if not path.is_file():
         raise table.fault(
-            "scenario", f"{found!r} is not a file; it lies relative to the study's folder", given=found
+            "scenario", f"{found!r} is not a file; paths are relative to the study's folder", given=found
         )
     return Base(file=path)
 
@@ -98,7 +98,7 @@ def _variants(top: Table, base: Base | None, axes: Sequence[Axis], file: Path) -
     if made:
         return tuple(made)
     if base is None:
-        raise top.fault("scenario", "is missing; it takes a scenario's file, or its keys as a table")
+        raise top.fault("scenario", "is missing; give a scenario's file, or its keys as a table")
     return (Variant(name="base", label=top.text("title"), base=base),)
 
 
@@ -113,7 +113,8 @@ def _variant(
         base = base if "scenario" in table else parent.base
     if base is None:
         raise table.fault(
-            "scenario", "is missing, here and at the top; it takes a scenario's file, or its keys"
+            "scenario",
+            "is missing, here and at the top level; give a scenario's file, or its keys as a table",
         )
     variant = Variant(
         name=name,
@@ -165,9 +166,7 @@ def _seeds(table: Table, key: str, default: Any) -> Any:  # noqa: ANN401 (a numb
         return tuple(found)
     if found is None:
         return None
-    raise table.fault(
-        key, f"{found!r} is neither a number of seeds, at least 1, nor a list of seeds", given=found
-    )
+    raise table.fault(key, f"{found!r} is neither a number of at least 1 nor a list of seeds", given=found)
 
 
 def _quick(table: Table, names: Sequence[str]) -> Quick:

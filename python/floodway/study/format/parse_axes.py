@@ -133,7 +133,7 @@ def _listed_points(table: Table) -> tuple[AxisPoint, ...]:
     """Read `values`: of one key, or, of several, a list each."""
     keys = table.texts("keys") if "keys" in table else table.texts("key")
     if not keys:
-        raise table.fault("key", "is missing; it takes the key path that the axis sets")
+        raise table.fault("key", "is missing; expected the key path that the axis sets")
     values = table.items("values")
     labels, numbers = table.texts("labels"), table.numbers("numbers")
     for key, many in (("labels", labels), ("numbers", numbers)):

@@ -140,7 +140,9 @@ def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], 
     names = [variant.name for variant in variants]
     table.choice("first", first, what="a variant of this study", allowed=names)
     if "order" in table:
-        raise table.fault("first", "is given with an order, which has a first variant; choose one of the two")
+        raise table.fault(
+            "first", "cannot be given with an order, whose first variant it would be; choose one of the two"
+        )
     among = table.texts("among") or tuple(names)
     for name in among:
         table.choice("among", name, what="a variant of this study", allowed=names)
@@ -191,7 +193,7 @@ def _between(table: Table) -> tuple[float, float] | None:
         return None
     if len(found) != len(("low", "high")) or found[0] > found[1]:
         raise table.fault(
-            "between", f"{list(found)} is not a range: it takes two numbers, the lower first", given=found
+            "between", f"{list(found)} is not a range: expected two numbers, the smaller first", given=found
         )
     return found[0], found[1]
 

@@ -184,7 +184,7 @@ def _usual_x(kind: str, axes: Sequence[Axis]) -> str:
 def _metrics(table: Table, kind: str, metrics: Mapping[str, Metric]) -> tuple[Metric, ...]:
     names = table.texts("metric")
     if not names and kind in KINDS_OF_NUMBERS:
-        raise table.fault("metric", "is missing; it takes a metric or several, a panel for each")
+        raise table.fault("metric", "is missing; expected a metric, or several with a panel each")
     usual = "fct-mean" if kind == "cdf" else "throughput"
     return tuple(metric_named(table, "metric", name, metrics) for name in names or (usual,))
 

@@ -18,7 +18,7 @@ __all__ = ["Table", "read_toml"]
 
 #: What TOML calls the types of its values.
 _KINDS = {
-    str: "text",
+    str: "a string",
     bool: "true or false",
     int: "a whole number",
     float: "a number",
@@ -89,10 +89,10 @@ class Table:
 
     def text(self, key: str, default: str = "", *, due: bool = False) -> str:
         """Return text; with `due` the key must be there and say something."""
-        found = self._typed(key, (str,), "text", default)
+        found = self._typed(key, (str,), "a string", default)
         if due and not found.strip():
             missing = "is missing" if key not in self else "is empty"
-            raise self.fault(key, f"{missing}; it is text")
+            raise self.fault(key, f"{missing}; expected a string")
         return cast("str", found)
 
     def number(self, key: str) -> float | None:
@@ -111,7 +111,7 @@ class Table:
         found = self.value(key, [])
         many = [found] if isinstance(found, str) else found
         if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
-            raise self.fault(key, f"{_shown(found)} is not text or a list of texts", given=found)
+            raise self.fault(key, f"{_shown(found)} is not a string or a list of strings", given=found)
         return tuple(many)
 
     def numbers(self, key: str) -> tuple[float, ...]:
@@ -159,7 +159,7 @@ class Table:
             return found
         if not isinstance(found, kinds) or (isinstance(found, bool) and bool not in kinds):
             kind = _KINDS.get(type(found), "a date")
-            raise self.fault(key, f"{_shown(found)} is {kind}; it takes {what}", given=found)
+            raise self.fault(key, f"{_shown(found)} is {kind}; expected {what}", given=found)
         return found
 
 

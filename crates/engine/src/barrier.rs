@@ -13,57 +13,57 @@ const SPINS: u32 = 2_000;
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
-    here: AtomicUsize,
+    arrived: AtomicUsize,
     /// Number of completed rounds.
-    times: AtomicUsize,
+    rounds: AtomicUsize,
     /// Whether a thread has panicked and will never arrive.
     broken: AtomicBool,
     /// Number of threads that sleep, or are about to.
     asleep: AtomicUsize,
     /// Held from the last check until a thread sleeps, and while a thread wakes others.
-    bed: Mutex<()>,
+    sleep_lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Barrier {
     /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
-        let [here, times, asleep] = std::array::from_fn(|_| AtomicUsize::new(0));
-        let (broken, bed, changed) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
-        Barrier { threads, here, times, broken, asleep, bed, changed }
+        let [arrived, rounds, asleep] = std::array::from_fn(|_| AtomicUsize::new(0));
+        let (broken, sleep_lock, changed) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
+        Barrier { threads, arrived, rounds, broken, asleep, sleep_lock, changed }
     }
 
     /// Waits for all threads; returns false if one of them has panicked.
     pub fn wait(&self) -> bool {
-        let times = self.times.load(Ordering::Acquire);
-        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.here.store(0, Ordering::Relaxed);
+        let rounds = self.rounds.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Relaxed);
             // Either this thread reads that another is about to sleep, or the other reads that the round is
             // complete.
-            self.times.store(times.wrapping_add(1), Ordering::SeqCst);
+            self.rounds.store(rounds.wrapping_add(1), Ordering::SeqCst);
             self.wake();
             return !self.broken.load(Ordering::Relaxed);
         }
         for _ in 0..SPINS {
-            if self.is_over(times) {
+            if self.is_over(rounds) {
                 return !self.broken.load(Ordering::Relaxed);
             }
             std::hint::spin_loop();
         }
-        self.sleep(times)
+        self.sleep(rounds)
     }
 
-    /// Whether the round after `times` others is complete, or will never be.
-    fn is_over(&self, times: usize) -> bool {
-        self.times.load(Ordering::SeqCst) != times || self.broken.load(Ordering::SeqCst)
+    /// Whether the round after `rounds` others is complete, or will never be.
+    fn is_over(&self, rounds: usize) -> bool {
+        self.rounds.load(Ordering::SeqCst) != rounds || self.broken.load(Ordering::SeqCst)
     }
 
     #[cold]
-    fn sleep(&self, times: usize) -> bool {
+    fn sleep(&self, rounds: usize) -> bool {
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-        let bed = self.changed.wait_while(bed, |()| !self.is_over(times));
-        drop(bed.unwrap_or_else(PoisonError::into_inner));
+        let guard = self.sleep_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = self.changed.wait_while(guard, |()| !self.is_over(rounds));
+        drop(guard.unwrap_or_else(PoisonError::into_inner));
         self.asleep.fetch_sub(1, Ordering::SeqCst);
         !self.broken.load(Ordering::Relaxed)
     }
@@ -72,7 +72,7 @@ impl Barrier {
     /// otherwise miss the signal.
     fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst) > 0 {
-            drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(self.sleep_lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.changed.notify_all();
         }
     }

@@ -3,9 +3,9 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part,
 //! and all of them lie together in memory.
 //!
-//! An index is checked, but for what every packet does: there an element is [`known`](PartMut::known) by the
-//! index that was made with it. Those are checked where debug assertions are on, as in every test. All of
-//! them checked cost an eighth more instructions a packet-hop, and about a fifteenth more time
+//! Indexes are checked, except in operations of every packet: there an element is [`known`](PartMut::known)
+//! by the index that was made with it. Those are checked only with debug assertions, as in every test.
+//! Checking all of them takes an eighth more instructions per packet-hop, and about a fifteenth more time
 //! (docs/performance.md).
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
@@ -116,7 +116,7 @@ fn known<T>(elements: &[T], index: usize) -> &T {
     unsafe { elements.get_unchecked(index) }
 }
 
-/// Likewise, to be changed.
+/// The same, mutable.
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
 #[inline]
 fn known_mut<T>(elements: &mut [T], index: usize) -> &mut T {
@@ -147,7 +147,7 @@ impl<T> Column<T> {
     }
 }
 
-/// A dealt column as a whole, which owns the memory and the elements. Nobody looks at them through it.
+/// A dealt column as a whole, which owns the memory and the elements; they are not accessed through it.
 struct All<T>(#[expect(dead_code, reason = "it is kept until the last part is gone")] Vec<T>);
 
 /// A node's part of a column.
@@ -216,7 +216,7 @@ impl<T> IndexMut<usize> for Part<T> {
     }
 }
 
-/// A node's part of a column while the node is at work.
+/// A node's part of a column, borrowed for an event of the node.
 pub(crate) struct PartMut<'w, T>(&'w mut [T]);
 
 impl<T> Part<T> {
@@ -249,7 +249,7 @@ impl<T> PartMut<'_, T> {
         known(self.0, index)
     }
 
-    /// Likewise, to be changed.
+    /// The same, mutable.
     #[inline]
     pub fn known_mut(&mut self, index: usize) -> &mut T {
         known_mut(self.0, index)

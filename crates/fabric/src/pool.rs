@@ -161,7 +161,7 @@ impl<T> Pool<T> {
         unsafe { &*self.0.at(number) }
     }
 
-    /// Likewise, to be changed.
+    /// The same, mutable.
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn known_mut(&mut self, number: usize) -> &mut T {

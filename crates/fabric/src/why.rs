@@ -1,8 +1,8 @@
 //! Breakdown of a flow's completion time, to the picosecond (`floodway why`).
 //!
-//! A flow is complete when a packet arrives behind which nothing is missing any more, whichever number that
-//! has. The path of this packet, from its first bit on, and what its sender did until then leave no instant
-//! out and count none twice:
+//! A flow is complete when a packet arrives after which no byte is missing; this need not be the last packet.
+//! What the sender did until the first bit of this packet, and then the path of the packet, cover each
+//! instant of the completion time exactly once:
 //!
 //! ```text
 //! start ───────── sender ─────────► first bit ─────────── path of the packet ──────────► complete
@@ -11,15 +11,14 @@
 //! ```
 //! - Packets of the flow have a [`journey`](journey::Flight) each, written down hop by hop until they arrive
 //!   or are lost.
-//! - Of the sender it is noted after each event what it [stands](sender::Standing) at: between two events
-//!   only the clock moves on, so that what ends by time alone (a packet on the wire, a pacing gap) is known
-//!   beforehand.
+//! - The [state](sender::Standing) of the sender is recorded after each event. Nothing but the time changes
+//!   between two events, so the end of what ends by time alone (a packet on the wire, a pacing gap) is known
+//!   in advance.
 //! - Of each port and class it is known [since when it is stopped](stops::Stops), and where that began
 //!   ([`origin`]).
 //!
-//! A run with a trace goes through every event as one without, draws the same random numbers and keeps the
-//! same bytes; it runs on one thread. Without a trace nothing of this is looked at but where things are slow
-//! anyway.
+//! A run with a trace executes the same events as one without, draws the same random numbers and records the
+//! same bytes; it runs on one thread. Without a trace, this is checked only in places that are slow anyway.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +37,7 @@ mod origin;
 mod sender;
 mod stops;
 
-/// What an instant of a flow's completion time went to.
+/// The cause of an instant of a flow's completion time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     /// Its data is on the wire: at the sender's NIC all of it for the first time, behind that the packet that
@@ -124,7 +123,7 @@ pub struct Part {
     pub time: Span,
 }
 
-/// A flow's completion time, taken apart.
+/// The breakdown of a flow's completion time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// When it started.
@@ -160,9 +159,9 @@ impl Why {
 /// Where a pause began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Origin {
-    /// An egress port that takes less than comes for it.
+    /// An egress port that drains less than arrives for it.
     Port(PortId),
-    /// A node that pauses of its own accord.
+    /// A node that pauses for reasons of its own, such as a forced pause.
     Node(NodeId),
 }
 
@@ -223,7 +222,7 @@ struct Message {
     end: u64,
 }
 
-/// A completion time that is taken apart.
+/// A completion time whose breakdown is under way.
 #[derive(Debug)]
 struct Found {
     message: Message,
@@ -231,7 +230,7 @@ struct Found {
     sums: Sums,
 }
 
-/// What is written down for the sake of one flow.
+/// What is recorded for one flow.
 #[derive(Debug)]
 pub(crate) struct Trace {
     flow: FlowRef,

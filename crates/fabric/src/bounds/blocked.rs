@@ -13,8 +13,8 @@ const LEAST: Span = Span::ms(1);
 
 impl World<'_> {
     /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have
-    /// something to send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for
-    /// its buffer. The longest first. Called after due releases are applied, before the books are closed.
+    /// something to send, and whose other end holds none of their bytes, so that it has no reason to block
+    /// them. The longest first. Called after due releases are applied, before the records are finished.
     pub fn blocked(&self) -> Vec<Blocked> {
         let mut found: Vec<Blocked> =
             (0..self.port_classes()).filter_map(|port_class| self.blocked_port_class(port_class)).collect();

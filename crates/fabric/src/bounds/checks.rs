@@ -1,7 +1,7 @@
 //! Invariants between events: each cached value equals what it is computed from.
 //!
 //! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path.
-//! Each has a definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it
+//! Each has a definition, and [`World::debug_check`] compares the two. It checks the whole network, so it
 //! runs in debug builds only, as in every test, and some of the windows only.
 
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::switch::buffer::Ingress;
 use crate::switch::forward::Switch;
 
 impl World<'_> {
-    /// Holds all that is cached to what it is cached of.
+    /// Compares each cached value with what it is computed from.
     ///
     /// # Panics
     /// Something is not what it should be.
@@ -50,7 +50,7 @@ impl World<'_> {
     }
 }
 
-/// A port and a time: put into words only where a check fails.
+/// A port and a time, formatted only if a check fails.
 struct Here<'a> {
     blueprint: &'a Blueprint,
     port: PortId,
@@ -234,7 +234,7 @@ mod tests {
         said_when(breaks, |world, _| world.debug_check())
     }
 
-    /// Likewise the panic of the network when it then goes on, from the time that it has reached.
+    /// The same for the panic of the network when it then continues from the time that it has reached.
     fn said_when(
         breaks: impl FnOnce(&mut World<'_>, At),
         goes_on: impl FnOnce(&mut World<'_>, Time),

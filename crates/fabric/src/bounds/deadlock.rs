@@ -65,7 +65,7 @@ impl World<'_> {
     fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(port_class);
         let node = self.node_at(downstream);
-        // A host pauses for reasons of its own.
+        // A host pauses for reasons other than its buffer.
         let ports = if node.is_host() { 0 } else { node.ports.len() };
         let mut others = node
             .ids()
@@ -98,7 +98,7 @@ impl World<'_> {
         })
     }
 
-    /// A port as people call it.
+    /// The name of a port in messages.
     pub fn port_name(&self, port: PortId) -> String {
         let node = &self.facts.blueprint.nodes[self.facts.node_of(port).index()];
         format!("{} ({})", node.name, self.facts.blueprint.links[port.index() / 2].name)

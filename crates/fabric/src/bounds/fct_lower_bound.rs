@@ -21,7 +21,7 @@ use crate::network::routing::peer;
 use crate::run::events::NEVER;
 
 impl Facts<'_> {
-    /// Picoseconds that a flow takes at least, whichever links are up when.
+    /// Picoseconds that a flow takes at least, at whatever times links are up.
     pub fn fct_lower_bound(&self, (source, destination): (NodeId, NodeId), packets: &Packets) -> u64 {
         let leave = self.through(source, (destination, 0), packets, true);
         let mut last = self.blueprint.ports_of(destination).map(peer);

@@ -85,7 +85,7 @@ pub(crate) struct Turn {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Layers {
-    /// No layer of the stack ever changes its mind: it is asked once.
+    /// The allowance of no layer of the stack ever changes: it is queried once.
     pub constant: bool,
     /// A layer is called for packets sent, or for replies.
     pub observes_sent: bool,

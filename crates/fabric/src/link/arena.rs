@@ -23,9 +23,9 @@ use crate::pool::race_check;
 
 /// Instead of a reference to the next packet: none, at the end of a list.
 pub(crate) const NONE: u64 = 0;
-/// Likewise: it is in no list, but on a link.
-const FLYING: u64 = 1;
-/// Likewise: it was lost on the link, and the event of its arrival has still to come.
+/// The same: it is in no list, but on a link.
+const IN_FLIGHT: u64 = 1;
+/// The same: it was lost on the link, and the event of its arrival is still pending.
 const LOST: u64 = 2;
 
 /// A reference to a packet: its address.
@@ -38,14 +38,14 @@ const HOPS: usize = 8;
 /// Records of in-band telemetry, the first switch's first.
 pub(crate) type Hops = SmallVec<[IntHop; HOPS]>;
 
-/// What few packets have with them.
+/// Extras, which few packets have.
 #[derive(Clone, Debug)]
 pub(crate) enum Extra {
     /// Records of telemetry.
     Hops(Hops),
     /// A message of a congestion point to its neighbour upstream.
     CongestionNotification(CongestionNotification),
-    /// Likewise, of a set of flows.
+    /// The same, of a set of flows.
     Filter(FlowFilter),
     /// A message to the receiver that goes with data.
     Message(ControlMessage),
@@ -288,7 +288,7 @@ impl Arena {
         extra.as_deref().map_or(&[], Extra::hops)
     }
 
-    /// Likewise, where it has some, for the next one.
+    /// The same, mutable, if it has some.
     pub fn hops_mut(&mut self, packet_ref: PacketRef) -> Option<&mut Hops> {
         match self.extra_mut(packet_ref).as_deref_mut() {
             Some(Extra::Hops(hops)) => Some(hops),
@@ -310,7 +310,7 @@ impl Arena {
     /// Has a packet arrived that was on a link? If it was lost there, its slot is free now.
     #[inline]
     pub fn lands(&mut self, packet_ref: PacketRef) -> bool {
-        let lands = self[packet_ref].next == FLYING;
+        let lands = self[packet_ref].next == IN_FLIGHT;
         self[packet_ref].next = NONE;
         if !lands {
             self.take(packet_ref);
@@ -322,7 +322,7 @@ impl Arena {
     #[inline]
     pub fn fly(&mut self, packet_ref: PacketRef, ingress: Local, at: u64) {
         let packet = &mut self[packet_ref];
-        (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
+        (packet.next, packet.ingress, packet.at) = (IN_FLIGHT, ingress, at);
     }
 }
 

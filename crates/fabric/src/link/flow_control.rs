@@ -261,7 +261,7 @@ impl AtNode<'_, '_> {
         self.call_receiver(port_class, port, &view, call);
     }
 
-    /// As [`AtNode::with_receiver`], with the view at hand.
+    /// As [`AtNode::with_receiver`], with the given view.
     #[inline]
     pub fn call_receiver(
         &mut self,

@@ -43,7 +43,7 @@ pub(crate) const LAST: u8 = 2;
 pub(crate) const RETRANSMISSION: u8 = 4;
 /// Marked CE; on a reply: the packet it answers was.
 pub(crate) const CE: u8 = 8;
-/// Marked UE, likewise.
+/// Marked UE; on a reply: the packet it answers was.
 pub(crate) const UE: u8 = 16;
 /// Its path is fixed: `hop` counts along it.
 pub(crate) const ON_PATH: u8 = 32;

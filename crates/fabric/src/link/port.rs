@@ -35,7 +35,7 @@ pub(crate) struct Port {
     pub armed: bool,
     /// The next packet is being chosen: a callback that wants the port to try again leaves that to it.
     pub choosing: bool,
-    /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
+    /// Its transmissions need more than the time: it has a capture, jitter, or a link that changes.
     pub observed: bool,
     pub gates: Gates,
     /// Limits metered messages.
@@ -64,7 +64,7 @@ pub(crate) struct Port {
 pub(crate) struct Gates {
     /// Its frames may start until the next call of the sender half.
     pub free: u16,
-    /// A watchdog has given its queues up.
+    /// A watchdog drops its queues.
     pub discards: u16,
     /// It was paused at some time.
     pub paused: u16,

@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Is the transmitter still at work, as seen by the event in hand?
+    /// Is the transmitter still busy, as seen by the current event?
     #[inline]
     pub fn is_busy(&self, port: Local) -> bool {
         let free_at = self.node.ports.known(port.index()).free_at;
@@ -40,7 +40,7 @@ impl AtNode<'_, '_> {
         self.run.events.departure(self.id(port), self.node.ports.known(port.index()).free_order)
     }
 
-    /// Asks for an event when the transmitter, which is at work, is free.
+    /// Schedules an event for when the busy transmitter is free.
     #[inline]
     pub fn arm(&mut self, port: Local) {
         let order = self.departure_order(port);
@@ -219,7 +219,7 @@ impl AtNode<'_, '_> {
 
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
-        self.quits(port, packet.frame);
+        self.leaves_queue(port, packet.frame);
         let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
         let more = waiting
             .packet_refs(&self.run.packets)
@@ -369,17 +369,17 @@ impl AtNode<'_, '_> {
     /// A packet leaves its queue and starts on the wire.
     #[inline]
     pub fn leaves(&mut self, port: Local, frame: u16) {
-        self.quits(port, frame);
+        self.leaves_queue(port, frame);
         self.count_sent(port, frame);
     }
 
     /// A packet leaves its queue.
     #[inline]
-    pub fn quits(&mut self, port: Local, frame: u16) {
+    pub fn leaves_queue(&mut self, port: Local, frame: u16) {
         self.set_waiting(port, self.node.ports.known(port.index()).waiting - u64::from(frame));
     }
 
-    /// So many bytes wait at the port from now on.
+    /// Sets the bytes that wait at the port from now on.
     #[inline]
     fn set_waiting(&mut self, port: Local, waiting: u64) {
         let before = std::mem::replace(&mut self.node.ports.known_mut(port.index()).waiting, waiting);

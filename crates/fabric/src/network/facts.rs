@@ -14,7 +14,7 @@ use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
 use crate::run::groups::Groups;
 
-/// All nodes read it; only faults change it (delays of links), while no node is at work.
+/// All nodes read it; only faults change it (delays of links), while no event of a node is executed.
 pub(crate) struct Facts<'a> {
     pub blueprint: &'a Blueprint,
     pub release: Release,

@@ -10,11 +10,11 @@ use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::{Node, NodeMut};
 use crate::run::state::Run;
 
-/// One node while an event of it happens. It may change what is the node's own, and say what concerns others:
-/// of the network it knows only what never changes while nodes are at work.
+/// One node while an event of it is executed. It may change the node's state and send events to others; of
+/// the rest of the network it sees only what never changes during a window.
 pub(crate) struct AtNode<'w, 'a> {
     pub now: u64,
-    /// Order of the event at work.
+    /// Order of the current event.
     pub order: u64,
     pub node: NodeMut<'w>,
     pub facts: &'w Facts<'a>,
@@ -35,12 +35,12 @@ impl AtNode<'_, '_> {
         self.node.ports.known(port.index()).id
     }
 
-    /// Is a step of the whole network at work, which comes last of its instant, and not an event of the node?
+    /// Is a step of the whole network being executed, the last of its instant, and not an event of the node?
     pub fn is_step(&self) -> bool {
         !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == EventKind::Fault
     }
 
-    /// An event of the node happens.
+    /// Executes an event of the node.
     #[inline]
     pub fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;

@@ -22,7 +22,7 @@ impl<'a> World<'a> {
         std::iter::once(&self.run).chain(&self.other_runs)
     }
 
-    /// Likewise, to be changed.
+    /// The same, mutable.
     pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run<'a>> {
         std::iter::once(&mut self.run).chain(&mut self.other_runs)
     }
@@ -87,7 +87,7 @@ impl<'a> World<'a> {
         totals
     }
 
-    /// Bytes on links and in queues, by the books.
+    /// Bytes on links and in queues, as they are accounted for.
     fn in_network(&self) -> u64 {
         let sum =
             |of: fn(&Conservation) -> u64| self.runs().map(|run| of(&run.kept.records.bytes)).sum::<u64>();
@@ -103,8 +103,8 @@ impl<'a> World<'a> {
     }
 
     /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as
-    /// long as machines may name them: nothing more can happen to them. Done between epochs, so that it is no
-    /// matter who looks when.
+    /// long as machines may name them: nothing more can happen to them. Done between epochs, so that the
+    /// result does not depend on the order of execution.
     fn close_queue_pairs(&mut self) {
         let mut done: Vec<Done> = Vec::new();
         for run in self.runs_mut() {

@@ -5,9 +5,9 @@
 //!                   NIC 20, its rank there 24 and the generation 16
 //! scheduling order  number in the order of scheduling 36 bits | kind 4 | object 24
 //! ```
-//! By the first, an order owes nothing to when or by whom an event was added. The second is that of the ns-3
-//! models, whose events of one instant happen in the order in which they were scheduled. An event that is
-//! added late here (a departure, when something waits) carries the number that it had got by then.
+//! In the first, the order does not depend on when an event was added, or by which node. The second is that
+//! of the ns-3 models, whose events of one instant happen in the order in which they were scheduled. An event
+//! that is added late here (a departure, when something waits) carries the number that it had got by then.
 
 mod kind;
 
@@ -34,7 +34,7 @@ const KIND_SHIFT: u32 = 60;
 /// Bits of a timer's generation.
 const GENERATION_BITS: u32 = 28;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
-/// Likewise of a queue pair, whose name takes more: a NIC, and its rank there.
+/// The same for a queue pair, whose name takes more bits: a NIC, and its rank there.
 const QP_GENERATION_BITS: u32 = 16;
 const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
 const QP_GENERATIONS: u64 = (1 << QP_GENERATION_BITS) - 1;
@@ -467,7 +467,7 @@ mod tests {
         let last = (1 << NIC_BITS) - 1;
         for (nic, rank) in [(2, 0), (0, (1 << RANK_BITS) - 1), (last, 1), (1, 3), (0, 1), (2, 1)] {
             let mut timer = Armed::default();
-            // What was armed for later before, and how often, is no matter.
+            // It does not matter what was armed for later before, or how often.
             (0..nic % 3)
                 .for_each(|n| arm(&mut events, &mut timer, (nic, rank, 0), 90 - u64::from(n), Set::Now));
             arm(&mut events, &mut timer, (nic, rank, 0), 50, Set::Now);

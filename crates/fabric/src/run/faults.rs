@@ -36,7 +36,7 @@ impl World<'_> {
         }
     }
 
-    /// The fault `index` strikes.
+    /// Applies the fault `index`.
     pub fn fault(&mut self, index: u32) {
         match self.faults[index as usize] {
             Fault::Change(Change::Link(change)) => self.link_changes(change),
@@ -188,7 +188,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Both halves of the link's flow controls start afresh.
+    /// Both halves of the link's flow controls start in their initial state.
     fn reset(&mut self, port: Local) {
         for class in 1..self.facts.layout.classes.len() as u8 {
             let port_class = self.facts.layout.port_class(port, class);

@@ -41,7 +41,7 @@ pub(crate) struct Node {
     /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
-    /// Its events since the last look.
+    /// Its events since the last inspection.
     pub work: u64,
     pub streams: Streams,
 }

@@ -26,7 +26,7 @@ pub(crate) fn due_again(is_own: bool, next: impl FnOnce() -> Option<Time>, now: 
 }
 
 impl AtNode<'_, '_> {
-    /// Ends the run: a timer that is due again at once would be served for ever.
+    /// Ends the run: a timer that is due again at the same instant would be served without end.
     #[cold]
     pub fn refuse_timer(&self, timed: Timed, at: Time) -> ! {
         let message = format!(

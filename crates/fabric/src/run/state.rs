@@ -22,9 +22,8 @@ use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
-/// A run beside its nodes, as a thread has it: what is under way between them, what is kept of them, and
-/// queue pairs. Packets, queue pairs and sources are the same for all threads; what is kept is put together
-/// when the run is over.
+/// The state of a run outside its nodes, one per thread: events in transit, records, and queue pairs. Threads
+/// share packets, queue pairs and sources; their records are merged when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
     pub events: Events,
@@ -103,12 +102,12 @@ pub(crate) enum Fault {
     Pause { port: PortId, pause: PauseFault },
 }
 
-/// Scratch space that is used again.
+/// Scratch buffers that are reused.
 #[derive(Default)]
 pub(crate) struct Outboxes {
     pub frames: Outbox<FcFrame>,
     pub actions: Outbox<CpAction>,
-    /// Empty lists for actions that come of actions.
+    /// Empty lists for actions that actions cause.
     pub spare_actions: Vec<Vec<CpAction>>,
     pub replies: Outbox<Reply>,
     pub cnps: Outbox<Cnp>,
@@ -119,13 +118,13 @@ pub(crate) struct Outboxes {
     pub started: Vec<PortId>,
     pub all_started: bool,
     pub candidates: Vec<PortView>,
-    /// What packets had with them that are gone.
+    /// Extras of packets that no longer exist.
     #[expect(clippy::vec_box, reason = "packets take them as they are")]
     pub extras: Vec<Box<Extra>>,
 }
 
 impl Outboxes {
-    /// What a packet is to have with it, in a box that another one has left, if there is one.
+    /// The extra of a packet, in the box of a packet that no longer exists, if there is one.
     pub fn boxed(&mut self, extra: Extra) -> Box<Extra> {
         match self.extras.pop() {
             Some(mut left) => {

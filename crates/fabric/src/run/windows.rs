@@ -7,14 +7,14 @@
 //!  node 2    ...                              .
 //! ```
 //! Nothing that a node does in a window reaches another one before the window is over, since a window is no
-//! longer than the shortest link's delay. So the nodes are gone through one after the other, each with all
-//! its events of the window: in the order that they would have among those of all nodes, by time and order,
-//! the least pending event first. What happens is the same to the byte.
+//! longer than the shortest link's delay. So the nodes are executed one after the other, each with all its
+//! events of the window, in the same order as among the events of all nodes: by time and order, the least
+//! pending event first. The results are the same to the byte.
 //!
 //! An event that a node adds for itself within the window goes into a short sorted list; any other one into
 //! the inbox of its node, unsorted, where it lies until the node is visited; one that is far away into one
-//! queue for all. What concerns the whole network (a link that fails) is a step: the window is cut behind its
-//! instant, and it is taken when all nodes have come so far.
+//! queue for all. What concerns the whole network (a link that fails) is a step: the window ends after its
+//! instant, and it is executed when all nodes have reached it.
 //!
 //! Where nodes form groups, a group takes the place of a node here.
 //!
@@ -33,7 +33,7 @@ use self::order::{STRETCHES, deal, sort_nearly};
 mod exchange;
 mod order;
 
-/// Windows whose events lie in inboxes: the one at work, and those after it.
+/// Windows whose events are in inboxes: the current one, and those after it.
 const NEAR: usize = 3;
 /// Inboxes of no more events are sorted at once.
 const FEW: usize = 6;
@@ -49,7 +49,7 @@ pub(crate) struct Windows {
     length: u64,
     /// A stretch of a window is two to this many picoseconds.
     stretch: u32,
-    /// The window at work: windows are numbered from the start of the run.
+    /// The current window: windows are numbered from the start of the run.
     window: u64,
     /// Where it and those after it end whose events lie in inboxes.
     ends: [u64; NEAR],
@@ -64,7 +64,7 @@ pub(crate) struct Windows {
     added: Vec<Event>,
     first: usize,
     /// More of them, where they are many.
-    crowd: BinaryHeap<Reverse<Event>>,
+    added_heap: BinaryHeap<Reverse<Event>>,
     /// By node: events of the windows from the present one on, in no order.
     inboxes: Vec<Vec<Event>>,
     /// By window, in turn, and node, as bits: whether there are events.
@@ -123,7 +123,7 @@ impl Windows {
             at: 0,
             added: Vec::new(),
             first: 0,
-            crowd: BinaryHeap::new(),
+            added_heap: BinaryHeap::new(),
             inboxes: vec![Vec::new(); nodes],
             due: vec![0; NEAR * words].into(),
             words,
@@ -201,7 +201,7 @@ impl Windows {
             self.added.clear();
             self.first = 0;
         } else if self.added.len() - self.first >= MANY {
-            return self.crowd.push(Reverse(event));
+            return self.added_heap.push(Reverse(event));
         }
         self.added.push(event);
         sink(&mut self.added[self.first..]);
@@ -252,7 +252,7 @@ impl Windows {
             Some(ahead) => self.window + ahead as u64,
             None => self.later.pop_before(Time(until)).map_or(u64::MAX, |event| self.skip_to(event)),
         };
-        // Of a network at rest, too, who adds an event later finds a window that has not gone by.
+        // Even in a network at rest, an event that is added later must find a window that is not over.
         self.enter(window.min(until / self.length).max(self.window + 1));
         self.fetch_later();
     }
@@ -356,7 +356,7 @@ impl Windows {
 
     #[inline]
     fn pop_least(&mut self) -> Option<Event> {
-        if !self.crowd.is_empty() {
+        if !self.added_heap.is_empty() {
             return self.pop_crowded();
         }
         let (known, added) = (self.sorted.get(self.at), self.added.get(self.first));
@@ -382,14 +382,14 @@ impl Windows {
     fn pop_crowded(&mut self) -> Option<Event> {
         let known = self.sorted.get(self.at).copied();
         let added = self.added.get(self.first).copied();
-        let crowd = self.crowd.peek().map(|&Reverse(event)| event);
-        let least = [known, added, crowd].into_iter().flatten().min()?;
+        let from_heap = self.added_heap.peek().map(|&Reverse(event)| event);
+        let least = [known, added, from_heap].into_iter().flatten().min()?;
         if known == Some(least) {
             self.at += 1;
         } else if added == Some(least) {
             self.first += 1;
         } else {
-            self.crowd.pop();
+            self.added_heap.pop();
         }
         Some(least)
     }
@@ -554,7 +554,7 @@ mod tests {
         windows.prepare(0, &mut events);
         windows.visit(0, &mut events);
         let first = windows.pop().expect("they are pending");
-        // As many are added while the first of them is at work, at that instant and later.
+        // As many are added while the first of them is executed, at that instant and later.
         for order in 0..500 {
             windows.push(0, event(10 + order % 3, 1 << 63 | mix(order) >> 1));
         }

@@ -106,7 +106,7 @@ impl<'a> Worker<'_, 'a> {
         self.nodes.element(node.index()).work += work;
     }
 
-    /// Likewise for several nodes, in the common order of their events.
+    /// The same for several nodes, in the common order of their events.
     fn visit_several(&mut self, group: u32) {
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
             if let Some(node) = self.run.node_of(self.facts, &event) {

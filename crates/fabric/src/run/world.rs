@@ -25,13 +25,13 @@ use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
 use crate::switch::buffer::Ingress;
 
-/// Events between two looks at the stop flag.
+/// Number of events between two checks of the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
 
 /// A running network.
 pub(crate) struct World<'a> {
     pub now: u64,
-    /// Order of the event at work.
+    /// Order of the current event.
     pub order: u64,
     /// What is fixed once the network is built.
     pub facts: Facts<'a>,
@@ -52,7 +52,7 @@ impl<'a> World<'a> {
         Time(self.now)
     }
 
-    /// A node at work, at this time.
+    /// A node for an event at this time.
     #[inline]
     pub fn at(&mut self, node: NodeId) -> AtNode<'_, 'a> {
         self.run.events.is_at(self.facts.groups.of(node));
@@ -68,7 +68,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The node of a port at work, and what it calls the port.
+    /// The node of a port for an event, and the port's index there.
     pub fn at_port(&mut self, port: PortId) -> (AtNode<'_, 'a>, Local) {
         let local = self.facts.local(port);
         (self.at(self.facts.node_of(port)), local)
@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         &self.node_at(port).ports[self.facts.local(port).index()]
     }
 
-    /// Likewise, to be changed.
+    /// The same, mutable.
     pub fn port_mut(&mut self, port: PortId) -> &mut Port {
         &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()]
     }
@@ -121,7 +121,7 @@ impl<'a> World<'a> {
         self.facts.ports.len() * self.facts.layout.classes.len()
     }
 
-    /// An event happens.
+    /// Executes an event.
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
         let Some(node) = self.run.node_of(&self.facts, &event) else {
@@ -134,7 +134,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Lets the NICs look at which flows have just started, unless more start at this instant.
+    /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.
     fn try_transmit_started(&mut self) {
         if !self.run.out.all_started {
             return;
@@ -164,7 +164,7 @@ impl<'a> World<'a> {
         self.runs_mut().for_each(Run::report);
     }
 
-    /// Lets all happen that happens before `end`.
+    /// Executes all events before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
         if self.run.events.by_node().is_some() {
             self.run_by_node(end)

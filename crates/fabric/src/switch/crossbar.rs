@@ -40,7 +40,7 @@ pub(crate) struct Inputs {
     crossing: Vec<CrossingPacket>,
     /// When the next event is due, else never.
     wake: u64,
-    /// Scratch space that is used again.
+    /// Scratch buffer that is reused.
     pairs: Vec<(usize, usize)>,
 }
 
@@ -106,14 +106,14 @@ impl Inputs {
         (input * self.ports + output) * self.classes + class
     }
 
-    /// A packet more waits at an input for an output.
+    /// One more packet waits at an input for an output.
     fn one_more(&mut self, input: usize, output: usize) {
         let waiting = &mut self.waiting[input * self.ports + output];
         *waiting += 1;
         self.crossbar.ask(input, output);
     }
 
-    /// A packet less does.
+    /// One packet less waits there.
     fn one_less(&mut self, input: usize, output: usize) {
         let waiting = &mut self.waiting[input * self.ports + output];
         *waiting -= 1;

@@ -28,7 +28,7 @@ pub(crate) struct Switch {
     pub occupied: u64,
     pub peak: u64,
     pub pipeline: u64,
-    /// Who chooses among ports.
+    /// The router, which chooses among equal-cost ports.
     pub router: Option<AnyRouter>,
     /// Its number among the switches, in its events.
     pub number: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    /// Who chooses among ports.
+    /// The router, which chooses among equal-cost ports.
     #[inline]
     pub fn router(&mut self) -> &mut AnyRouter {
         self.router.as_mut().expect("who chooses is there at every switch")
@@ -81,12 +81,12 @@ pub(crate) struct Relay {
     /// The one that leads to its own datacenter, and the one across the long link.
     pub local: Local,
     pub remote: Local,
-    /// By class: what becomes of those that arrive on the local and on the remote port.
+    /// By class: what is done with those that arrive on the local and on the remote port.
     pub dispositions: Vec<[Disposition; 2]>,
 }
 
 impl Relay {
-    /// What becomes of a pause of `class` that has arrived on `port`.
+    /// What is done with a pause of `class` that has arrived on `port`.
     pub fn disposition(&self, port: Local, class: u8) -> Disposition {
         self.dispositions[class as usize][usize::from(port == self.remote)]
     }

@@ -62,7 +62,7 @@ fn other_group(groups: &[Vec<NodeId>], home: usize, rng: &mut Rng) -> Option<Nod
 }
 
 impl PoissonSpec {
-    /// Whom the next flow of `source` goes to.
+    /// The destination of the next flow of `source`.
     pub fn draw_destination(&self, source: NodeId, rng: &mut Rng) -> NodeId {
         match &self.pattern {
             DestinationPattern::Uniform => other(&self.destinations, source, rng),

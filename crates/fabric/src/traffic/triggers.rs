@@ -1,8 +1,8 @@
 //! Starts on completion: flows that wait for others, and closed loops.
 //!
 //! A completion is known at one node, the receiver's or the sender's, and starts flows of that node only: so
-//! no word travels faster than the network. It always goes through the queue of events, as a flow start of
-//! that instant or of a later one, ordered among others by (workload, flow or loop).
+//! no information travels faster than the network. It always goes through the queue of events, as a flow
+//! start of that instant or of a later one, ordered among others by (workload, flow or loop).
 
 mod pull;
 
@@ -15,7 +15,7 @@ use crate::host::messages::NO_HOOK;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use crate::pool::Pool;
 
-/// What has become of a message.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Complete at its receiver.
@@ -69,7 +69,7 @@ pub(crate) struct Triggers {
     /// By workload: flows and messages with an end that wait. Threads count what they see, and counts wrap:
     /// only their sum means anything.
     pub waiting: Vec<u64>,
-    /// By workload: messages of loops that are posted and not complete, likewise.
+    /// By workload: messages of loops that are posted and not complete, counted in the same way.
     pub outstanding: Vec<u64>,
 }
 

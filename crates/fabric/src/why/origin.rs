@@ -1,7 +1,7 @@
 //! Origin of a pause: the egress port, or host, that drains less than arrives for it.
 //!
 //! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the
-//! switch; the one that holds most of them, when the ingress says so, is to blame. While that one is stopped
+//! switch; the one that holds most of them when the ingress pauses is the origin. While that one is stopped
 //! itself, the pause is for what that stop is for; while it may send, the pause began there. Unless it was
 //! stopped for most of the time since the packet came that had waited longest, or since the pause began: then
 //! it has only not caught up, and the pause is for what the last of these stops was for. So the origin of one
@@ -81,7 +81,7 @@ impl Trace {
             Some(Source::Behind(port_class, otherwise)) => (port_class, otherwise),
         };
         if visited.contains(&port_class) {
-            // Each waits for the next, all round.
+            // Each waits for the next, in a cycle.
             return found(stop.from, stop.to, Some(otherwise));
         }
         let (stopped, left) = self.paused[port_class].take_out_of(&[(stop.from, stop.to)]);

@@ -10,7 +10,7 @@ use super::{Cause, Interval, Label, Message, Sums, Trace};
 use crate::link::packet::{Packet, RETRANSMISSION};
 use crate::run::events::NEVER;
 
-/// So many intervals are kept before those that can change no more are summed up.
+/// Number of intervals that are kept before those that can no longer change are summed up.
 const MANY: usize = 4096;
 
 /// The sender of the flow that is followed.
@@ -27,7 +27,7 @@ pub(super) struct Sender {
     log: VecDeque<Interval>,
     /// When a packet of its queue pair started last.
     started: u64,
-    /// One has started in the event at work; whether it is a retransmission.
+    /// Whether one has started in the current event, and whether it is a retransmission.
     starts: Option<bool>,
     wire: Wire,
     /// From when on no message before it has packets that were never sent; never, where that is not known
@@ -45,8 +45,7 @@ struct Wire {
     until: u64,
 }
 
-/// What the sender stands at between two events, while only the clock moves on: the first that applies
-/// counts.
+/// The state of the sender between two events, while only time passes: the first that applies counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Standing {
     /// 1. A packet of its queue pair is on the wire.
@@ -114,7 +113,7 @@ impl Sender {
         self.sent |= packet.psn + 1 >= message.end;
     }
 
-    /// Takes note of what went by since it stands at what it stands at.
+    /// Adds the time since the last event to the cause that the sender's state gives.
     pub fn account(&mut self, now: u64, trace: &Trace) {
         while self.known < now {
             let (label, until) = self.standing.at(self.known);
@@ -152,8 +151,8 @@ impl Sender {
         }
     }
 
-    /// What is sent is sent again: what was taken for a wait for ACKs since the last packet was one for word
-    /// of a loss.
+    /// The packet is a retransmission: the time since the last packet, counted as waiting for ACKs, was
+    /// waiting for the report of a loss.
     fn waited_for_loss(&mut self) {
         let started = self.started;
         for interval in self.log.iter_mut().rev().take_while(|interval| interval.from >= started) {
@@ -163,7 +162,7 @@ impl Sender {
         }
     }
 
-    /// Sums up what went by before `oldest`, the start of the first packet that may complete the flow.
+    /// Sums up the time before `oldest`, the start of the first packet that may complete the flow.
     fn sum_up(&mut self, oldest: u64) {
         if self.log.len() < MANY {
             return;
@@ -175,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// What went by until the packet left that completed the flow.
+    /// The time until the packet that completed the flow left.
     pub fn until(&self, left: u64) -> Sums {
         let mut sums = self.sums.clone();
         self.log.iter().for_each(|interval| sums.add(interval, (0, left)));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::origin::Source;
 use crate::run::events::NEVER;
 
-/// So many stops are kept though the flow may not need them: the last ones explain why a queue is long.
+/// Number of stops that are kept even if the flow does not need them: the last ones explain a long queue.
 const RECENT: usize = 32;
 
 /// A stop, or a part of one.

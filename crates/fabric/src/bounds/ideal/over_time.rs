@@ -2,8 +2,8 @@
 //!
 //! The ideal of a flow is the least over the paths that there are for it at some instant from its start to
 //! its finish, or to the end of the run: those that the routes in force then offer, over links that are up
-//! and whose ends know it, with the delays of then. What changes before it or after it is no matter, nor what
-//! changes where it has no path.
+//! and whose ends know it, with their delays at that instant. Changes before its start or after its finish do
+//! not matter, nor do changes where it has no path.
 //!
 //! While these paths stay what they are no flow is faster. Where they change, packets on old paths and on new
 //! ones are in the network together; they do not wait for one another, and may be faster than all of them on
@@ -34,7 +34,7 @@ struct Asked<'a> {
     packets: Packets,
     /// Its own egress ports.
     pinned: Option<&'a [PortId]>,
-    /// Its queue pair may be older, and stay on one of several NICs whichever is the nearer one now.
+    /// Its queue pair may be older, and stay on one of several NICs even if another is nearer now.
     stays: bool,
     from: u64,
     to: u64,
@@ -172,7 +172,7 @@ struct Group<'a> {
     /// The paths differ from those, or there is none: any change may matter.
     detour: bool,
     paths: Arc<Paths<'a>>,
-    /// By what is the matter with the links.
+    /// By the state of the links.
     known: BTreeMap<Vec<u64>, Arc<Paths<'a>>>,
     open: Vec<usize>,
 }
@@ -398,7 +398,7 @@ impl<'a> Sweep<'a> {
         self.groups[at] = Some(group);
     }
 
-    /// Finds the paths of a group while such is the matter with its links.
+    /// Finds the paths of a group for this state of its links.
     fn find(&mut self, group: &mut Group<'a>, matter: Vec<u64>) -> Arc<Paths<'a>> {
         let paths = Arc::new(self.usual(group, &matter));
         if paths.paths.is_empty() {
@@ -409,7 +409,7 @@ impl<'a> Sweep<'a> {
         paths
     }
 
-    /// What is the matter with these links, and their delays.
+    /// The state of these links, and their delays.
     fn matter(&self, links: &[u32]) -> Vec<u64> {
         let delay = |port: u32| self.delays.get(&PortId(port)).copied();
         let of = |&link: &u32| {

@@ -113,8 +113,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The first queue pair of a set after the one of its class that was served last, round and round, that
-    /// no congestion point holds back.
+    /// The first queue pair of a set, cyclically after the one of its class that was served last, that no
+    /// congestion point holds back.
     #[inline]
     fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
         let last = self.node.nics[local].last[class];

@@ -4,13 +4,13 @@ use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
-/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a
-/// thread publishes its progress and reads that of the others. Measured with permutations on fat-trees of 16
-/// and 128 hosts and links of 20 ns to 1 us (docs/performance.md): two threads lose or are even with up to
-/// 100 packets in a window, and gain a quarter with 200.
+/// Number of full packets that hosts must be able to receive in a window, for each thread: between two
+/// windows a thread publishes its progress and reads that of the others. Measured with permutations on
+/// fat-trees of 16 and 128 hosts and links of 20 ns to 1 us (docs/performance.md): two threads lose or are
+/// even with up to 100 packets in a window, and gain a quarter with 200.
 const PACKETS_A_WINDOW: u64 = 75;
-/// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with
-/// 128,000 packets, 16 hosts with 16,000; less takes a fraction of a second.
+/// Number of full packets of a run above which threads are started. Measured in the same way: 128 hosts are
+/// even with 128,000 packets, 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
 /// Fewer threads than are wanted, and why.
@@ -32,7 +32,7 @@ pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> 
     (packets < least).then(|| FewerThreads { threads: enough, why: why() })
 }
 
-/// Likewise, one also where little is to be sent in all.
+/// The same, but one thread where little is to be sent in all.
 pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<FewerThreads> {
     let line = line_rate(blueprint);
     let packets = offered(blueprint, line).0 / blueprint.mtu.0.max(1);

@@ -148,7 +148,7 @@ impl AtNode<'_, '_> {
         inputs.crossbar.release(input, output);
         let coming = output * inputs.queues + queue;
         inputs.coming[coming] -= u64::from(packet.frame);
-        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        // Its link may have failed meanwhile, or a watchdog may drop its queue.
         if let Some(reason) = self.shut(out, queue + 1) {
             self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
             self.discard(self.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);

@@ -142,7 +142,7 @@ impl AtNode<'_, '_> {
         } else {
             self.preferred_queue(out, &packet)
         };
-        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        // Its link may have failed meanwhile, or a watchdog may drop its queue.
         if let Some(reason) = self.shut(out, q) {
             let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, packet_ref, reason);
@@ -190,7 +190,7 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// Puts a charged packet into its egress queue, and lets the port look.
+    /// Puts a charged packet into its egress queue, and lets the port try to transmit.
     #[inline(never)]
     pub fn join(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         self.enqueue(out, q, packet_ref);
@@ -199,7 +199,7 @@ impl AtNode<'_, '_> {
 
     /// The queue that the packet joins; none if it must be dropped.
     ///
-    /// A packet from a queue that no pause holds may be one too many: where its ingress has nothing but
+    /// A packet from a queue that no pause stops may be one too many: where its ingress has nothing but
     /// headroom left it waits in a queue that may lose it, if there is one, and what waits of its flow moves
     /// there.
     pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
@@ -334,7 +334,7 @@ impl AtNode<'_, '_> {
         through
     }
 
-    /// Puts a packet into the queue of the control class, and lets the port look.
+    /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
         if self.node.ports.known(out.index()).meters && self.run.packets[packet_ref].is_metered() {
@@ -352,7 +352,7 @@ impl AtNode<'_, '_> {
         self.try_transmit(out);
     }
 
-    /// Drops what waits in the queues of a class, since a watchdog has given it up.
+    /// Drops what waits in the queues of a class, because a watchdog has fired.
     pub fn discard_queue(&mut self, port: Local, port_class: usize) {
         self.flush_queues(port, self.facts.layout.class_of(port_class), DropReason::Watchdog);
     }
@@ -376,7 +376,7 @@ impl AtNode<'_, '_> {
             self.node.queues.known_mut(first + q).bytes = 0;
             while let Some(packet_ref) = waiting.pop(&self.run.packets) {
                 let packet = self.run.packets.take(packet_ref);
-                self.quits(port, packet.frame);
+                self.leaves_queue(port, packet.frame);
                 if packet.is_link_control() {
                     continue;
                 }

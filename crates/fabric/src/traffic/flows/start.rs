@@ -49,8 +49,8 @@ impl AtNode<'_, '_> {
             self.run.out.started.push(self.id(port));
         }
         let next = self.run.traffic.next_start(self.facts.blueprint, source as usize);
-        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by
-        // the order of the starts.
+        // By the list, NICs try to transmit when all flows of the instant have started: turns do not depend
+        // on the order of the starts.
         let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
         self.run.out.all_started = next != Some(self.now) || !listed;
         if let Some(at) = next {

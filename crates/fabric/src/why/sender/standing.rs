@@ -13,7 +13,7 @@ use crate::run::events::NEVER;
 use crate::run::world::World;
 
 impl World<'_> {
-    /// An event is over.
+    /// An event has been executed.
     pub(in crate::why) fn trace_sender(&mut self) {
         let Some(mut trace) = self.run.trace.take() else { return };
         if trace.found.is_none()
@@ -31,7 +31,7 @@ impl World<'_> {
         self.run.trace = Some(trace);
     }
 
-    /// What a sender stands at from now on.
+    /// The state of a sender from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
         let &Sender { nic, port_class, wire, turn, sent, .. } = sender;
         let half = &self.run.pairs.senders[sender.slot as usize];
@@ -72,7 +72,7 @@ impl AtNode<'_, '_> {
         let nic = self.id(half.nic);
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
         let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
-        // What it stands at is known when this event is over; until then no time goes by.
+        // The state is known after this event; no time passes until then.
         let (waits, paused) = (None, None);
         Sender {
             slot,

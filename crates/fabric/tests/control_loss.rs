@@ -12,7 +12,7 @@ use support::{Net, counter, drops_by, real};
 
 /// The effect of damaged frames of a flow control in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Effect {
     /// All arrives, and no buffer overflows.
     Heals,
     /// A buffer overflows; the flows go on.
@@ -22,15 +22,15 @@ enum Fate {
 }
 
 /// A flow control, how its flows repair losses, and what becomes of them.
-const ROWS: [(&str, &str, Fate); 7] = [
-    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, NONE, Fate::Overflows),
-    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, GO_BACK_N, Fate::Overflows),
-    (r#"{"pfc": {"xoff": "auto", "pause": "on-off"}}"#, NONE, Fate::Stalls),
-    (r#"{"bifrost": {"slot": "2us"}}"#, NONE, Fate::Heals),
-    (r#""cbfc""#, NONE, Fate::Heals),
-    (r#"{"cbfc": {"mode": "infiniband"}}"#, NONE, Fate::Heals),
+const ROWS: [(&str, &str, Effect); 7] = [
+    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, NONE, Effect::Overflows),
+    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, GO_BACK_N, Effect::Overflows),
+    (r#"{"pfc": {"xoff": "auto", "pause": "on-off"}}"#, NONE, Effect::Stalls),
+    (r#"{"bifrost": {"slot": "2us"}}"#, NONE, Effect::Heals),
+    (r#""cbfc""#, NONE, Effect::Heals),
+    (r#"{"cbfc": {"mode": "infiniband"}}"#, NONE, Effect::Heals),
     // It has no frames that could be damaged; its buffers overflow all the same.
-    (r#""lossy""#, GO_BACK_N, Fate::Overflows),
+    (r#""lossy""#, GO_BACK_N, Effect::Overflows),
 ];
 const NONE: &str = r#""none""#;
 const GO_BACK_N: &str = r#""go-back-n""#;
@@ -59,13 +59,13 @@ fn run(flow_control: &str, reliability: &str, link_control: f64) -> Records {
     net.run()
 }
 
-fn fate(records: &Records) -> Fate {
+fn fate(records: &Records) -> Effect {
     if drops_by(records, "buffer") > 0 {
-        Fate::Overflows
+        Effect::Overflows
     } else if records.outcome.stopped == Stopped::Finished {
-        Fate::Heals
+        Effect::Heals
     } else {
-        Fate::Stalls
+        Effect::Stalls
     }
 }
 
@@ -91,7 +91,7 @@ fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
         // What waits for a word that was lost is named at the end; what goes on is not.
         let blocked: Vec<_> =
             records.outcome.blocked.iter().map(|found| (&*found.port, found.flow_control)).collect();
-        let stalled: &[_] = if expected == Fate::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
+        let stalled: &[_] = if expected == Effect::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
         assert_eq!(blocked, stalled, "{setting}");
     }
 }
@@ -99,7 +99,7 @@ fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
 /// What heals does so at next to no cost.
 #[test]
 fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
-    for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Fate::Heals) {
+    for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Effect::Heals) {
         let late = |rate| end(&run(flow_control, reliability, rate)).expect("it heals");
         let (sound, damaged) = (late(0.0), late(1e-3));
         assert!(damaged < 1.01 * sound, "{flow_control}: {damaged} us, not {sound}");
@@ -109,6 +109,6 @@ fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
 #[test]
 fn sound_links_lose_nothing_under_any_lossless_flow_control() {
     for (flow_control, reliability, _) in ROWS.iter().filter(|row| !row.0.contains("lossy")) {
-        assert_eq!(fate(&run(flow_control, reliability, 0.0)), Fate::Heals, "{flow_control}");
+        assert_eq!(fate(&run(flow_control, reliability, 0.0)), Effect::Heals, "{flow_control}");
     }
 }

@@ -1,4 +1,4 @@
-//! Closed forms beside the mechanisms.
+//! Closed forms of the mechanisms, for Python.
 
 use floodway_mechanisms::pfc;
 use pyo3::prelude::*;

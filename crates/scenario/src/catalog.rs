@@ -12,7 +12,7 @@ use crate::grammar::document::Document;
 use crate::topology;
 use crate::workload::{Workload, sizes};
 
-/// What a scenario can name, beside the definitions of [`schema`].
+/// What a scenario can name, in addition to the definitions of [`schema`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Catalog {
     /// Every mechanism, slot by slot.
@@ -21,7 +21,7 @@ pub struct Catalog {
     pub topologies: BTreeMap<&'static str, String>,
     /// Networks of published experiments.
     pub presets: Vec<Published>,
-    /// Published networks that are not there.
+    /// Published networks that are not available.
     pub left_out: Vec<Published>,
     /// The ways in which a workload's flows may arrive: keys of its table.
     pub workloads: Vec<&'static str>,
@@ -29,12 +29,12 @@ pub struct Catalog {
     pub sizes: Vec<sizes::Published>,
 }
 
-/// A published network, or one that is not there.
+/// A published network, available or not.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
     /// Its name.
     pub name: &'static str,
-    /// What it is, or why it is not there.
+    /// What it is, or why it is not available.
     pub description: &'static str,
     /// Who published it.
     pub source: &'static str,

@@ -1,8 +1,8 @@
 //! Estimate of a run's cost: packet-hops, time and memory, from flows, sizes and paths.
 //!
 //! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn
-//! as a switch would. What all of them bring to each port says how long the run takes, and what its limit
-//! cuts off. Flows of a process are not drawn: their number and mean size are known.
+//! as a switch would. Their load on each port gives the duration of the run, and what its limit cuts off.
+//! Flows of a process are not drawn: their number and mean size are known.
 
 mod streams;
 
@@ -28,7 +28,7 @@ pub struct Cost {
     pub packet_hops: f64,
     /// Time on one thread of the machine of docs/performance.md, in seconds.
     pub wall_s: f64,
-    /// Memory beside the scenario's own, in bytes.
+    /// Memory in addition to the scenario's own, in bytes.
     pub memory_bytes: u64,
     /// Of it, what the network takes at rest.
     pub network_bytes: u64,
@@ -44,16 +44,17 @@ const FLOW_NS: f64 = 4_000.0;
 const EPOCH_NS: f64 = 3_000.0;
 /// Reading, building and writing small things, in seconds.
 const START_S: f64 = 0.05;
-/// So much of the buffers on the paths is full at a time, at most: a few ports of each switch are congested.
+/// Maximum share of the buffers on the paths that is full at a time: a few ports of each switch are
+/// congested.
 const FULL: f64 = 0.1;
-/// So many marks and pauses come with each packet-hop.
+/// Marks and pauses per packet-hop.
 const SIGNALS: f64 = 0.05;
-/// What Python keeps of a flow beside its row in the table.
+/// Memory of Python per flow in addition to its row in the table.
 const FRAME_ROW: f64 = 300.0;
-/// And what libraries for tables take at their first use.
+/// Memory of libraries for tables at their first use.
 const LIBRARIES: f64 = 24e6;
 
-/// What the workloads of a network bring.
+/// The load that the workloads of a network offer.
 pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
     Demand::of(blueprint, streams(blueprint, routes))
 }
@@ -135,7 +136,7 @@ pub fn too_much(bytes: u64) -> Option<String> {
     Some(format!("about {} of memory are needed, and {}", size(bytes), words(&left)))
 }
 
-/// How much is left, and by what bound.
+/// How much memory is left, and which limit applies.
 pub fn words(left: &Left) -> String {
     let by = match left.bound {
         Bound::Machine => "on this machine",
@@ -145,21 +146,21 @@ pub fn words(left: &Left) -> String {
     format!("{} of {} are left {by}", size(left.bytes), size(left.of))
 }
 
-/// Bytes as people read them.
+/// Bytes with a unit.
 pub fn size(bytes: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
     let unit = units.into_iter().find(|(unit, _)| bytes as f64 >= *unit);
     unit.map_or_else(|| format!("{bytes} B"), |(unit, name)| format!("{:.1} {name}", bytes as f64 / unit))
 }
 
-/// A wall-clock time as people read it.
+/// A wall-clock time with a unit.
 pub(crate) fn duration(seconds: f64) -> String {
     let units = [(86_400.0, "days"), (3_600.0, "h"), (60.0, "min")];
     let unit = units.into_iter().find(|(unit, _)| seconds >= 2.0 * unit);
     unit.map_or_else(|| format!("{seconds:.1} s"), |(unit, name)| format!("{:.1} {name}", seconds / unit))
 }
 
-/// A count as people read it.
+/// A count with a unit.
 pub(crate) fn number(count: f64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")];
     let unit = units.into_iter().find(|(unit, _)| count >= *unit);

@@ -144,10 +144,10 @@ pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
     })
 }
 
-/// So many letters name a word of which they are a part.
+/// Minimum number of characters that identify a word of which they are a part.
 const PART: usize = 3;
 
-/// So many letters of a message are shown: lists of what is allowed are long.
+/// Number of characters of a message that are shown: lists of what is allowed are long.
 const MESSAGE: usize = 3000;
 
 /// A message of thousands of words is left out of the middle.

@@ -139,7 +139,7 @@ impl Scenario {
     /// keys (`--set`).
     ///
     /// # Errors
-    /// All that is wrong with what comes out.
+    /// All that is wrong with the result.
     pub fn replaced(
         &self,
         keys: &str,
@@ -184,12 +184,12 @@ impl Scenario {
         Ok(Scenario { name, file, folder, written, tree, document, built, demand: OnceLock::new() })
     }
 
-    /// What results are filed under.
+    /// The name of its results.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What messages call its file.
+    /// The name of its file in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -210,7 +210,7 @@ impl Scenario {
         })
     }
 
-    /// What a fabric is built from.
+    /// The blueprint of the fabric.
     pub fn blueprint(&self) -> &Blueprint {
         &self.built.blueprint
     }
@@ -220,13 +220,13 @@ impl Scenario {
         &self.built.routes
     }
 
-    /// What its workloads bring.
+    /// The load that its workloads offer.
     pub(crate) fn demand(&self) -> &Demand {
         self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
-    /// On how many threads of so many cores a run is: as requested, else what the scenario says, else by the
-    /// policy.
+    /// Number of threads of a run on a machine with this many cores: as requested, else as the scenario says,
+    /// else by the policy.
     pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {
         let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };
@@ -238,7 +238,7 @@ impl Scenario {
         self.document.seed
     }
 
-    /// What time 0 is on the clock of the simulator whose files it reads.
+    /// Time 0 on the clock of the simulator whose files it reads.
     pub fn origin(&self) -> Time {
         self.document.origin.unwrap_or_default()
     }
@@ -262,7 +262,7 @@ impl Scenario {
     }
 
     /// The whole scenario after defaults, for the record of a run: its text as it was read, the choices of
-    /// the run, and what every object ended up with, with origins.
+    /// the run, and the settings of every object with their origins.
     pub fn resolved_json(&self) -> String {
         let blueprint = self.blueprint();
         let value = json!({

@@ -1,17 +1,17 @@
-//! Safe display of other people's texts: nothing that breaks a line or turns a terminal round, and at most
-//! one line.
+//! Safe display of untrusted text: no characters that break a line or control a terminal, and at most one
+//! line.
 
 use std::fmt::Write as _;
 
-/// So many letters of a value are shown, with how many there are.
+/// Number of characters of a value that are shown, with their total.
 const VALUE: usize = 160;
-/// So many of them from its end.
+/// Number of them from its end.
 const TAIL: usize = 40;
-/// So many letters of a file that may be anybody's: what it is, but not what it holds.
+/// Number of characters of an arbitrary file that are shown: enough to recognise it, not its content.
 pub(crate) const GLIMPSE: usize = 8;
 
-/// What breaks a line, hides, or changes how what stands beside it is shown: control characters, marks of
-/// direction, characters without a width.
+/// Whether a character breaks a line, is invisible, or changes the display of others: control characters,
+/// direction marks, characters without a width.
 pub(crate) fn hides(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -35,7 +35,7 @@ pub(crate) fn unshowable(text: &str, lines: bool) -> Option<String> {
     Some(format!("it has the character U+{:04X}, which cannot be shown", u32::from(c)))
 }
 
-/// Why a text is no name: spreadsheets that open a table of results would take it for a formula.
+/// Why a text is not a name: spreadsheets that open a table of results would read it as a formula.
 pub(crate) fn formula(name: &str) -> Option<String> {
     let is_formula = name.starts_with(['=', '+', '-', '@']);
     is_formula.then(|| {
@@ -43,7 +43,7 @@ pub(crate) fn formula(name: &str) -> Option<String> {
     })
 }
 
-/// The beginning of what a file holds that may not be of the form that is due.
+/// The beginning of a file that may not have the expected format.
 pub(crate) fn glimpse(text: &str) -> String {
     match text.char_indices().nth(GLIMPSE) {
         Some((at, _)) => format!("{:?}...", &text[..at]),
@@ -57,7 +57,7 @@ pub(crate) fn cut(word: &str) -> String {
     letters.map_or(kept.clone(), |letters| format!("{kept} ({letters} characters)"))
 }
 
-/// A message with every word and everything in quotation marks cut likewise.
+/// A message in which every long word and quotation is cut in the same way.
 pub(crate) fn cut_values(message: &str) -> String {
     let mut text = String::with_capacity(message.len().min(4 * VALUE));
     let mut rest = message;
@@ -77,7 +77,7 @@ pub(crate) fn cut_values(message: &str) -> String {
     text
 }
 
-/// What stands before the next blank or quotation mark.
+/// The text before the next blank or quotation mark.
 fn word(text: &str, first: char) -> &str {
     let from = first.len_utf8();
     let ends = |c: char| c.is_whitespace() || c == '"';

@@ -141,7 +141,7 @@ pub struct EndSpec {
     pub scheduler: SchedulerParams,
     /// Machines on its egress.
     pub congestion_points: Vec<CongestionPointParams>,
-    /// Pauses that it sends whatever its buffer holds (a broken NIC).
+    /// Forced pauses that it sends, whatever its buffer holds (a broken NIC).
     pub pauses: Vec<PauseFault>,
 }
 

@@ -583,7 +583,7 @@ impl World<'_> {
     }
 }
 
-/// Tables of fewer flows are not worth a look at what memory is left.
+/// Below this many flows, tables are made without a check of the memory that is left.
 const MANY_ROWS: u64 = 100_000;
 
 /// Metrics of the series: the kind of object, as an index, and the name.

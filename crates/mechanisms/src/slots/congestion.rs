@@ -21,7 +21,7 @@ pub enum Mark {
 pub enum SignalKind {
     /// Packets marked CE, which receivers report.
     Marks,
-    /// Packets marked UE, likewise.
+    /// Packets marked UE, which receivers report.
     Undetermined,
     /// CNPs of its own.
     Cnps,

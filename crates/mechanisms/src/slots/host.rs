@@ -33,7 +33,7 @@ pub struct QpInfo {
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
     pub largest_rtt: Span,
-    /// The largest bandwidth-delay product of all pairs of hosts; likewise.
+    /// The largest bandwidth-delay product of all pairs of hosts; zero in the same case.
     pub largest_bdp: Bytes,
     /// The base round-trip time plus the time that all queues on the path there need to drain when they are
     /// full: at each switch, the bytes given to its ingress alone, over the rate of the egress. Without

@@ -405,7 +405,7 @@ pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
     if value.is_none() {
         return Ok(None);
     }
-    // True and False are numbers to Python, and no amount to anybody.
+    // True and False are numbers in Python, but not amounts.
     let is_bool = value.is_instance_of::<PyBool>();
     if let Some(whole) = value.extract::<u64>().ok().filter(|_| !is_bool) {
         return Ok(Some(whole));

@@ -43,7 +43,7 @@ impl<'a> Map<'a> {
         Map { network, routes, links: OnceCell::new(), edges }
     }
 
-    /// The flow that a row means.
+    /// The flow that a row describes.
     pub fn flow(
         &self,
         row: &FlowRow,

@@ -47,27 +47,27 @@ use crate::workload::recipe::{Recipe, draw};
 /// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run
 /// goes.
 const MOST_ROWS: usize = 10_000_000;
-/// What takes fewer bytes is built without a look at what memory is left.
+/// Below this many bytes, building does not check the memory that is left.
 pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
 /// Narrower bins of queue length are refused: they separate no two packets, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
-/// All that comes of a scenario's text.
+/// The result of building a scenario's text.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// Nodes and links.
     pub network: Network,
-    /// What every object ended up with.
+    /// The settings of every object.
     pub plan: Plan,
     /// The profile, where there is one.
     pub profile: Option<Loaded>,
     /// Points in which other simulators differ, all of them.
     pub semantics: SemanticsKeys,
-    /// What a fabric is built from.
+    /// The blueprint of the fabric.
     pub blueprint: Blueprint,
     /// The routes over all its links, which no seed changes.
     pub routes: Arc<Routes>,
-    /// By which a seed draws what is left to chance in it.
+    /// The recipes by which a seed draws its random parts.
     pub recipes: Vec<Recipe>,
     /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
@@ -114,7 +114,7 @@ struct Builder<'a> {
     tree: &'a Node,
     document: &'a Document,
     files: &'a Files<'a>,
-    /// Until the end of building, what they draw stands as it would in turn.
+    /// Until the end of building, their choices are made in turn, not drawn.
     recipes: Vec<Recipe>,
     errors: Vec<ScenarioError>,
     warnings: Vec<String>,
@@ -299,7 +299,7 @@ impl Builder<'_> {
         Ok((blueprint, Arc::new(routes)))
     }
 
-    /// Refuses a network of which nothing could be built here.
+    /// Refuses a network that cannot be built on this machine.
     fn check_memory(&mut self, network: &Network, data_classes: usize) {
         let bytes = network.parts(data_classes + 1).bytes();
         let why = if bytes > WORTH_A_LOOK { too_much(bytes) } else { None };
@@ -351,7 +351,7 @@ impl Builder<'_> {
         };
     }
 
-    /// Whose allowances are kept: flows of which workloads.
+    /// The workloads whose flows' allowances are recorded.
     fn allowances(&mut self, keys: &AllowanceKeys) -> Option<AllowanceSpec> {
         let workloads = &self.document.workload;
         let chosen: Vec<usize> = match keys {

@@ -10,7 +10,7 @@ use crate::error::ScenarioError;
 use crate::resolve::{Choice, EndPlan, FlowPlan, Plan};
 
 impl Builder<'_> {
-    /// What rate controls cannot work without.
+    /// The requirements of rate controls.
     pub(super) fn check_needs(&mut self, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
         let place = self.place_of(origin);
@@ -153,7 +153,7 @@ impl Builder<'_> {
         self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }
 
-    /// Once each, whatever number of workloads it is of.
+    /// Once each, for any number of workloads.
     fn fault_once(&mut self, error: ScenarioError) {
         if !self.errors.contains(&error) {
             self.errors.push(error);
@@ -232,7 +232,7 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     Some(format!("{} and {last} signal the same queues: usually one is enough", others.join(", ")))
 }
 
-/// A name that stands twice.
+/// A name that is listed twice.
 fn twice(names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let names: Vec<_> = names.collect();
     names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| *name)
@@ -243,8 +243,7 @@ fn ends(plan: &Plan) -> impl Iterator<Item = &EndPlan> {
     plan.links.iter().flat_map(|link| &link.ends)
 }
 
-/// A layer that lives on windows from switches, and one with increase steps behind it, which it would not
-/// get.
+/// A layer that needs the increase steps of the layers before it, with one of them written after it.
 fn hidden_layer(stack: &[ReactionParams]) -> Option<(&'static str, &'static str)> {
     let at = stack.iter().position(|layer| layer.needs().contains(&Need::Windows))?;
     let above = stack[at + 1..].iter().find(|layer| layer.has_steps())?;

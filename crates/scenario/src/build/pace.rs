@@ -12,9 +12,9 @@ use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use crate::paths::{base_rtt, first_path, pairs, pairs_between};
 use crate::workload::poisson::on_the_wire;
 
-/// Of equal-cost paths one may carry so many times its share, since flows are not spread evenly.
+/// How many times its share an equal-cost path may carry, since flows are not spread evenly.
 const UNEVEN: u64 = 4;
-/// Where frames are lost, bytes are sent so many times, and so many timeouts run out in a row.
+/// Where frames are lost: how many times bytes are sent, and how many timeouts expire in a row.
 const LOSSES: u64 = 10;
 
 /// What the time that flows take depends on.
@@ -53,7 +53,7 @@ impl<'a> Pace<'a> {
         self.message(flow.size, slowest.min(self.cap(flow.settings.unwrap_or(settings))))
     }
 
-    /// A message of a loop, likewise.
+    /// The same for a message of a loop.
     pub fn round(&self, of: &LoopSpec, settings: usize) -> Span {
         let slowest = self.slowest_between((of.source, of.destination));
         self.message(of.size, slowest.min(self.cap(settings)))

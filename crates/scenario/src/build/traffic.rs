@@ -28,9 +28,9 @@ pub(super) const MOST_FLOWS: u64 = 1 << 20;
 /// Rows with the place and path that errors about them name.
 type Rows = Vec<Row>;
 
-/// Who sends to whom, at once.
+/// Senders and receivers of flows that start at the same time.
 pub(super) struct Pattern {
-    /// The key that says so.
+    /// The key that defines them.
     key: &'static str,
     /// Payload of each flow; none without end.
     size: Option<Bytes>,
@@ -187,7 +187,7 @@ impl Builder<'_> {
         Some(rows)
     }
 
-    /// A pattern of who sends to whom.
+    /// A pattern of senders and receivers.
     pub(super) fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
         let both = |builder: &mut Self, kind: &str, from: &Selector, to: &Selector| {
             let key = format!("{kind}.to");
@@ -286,7 +286,7 @@ impl Builder<'_> {
     }
 }
 
-/// A flow of a list while it is read: its row, its place and names, and what becomes of it.
+/// A flow of a list while it is read: its row, its place and names, and the flow that it becomes.
 const LISTED: u64 = (size_of::<Row>() + size_of::<FlowRow>() + size_of::<FlowSpec>() + 128) as u64;
 
 /// Why the flows of a list do not fit into what memory is left, if so.

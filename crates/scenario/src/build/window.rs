@@ -12,8 +12,8 @@ use crate::grammar::document::Window;
 use crate::resolve::Plan;
 use crate::workload::Workload;
 
-/// By so many drawings the end of flows that the seed draws is computed; by one, which is its own mean, where
-/// there are more than [`FEW_FLOWS`].
+/// Number of draws from which the end of random flows is computed; one, which is its own mean, if there are
+/// more than [`FEW_FLOWS`].
 const DRAWINGS: u64 = 8;
 const FEW_FLOWS: usize = 1 << 14;
 
@@ -193,7 +193,7 @@ fn list_end(flows: &[FlowSpec], window: (Time, Time), settings: usize, pace: &Pa
     Some(Time(last.0.saturating_add(load.drain().0)))
 }
 
-/// When loops would have ended, likewise.
+/// When loops would have ended, computed in the same way.
 fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &Pace<'_>) -> Option<Time> {
     let mut load = Load::new(pace);
     let measured = loops.iter().filter(|of| of.start < window.1);

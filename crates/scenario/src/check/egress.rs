@@ -36,7 +36,7 @@ pub fn groups(blueprint: &Blueprint) -> Vec<EgressGroup> {
 }
 
 impl EgressGroup {
-    /// Is a port of the one as a port of the other?
+    /// Are the ports of both groups equal?
     fn is_like(&self, other: &EgressGroup) -> bool {
         let EgressGroup { kind, rate_gbps, count: _, congestion_points } = other;
         self.kind == *kind

@@ -43,7 +43,7 @@ pub struct Report {
     pub nodes: Vec<Kind>,
     /// Links by kind, rate and delay, in one direction each where the two differ.
     pub links: Vec<LinkGroup>,
-    /// Ways between hosts.
+    /// Paths between hosts.
     pub paths: Vec<PathGroup>,
     /// Ingress ports of switches by kind and what they have.
     pub ports: Vec<PortGroup>,
@@ -64,7 +64,7 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
-    /// What every object ended up with, if that was asked for.
+    /// The resolved settings of every object, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<Group>,
 }
@@ -78,7 +78,7 @@ pub struct Kind {
     pub count: usize,
 }
 
-/// Links that are alike.
+/// Equal links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkGroup {
     /// Their first tag, or "link".
@@ -93,7 +93,7 @@ pub struct LinkGroup {
     pub bdp_bytes: u64,
 }
 
-/// Ways between hosts, within datacenters or between them.
+/// Paths between hosts, within datacenters or between them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathGroup {
     /// "all", "intra-dc", "inter-dc".
@@ -106,9 +106,9 @@ pub struct PathGroup {
     pub base_rtt_us_min: f64,
     /// Longest round trip without queues.
     pub base_rtt_us_max: f64,
-    /// Least of lowest rate times round trip.
+    /// The minimum of lowest rate times round trip.
     pub bdp_bytes_min: u64,
-    /// Most of lowest rate times round trip.
+    /// The maximum of lowest rate times round trip.
     pub bdp_bytes_max: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct Pool {
     pub pool_bytes: u64,
 }
 
-/// Input-output queued switches that are alike.
+/// Equal input-output queued switches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CrossbarGroup {
     /// The switches' first tag.
@@ -161,7 +161,7 @@ pub struct Traffic {
     pub measure_to_us: Option<f64>,
 }
 
-/// Builds the summary of a scenario; `resolved` adds what every object ended up with.
+/// Builds the summary of a scenario; `resolved` adds the settings of every object.
 pub fn check(scenario: &Scenario, resolved: bool) -> Report {
     let blueprint = scenario.blueprint();
     let routes = scenario.routes();

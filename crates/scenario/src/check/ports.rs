@@ -19,13 +19,13 @@ pub struct PortGroup {
     pub class: u8,
     /// Name of the flow control; none without.
     pub flow_control: Option<&'static str>,
-    /// A buffer of the port's own; none in a shared pool.
+    /// The port's dedicated buffer; none in a shared pool.
     pub buffer_bytes: Option<u64>,
-    /// The buffer is of each output alone: the port has so much for each.
+    /// The buffer is per output: the port has this much for each.
     pub by_output: bool,
-    /// The smallest buffer with which the flow control does what it promises; none without flow control.
+    /// The smallest buffer with which the flow control keeps its guarantee; none without flow control.
     pub min_buffer_bytes: Option<u64>,
-    /// Set aside in the switch beside its pool.
+    /// Reserved in the switch in addition to its pool.
     pub reserve_bytes: u64,
     /// The threshold while the pool is empty; none where the flow control has none.
     pub threshold_bytes: Option<u64>,
@@ -68,7 +68,7 @@ impl Ports {
     }
 }
 
-/// How soon upstreams obey a pause.
+/// The reaction times of upstreams to a pause.
 #[derive(Default)]
 struct Reactions {
     ports: usize,

@@ -124,7 +124,7 @@ fn ports(report: &Report) -> Section {
     (header, report.ports.iter().map(row).collect())
 }
 
-/// Where the flow control begins to act.
+/// The threshold at which the flow control acts.
 fn threshold(port: &super::PortGroup, size: impl Fn(u64) -> String) -> String {
     match (port.threshold_bytes, port.level_bytes) {
         (Some(threshold), _) => size(threshold),
@@ -189,7 +189,7 @@ fn workloads(report: &Report) -> Section {
     (header, report.workloads.iter().map(row).collect())
 }
 
-/// Few digits and a unit.
+/// A size with few digits and a unit.
 fn bytes(size: u64) -> String {
     let (scaled, unit) = match size {
         0..1_000 => return format!("{size}B"),

@@ -5,15 +5,15 @@ use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBO
 use floodway_fabric::routing::{Routes, peer};
 use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
-/// So many flows, or ends of flows, of a workload are looked at.
-const LOOKED_AT: usize = 20_000;
-/// So many sizes of a distribution represent it, and so many starts all starts.
+/// Maximum number of flows, or pairs of hosts, of a workload that are examined.
+const EXAMINED: usize = 20_000;
+/// Number of sizes that represent a distribution, and of starts that represent all starts.
 const SIZES: usize = 32;
 const STARTS: usize = 8;
-/// No load is computed higher where the time that a flow takes follows from it.
+/// Maximum load from which the duration of a flow is computed.
 const BUSY: f64 = 0.9;
 
-/// Flows alike, as one.
+/// Equal flows, as one.
 pub struct Stream {
     /// How many.
     flows: f64,
@@ -84,11 +84,11 @@ impl Finder<'_> {
         let replies = self.replies(workload.settings);
         match &workload.arrivals {
             Arrivals::List(flows) => {
-                let step = flows.len().div_ceil(LOOKED_AT).max(1);
+                let step = flows.len().div_ceil(EXAMINED).max(1);
                 flows.iter().step_by(step).map(|flow| self.listed(flow, step as f64, replies)).collect()
             }
             Arrivals::ClosedLoop(loops) => {
-                let step = loops.len().div_ceil(LOOKED_AT).max(1);
+                let step = loops.len().div_ceil(EXAMINED).max(1);
                 loops.iter().step_by(step).map(|of| self.looped(of, step as f64, replies)).collect()
             }
             Arrivals::Poisson(poisson) => self.drawn(poisson, replies),
@@ -116,8 +116,8 @@ impl Finder<'_> {
     fn drawn(&mut self, poisson: &PoissonSpec, replies: f64) -> Vec<Stream> {
         let until = poisson.until.min(self.blueprint.end.limit);
         let each = until.0.saturating_sub(poisson.from.0) as f64 / poisson.mean_gap.0.max(1) as f64;
-        let step = poisson.sources.len().div_ceil(LOOKED_AT).max(1);
-        let draws = (LOOKED_AT / poisson.sources.len().max(1)).clamp(1, 16);
+        let step = poisson.sources.len().div_ceil(EXAMINED).max(1);
+        let draws = (EXAMINED / poisson.sources.len().max(1)).clamp(1, 16);
         let many = each * step as f64 / draws as f64;
         let mut streams = Vec::new();
         let sizes: [f64; SIZES] =

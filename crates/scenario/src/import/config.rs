@@ -8,7 +8,7 @@ use std::sync::Arc;
 use floodway_units::{Rate, Time};
 
 use super::Warning;
-use super::keys::{self, CONWEAVE_KEYS, Fate, HPCC_ONLY, KEYS, Takes, UNUSED_BY_CONWEAVE};
+use super::keys::{self, CONWEAVE_KEYS, Effect, HPCC_ONLY, KEYS, Takes, UNUSED_BY_CONWEAVE};
 use crate::error::{Place, ScenarioError, nearest};
 use crate::ns3::{self, LineError, Words};
 
@@ -102,7 +102,7 @@ impl Config {
                 }
             }
         }
-        if let Fate::Idle(why) = fate {
+        if let Effect::Idle(why) = fate {
             let place = self.place(Some(line));
             self.idle.retain(|before| before.key != key);
             self.idle.push(Warning { place, key: key.to_owned(), message: format!("has no effect: {why}") });

@@ -9,110 +9,110 @@ pub enum Takes {
     Map,
 }
 
-/// What becomes of a key.
+/// How a key is translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Effect {
     /// It goes into the scenario.
     Read,
     /// It has no effect, and why.
     Idle(&'static str),
 }
 
-/// A key, what follows it, and what becomes of it.
-pub type Key = (&'static str, Takes, Fate);
+/// A key, its value, and how it is translated.
+pub type Key = (&'static str, Takes, Effect);
 
 const ONE: Takes = Takes::Words(1);
-const TRACES: Fate = Fate::Idle("floodway writes no packet traces in that simulator's format");
-const PINT: Fate = Fate::Idle("HPCC-PINT (CC_MODE 10) is not supported");
-const UNUSED: Fate = Fate::Idle("that simulator does not use it either");
+const TRACES: Effect = Effect::Idle("floodway writes no packet traces in that simulator's format");
+const PINT: Effect = Effect::Idle("HPCC-PINT (CC_MODE 10) is not supported");
+const UNUSED: Effect = Effect::Idle("that simulator does not use it either");
 
 /// All keys that the simulator knows, and three of drivers that also set the switch's memory.
 pub const KEYS: &[Key] = &[
-    ("ENABLE_QCN", ONE, Fate::Read),
+    ("ENABLE_QCN", ONE, Effect::Read),
     (
         "USE_DYNAMIC_PFC_THRESHOLD",
         ONE,
-        Fate::Idle("the threshold is always dynamic, as in that simulator's switches"),
+        Effect::Idle("the threshold is always dynamic, as in that simulator's switches"),
     ),
-    ("CLAMP_TARGET_RATE", ONE, Fate::Read),
-    ("PAUSE_TIME", ONE, Fate::Idle("a pause lasts until the resume, as in that simulator")),
+    ("CLAMP_TARGET_RATE", ONE, Effect::Read),
+    ("PAUSE_TIME", ONE, Effect::Idle("a pause lasts until the resume, as in that simulator")),
     ("DATA_RATE", ONE, UNUSED),
     ("LINK_DELAY", ONE, UNUSED),
-    ("PACKET_PAYLOAD_SIZE", ONE, Fate::Read),
-    ("L2_CHUNK_SIZE", ONE, Fate::Idle("it counts with L2_BACK_TO_ZERO 1 only, which is not supported")),
-    ("L2_ACK_INTERVAL", ONE, Fate::Read),
-    ("L2_BACK_TO_ZERO", ONE, Fate::Read),
-    ("TOPOLOGY_FILE", ONE, Fate::Read),
-    ("FLOW_FILE", ONE, Fate::Read),
+    ("PACKET_PAYLOAD_SIZE", ONE, Effect::Read),
+    ("L2_CHUNK_SIZE", ONE, Effect::Idle("it counts with L2_BACK_TO_ZERO 1 only, which is not supported")),
+    ("L2_ACK_INTERVAL", ONE, Effect::Read),
+    ("L2_BACK_TO_ZERO", ONE, Effect::Read),
+    ("TOPOLOGY_FILE", ONE, Effect::Read),
+    ("FLOW_FILE", ONE, Effect::Read),
     ("TRACE_FILE", ONE, TRACES),
     ("TRACE_OUTPUT_FILE", ONE, TRACES),
     ("ENABLE_TRACE", ONE, TRACES),
-    ("SIMULATOR_STOP_TIME", ONE, Fate::Read),
-    ("ALPHA_RESUME_INTERVAL", ONE, Fate::Read),
-    ("RP_TIMER", ONE, Fate::Read),
-    ("EWMA_GAIN", ONE, Fate::Read),
-    ("FAST_RECOVERY_TIMES", ONE, Fate::Read),
-    ("RATE_AI", ONE, Fate::Read),
-    ("RATE_HAI", ONE, Fate::Read),
-    ("ERROR_RATE_PER_LINK", ONE, Fate::Read),
-    ("CC_MODE", ONE, Fate::Read),
-    ("RATE_DECREASE_INTERVAL", ONE, Fate::Read),
-    ("MIN_RATE", ONE, Fate::Read),
+    ("SIMULATOR_STOP_TIME", ONE, Effect::Read),
+    ("ALPHA_RESUME_INTERVAL", ONE, Effect::Read),
+    ("RP_TIMER", ONE, Effect::Read),
+    ("EWMA_GAIN", ONE, Effect::Read),
+    ("FAST_RECOVERY_TIMES", ONE, Effect::Read),
+    ("RATE_AI", ONE, Effect::Read),
+    ("RATE_HAI", ONE, Effect::Read),
+    ("ERROR_RATE_PER_LINK", ONE, Effect::Read),
+    ("CC_MODE", ONE, Effect::Read),
+    ("RATE_DECREASE_INTERVAL", ONE, Effect::Read),
+    ("MIN_RATE", ONE, Effect::Read),
     (
         "FCT_OUTPUT_FILE",
         ONE,
-        Fate::Idle("flows are in the results' folder; --export hpcc writes them there as fct.txt, too"),
+        Effect::Idle("flows are in the results' folder; --export hpcc writes them there as fct.txt, too"),
     ),
-    ("HAS_WIN", ONE, Fate::Read),
-    ("GLOBAL_T", ONE, Fate::Read),
-    ("MI_THRESH", ONE, Fate::Read),
-    ("VAR_WIN", ONE, Fate::Read),
-    ("FAST_REACT", ONE, Fate::Read),
-    ("U_TARGET", ONE, Fate::Read),
-    ("INT_MULTI", ONE, Fate::Read),
-    ("RATE_BOUND", ONE, Fate::Read),
-    ("ACK_HIGH_PRIO", ONE, Fate::Read),
-    ("DCTCP_RATE_AI", ONE, Fate::Read),
+    ("HAS_WIN", ONE, Effect::Read),
+    ("GLOBAL_T", ONE, Effect::Read),
+    ("MI_THRESH", ONE, Effect::Read),
+    ("VAR_WIN", ONE, Effect::Read),
+    ("FAST_REACT", ONE, Effect::Read),
+    ("U_TARGET", ONE, Effect::Read),
+    ("INT_MULTI", ONE, Effect::Read),
+    ("RATE_BOUND", ONE, Effect::Read),
+    ("ACK_HIGH_PRIO", ONE, Effect::Read),
+    ("DCTCP_RATE_AI", ONE, Effect::Read),
     (
         "PFC_OUTPUT_FILE",
         ONE,
-        Fate::Idle("pauses are in the results' folder; --export hpcc writes them there as pfc.txt, too"),
+        Effect::Idle("pauses are in the results' folder; --export hpcc writes them there as pfc.txt, too"),
     ),
-    ("LINK_DOWN", Takes::Words(3), Fate::Read),
-    ("KMAX_MAP", Takes::Map, Fate::Read),
-    ("KMIN_MAP", Takes::Map, Fate::Read),
-    ("PMAX_MAP", Takes::Map, Fate::Read),
-    ("BUFFER_SIZE", ONE, Fate::Read),
+    ("LINK_DOWN", Takes::Words(3), Effect::Read),
+    ("KMAX_MAP", Takes::Map, Effect::Read),
+    ("KMIN_MAP", Takes::Map, Effect::Read),
+    ("PMAX_MAP", Takes::Map, Effect::Read),
+    ("BUFFER_SIZE", ONE, Effect::Read),
     (
         "QLEN_MON_FILE",
         ONE,
-        Fate::Idle("queues are in the results' folder; --export hpcc writes them there as qlen.txt, too"),
+        Effect::Idle("queues are in the results' folder; --export hpcc writes them there as qlen.txt, too"),
     ),
-    ("QLEN_MON_START", ONE, Fate::Read),
-    ("QLEN_MON_END", ONE, Fate::Read),
-    ("MULTI_RATE", ONE, Fate::Read),
-    ("SAMPLE_FEEDBACK", ONE, Fate::Read),
+    ("QLEN_MON_START", ONE, Effect::Read),
+    ("QLEN_MON_END", ONE, Effect::Read),
+    ("MULTI_RATE", ONE, Effect::Read),
+    ("SAMPLE_FEEDBACK", ONE, Effect::Read),
     ("PINT_LOG_BASE", ONE, PINT),
     ("PINT_PROB", ONE, PINT),
-    ("PFC_A_SHIFT", ONE, Fate::Read),
-    ("PFC_RESERVE", ONE, Fate::Read),
-    ("PFC_RESUME_OFFSET", ONE, Fate::Read),
+    ("PFC_A_SHIFT", ONE, Effect::Read),
+    ("PFC_RESERVE", ONE, Effect::Read),
+    ("PFC_RESUME_OFFSET", ONE, Effect::Read),
 ];
 
-const CONWEAVE: Fate = Fate::Idle("it counts with LB_MODE 9 only, which is not supported");
-const CONWEAVE_LOGS: Fate = Fate::Idle("floodway writes no file in that format");
+const CONWEAVE: Effect = Effect::Idle("it counts with LB_MODE 9 only, which is not supported");
+const CONWEAVE_LOGS: Effect = Effect::Idle("floodway writes no file in that format");
 
 /// Keys that only ConWeave's simulator knows, and one of drivers that do not take the window from a
 /// topology's name. It knows most of the others, too.
 pub const CONWEAVE_KEYS: &[Key] = &[
-    ("ENABLE_IRN", ONE, Fate::Read),
-    ("ENABLE_PFC", ONE, Fate::Read),
-    ("LB_MODE", ONE, Fate::Read),
-    ("IRN_BDP", ONE, Fate::Read),
-    ("FLOWGEN_START_TIME", ONE, Fate::Read),
-    ("FLOWGEN_STOP_TIME", ONE, Fate::Read),
-    ("RANDOM_SEED", ONE, Fate::Read),
-    ("FLOW_INPUT_FILE", ONE, Fate::Idle("that simulator leaves it empty")),
+    ("ENABLE_IRN", ONE, Effect::Read),
+    ("ENABLE_PFC", ONE, Effect::Read),
+    ("LB_MODE", ONE, Effect::Read),
+    ("IRN_BDP", ONE, Effect::Read),
+    ("FLOWGEN_START_TIME", ONE, Effect::Read),
+    ("FLOWGEN_STOP_TIME", ONE, Effect::Read),
+    ("RANDOM_SEED", ONE, Effect::Read),
+    ("FLOW_INPUT_FILE", ONE, Effect::Idle("that simulator leaves it empty")),
     ("CNP_OUTPUT_FILE", ONE, CONWEAVE_LOGS),
     ("VOQ_MON_FILE", ONE, CONWEAVE_LOGS),
     ("VOQ_MON_DETAIL_FILE", ONE, CONWEAVE_LOGS),

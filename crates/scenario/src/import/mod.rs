@@ -62,14 +62,14 @@ fn no_effect(idle: &[Warning]) -> String {
     format!("{file}: no effect here, by their lines: {}; `floodway import hpcc` says why", keys.join(", "))
 }
 
-/// What became of a key, where that is worth a word.
+/// A note on the translation of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Where it stands; the file alone of one that is missing.
     pub place: Place,
     /// The key.
     pub key: String,
-    /// What becomes of it.
+    /// How it is translated.
     pub message: String,
 }
 

@@ -37,13 +37,13 @@ const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
 
 /// `[defaults]` or an override, of a scenario or of a profile.
 pub struct Layer<'a> {
-    /// Whom `--resolved` names.
+    /// Its name in the output of `--resolved`.
     who: Arc<str>,
-    /// Where it stands in its tree.
+    /// Its position in its tree.
     path: Vec<String>,
     node: &'a Node,
     slots: Slots<'a>,
-    /// Whom it is for; all, if it is `[defaults]`.
+    /// The objects that it selects; all, if it is `[defaults]`.
     of: Option<&'a Override>,
     /// A selector that matches nothing is an error.
     strict: bool,

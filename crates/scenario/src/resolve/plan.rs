@@ -76,7 +76,7 @@ impl<T> Choice<T> {
     }
 }
 
-/// What all objects ended up with; in the order of the network's links and nodes, and of the workloads.
+/// The settings of all objects, in the order of the network's links and nodes, and of the workloads.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Of each link.
@@ -124,7 +124,7 @@ pub struct EndPlan {
     pub scheduler: Choice<SchedulerParams>,
     /// Detection at its egress.
     pub congestion_points: Choice<Vec<CongestionPointParams>>,
-    /// Pauses that it sends whatever happens.
+    /// Forced pauses that it sends.
     pub pauses: Vec<PauseFault>,
 }
 

@@ -38,7 +38,7 @@ impl Plan {
                 self.pauses_of_cable(relay),
             ];
             self.relayed_again(relay, 0);
-            // One override is wrong once, however many cables it selects.
+            // The error of an override is reported once, for any number of cables that it selects.
             for fault in found.into_iter().filter_map(Result::err) {
                 if !faults.contains(&fault) {
                     faults.push(fault);
@@ -135,7 +135,7 @@ impl Plan {
     }
 }
 
-/// What a cable has of itself.
+/// The built-in settings of a cable.
 fn pfc() -> Choice<FlowControl> {
     let pfc = FlowControlParams::Pfc(floodway_mechanisms::pfc::Params::default());
     Choice { value: FlowControl::All(pfc), origin: super::Origin::built_in("flow-control") }

@@ -120,7 +120,7 @@ pub struct Params {
     /// already started.
     /// Source: floodway's choice: the paper does not, and the ledger pays such bytes back.
     pub half_mtu: bool,
-    /// Time from the arrival of a pause until the upstream stops: from 0 up to less than a slot, or
+    /// Time from the arrival of a pause until the upstream stops: from 0 to less than a slot, or
     /// `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows with it.
     /// Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
     pub react: React,

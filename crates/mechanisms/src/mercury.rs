@@ -99,7 +99,7 @@ pub struct Params {
     /// Source: the paper, parameter settings.
     pub period: Span,
     /// Number of full packets by which the bytes received during a pause may exceed what the link could
-    /// carry, from 0 up.
+    /// carry, at least 0.
     /// Source: floodway's choice: one for each of the two inputs of the paper's motivation; the paper has 0.
     pub tolerance: u32,
     /// The round-trip time that windows cover: `"auto"` for that of each flow's own path, `"largest"` for the
@@ -107,14 +107,14 @@ pub struct Params {
     /// throughput.
     /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
     pub base_rtt: OfPath<Span>,
-    /// The minimum time between two CNPs that this port sends for a flow, from 0 up; 0 sends one for every
+    /// The minimum time between two CNPs that this port sends for a flow, at least 0; 0 sends one for every
     /// packet.
     /// Source: DCQCN's paper, section 3.1.
     pub cnp_interval: Span,
     /// Which packets count as one flow.
     /// Source: the paper: the pair of addresses.
     pub flows: Flows,
-    /// Maximum number of flows in the table of a queue, 1 at least.
+    /// Maximum number of flows in the table of a queue, at least 1.
     /// Source: floodway's choice; the paper says that the table is small.
     pub most_flows: u32,
 }

@@ -88,10 +88,10 @@ pub struct Params {
     /// Tp: the time between two evaluations of the table, from 4 us to 1 s.
     /// Source: Mercury's paper, which names it as PACC's default.
     pub period: Span,
-    /// a: gain of the distance of the queue from `qref`, from 0 up.
+    /// a: gain of the distance of the queue from `qref`, at least 0.
     /// Source: reconstruction; ratio of the gains as in Taheri et al., CoNEXT 2020.
     pub a: f64,
-    /// b: gain of the growth of the queue, from 0 up.
+    /// b: gain of the growth of the queue, at least 0.
     /// Source: reconstruction; ratio of the gains as in Taheri et al., CoNEXT 2020.
     pub b: f64,
     /// Qref: the queue length that the controller aims at, above 0; packets that join a longer queue are
@@ -99,7 +99,7 @@ pub struct Params {
     /// Source: reconstruction: the Kmin of HPCC's ECN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qref: Option<Bytes>,
-    /// m: maximum number of congested packets per CNP, 1 at least.
+    /// m: maximum number of congested packets per CNP, at least 1.
     /// Source: reconstruction.
     pub m: u32,
     /// Nmax: maximum number of CNPs of a queue in a period, before they are rounded up flow by flow; 1 at
@@ -113,7 +113,7 @@ pub struct Params {
     /// Whether a flow gets each of its CNPs, 4 us apart, instead of one that represents all.
     /// Source: floodway's choice: one; DCQCN's sender would cut again at each.
     pub multi: bool,
-    /// Maximum number of flows of a period in the table of a queue, 1 at least.
+    /// Maximum number of flows of a period in the table of a queue, at least 1.
     /// Source: floodway's choice.
     pub most_flows: u32,
 }

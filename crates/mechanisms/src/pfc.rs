@@ -121,7 +121,7 @@ pub struct Params {
     /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Xoff>,
-    /// XOFF - XON: resume this far below the threshold, in bytes from 0 up. Default: 2 MTU.
+    /// XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3 KiB: at 0, as
     /// SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a RESUME.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,11 +151,10 @@ pub struct Params {
     /// and 1.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
-    /// The upstream stops this long after a PAUSE has arrived: a time from 0 up, or `"ieee-802.3"` for the
-    /// time that it allows at the link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453,
-    /// 400G and 800G 905). Headroom grows with it.
-    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us
-    /// at 400G.
+    /// The upstream stops this long after a PAUSE has arrived: a time of at least 0, or `"ieee-802.3"` for
+    /// the time that it allows at the link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G
+    /// 453, 400G and 800G 905). Headroom grows with it. Source: floodway's choice: an ideal MAC. Real ones:
+    /// IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
     pub react: React,
     /// What makes a packet's arrival send a PAUSE.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.

@@ -118,7 +118,7 @@ pub struct Params {
     /// `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_flows: Option<u32>,
-    /// β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
+    /// β: bytes that each update adds, at least 0. Default: line rate · τ / `expected-flows`.
     /// Source: Addanki et al., section 3.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<Bytes>,

@@ -61,7 +61,7 @@ pub struct Params {
     /// Probability at `kmax`, from 0 to 1.
     /// Source: SWING's configurations of ECN.
     pub pmax: f64,
-    /// N: the minimum time between two CNPs that this port sends for a flow, from 0 up.
+    /// N: the minimum time between two CNPs that this port sends for a flow, at least 0.
     /// Source: DCQCN's paper, section 3.1.
     pub interval: Span,
 }

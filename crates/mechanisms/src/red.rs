@@ -74,7 +74,7 @@ pub struct Params {
     /// Source: HPCC's simulations, whose thresholds are per 25G.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<Rate>,
-    /// Bytes of a queue that do not count: q is the length beyond them, from 0 up.
+    /// Bytes of a queue that do not count: q is the length beyond them, at least 0.
     /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that
     /// each queue has for itself.
     pub offset: Bytes,

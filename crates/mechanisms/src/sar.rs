@@ -53,7 +53,7 @@ pub struct Params {
     /// Selects other initial paths with the same run seed: any whole number of 32 bits.
     /// Source: floodway's choice.
     pub seed: u32,
-    /// Number of moved flows that a switch stores, 1 at least.
+    /// Number of moved flows that a switch stores, at least 1.
     /// Source: floodway's choice; the paper does not say.
     pub most_flows: u32,
 }

@@ -78,7 +78,7 @@ pub struct Params {
     /// Source: the HPCC simulator's `switch-mmu.cc`, which counts so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Bytes>,
-    /// R: bytes set aside for each (ingress port, class), from 0 up.
+    /// R: bytes set aside for each (ingress port, class), at least 0.
     /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
     /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the
@@ -90,7 +90,7 @@ pub struct Params {
     /// Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_pool: Option<Bytes>,
-    /// Bytes that each egress queue has for itself in addition to `egress-pool`, from 0 up.
+    /// Bytes that each egress queue has for itself in addition to `egress-pool`, at least 0.
     /// Source: floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049 B.
     pub egress_reserve: Bytes,
     /// The account that the packet which crosses the flow control's threshold is charged to. A lossy class

@@ -100,10 +100,10 @@ pub struct Params {
     /// length. Their testbeds have 25 us (section 5.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_target: Option<Span>,
-    /// ħ: the amount that each switch on the path adds to the target, from 0 up. Default: 1 us.
+    /// ħ: the amount that each switch on the path adds to the target, at least 0. Default: 1 us.
     /// Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at 100 Gbit/s.
     pub per_hop: Span,
-    /// Maximum that a small window adds to the target, from 0 up; 0 disables flow scaling. Default: five
+    /// Maximum that a small window adds to the target, at least 0; 0 disables flow scaling. Default: five
     /// times `base-target`.
     /// Source: csg-htsim, `_fs_range`.
     #[serde(skip_serializing_if = "Option::is_none")]

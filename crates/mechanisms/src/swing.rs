@@ -105,7 +105,7 @@ pub struct Params {
     /// One-way delay of the cable between relay and switch, above 0 (`form = "relay"`).
     /// Source: SWING's simulator, `link_relay.csv`.
     pub cable: Span,
-    /// Room beyond one bandwidth-delay product, as a share of it, from 0 up.
+    /// Room beyond one bandwidth-delay product, as a share of it, at least 0.
     /// Source: SWING, section 6.1: 41 MB for 40 MB.
     pub margin: f64,
     /// Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.

@@ -101,7 +101,7 @@ pub struct Params {
     /// Source: floodway's choice: it gives the 97 us of the simulator's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eps: Option<f64>,
-    /// Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up; for
+    /// Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), at least 0; for
     /// `max-ton = "auto"` alone. Default: 2 KB.
     /// Source: the simulator: two packets.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -61,10 +61,10 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ThemisPnp")]
 pub struct Params {
-    /// The time after a flow's CNP has left from which a marked packet makes the next one, from 0 up.
+    /// The time after a flow's CNP has left from which a marked packet makes the next one, at least 0.
     /// Source: the authors' simulator: 5 us.
     pub interval: Span,
-    /// The time from the packet to its CNP, from 0 up.
+    /// The time from the packet to its CNP, at least 0.
     /// Source: the authors' simulator: 2 us.
     pub delay: Span,
 }

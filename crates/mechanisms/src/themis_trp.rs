@@ -124,13 +124,13 @@ pub struct Params {
     /// Time, above 0, after the last CNP of a flow from which its packets are no longer slowed down.
     /// Source: the authors' simulator: 1 ms, the round trip over their long link.
     pub recovery: Span,
-    /// Number of CNPs of a flow of which each adds a pass, 1 at least.
+    /// Number of CNPs of a flow of which each adds a pass, at least 1.
     /// Source: the authors' simulator: 11.
     pub fast: u32,
-    /// Number of CNPs of a flow, counted from the second on, that add another pass, 1 at least.
+    /// Number of CNPs of a flow, counted from the second on, that add another pass, at least 1.
     /// Source: the authors' simulator: 20.
     pub slow: u32,
-    /// The maximum number of passes of a packet, 1 at least.
+    /// The maximum number of passes of a packet, at least 1.
     /// Source: the authors' simulator: 401.
     pub most: u32,
     /// Time of a pass, above 0, while the loop holds few bytes.

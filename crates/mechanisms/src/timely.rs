@@ -117,15 +117,15 @@ pub struct Params {
     /// The divisor that turns differences into the gradient, above 0. Default: 20 us.
     /// Source: Mittal et al., section 5; HPCC's simulator, `TimelyMinRtt`.
     pub min_rtt: Span,
-    /// δ: step of an increase, from 0 up. Default: 10 Mbit/s per 10G of the NIC's rate.
+    /// δ: step of an increase, at least 0. Default: 10 Mbit/s per 10G of the NIC's rate.
     /// Source: Mittal et al., section 5; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
-    /// N·δ: step of a hyper increase, from 0 up; not in `patched`. Default: five times `rai`.
+    /// N·δ: step of a hyper increase, at least 0; not in `patched`. Default: five times `rai`.
     /// Source: Mittal et al., section 4; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhai: Option<Rate>,
-    /// Increases in a row before the first hyper increase, from 0 up; not in `patched`. Default: 5.
+    /// Increases in a row before the first hyper increase, at least 0; not in `patched`. Default: 5.
     /// Source: Mittal et al., section 4; HPCC's simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hai_after: Option<u32>,

@@ -25,7 +25,7 @@ macro_rules! few {
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
         struct $name {
-            /// Packets in flight, 1 at least.
+            /// Packets in flight, at least 1.
             most_packets: u64,
             share: f64,
         }

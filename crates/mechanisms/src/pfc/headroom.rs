@@ -30,7 +30,7 @@ pub enum Headroom {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HeadroomByDelays")]
 struct ByDelays {
-    /// The multiple, from 0 up. Default: none, it must be given.
+    /// The multiple, at least 0. Default: none, it must be given.
     /// Source: HPCC's simulator has 3.
     delays: u32,
 }

@@ -87,7 +87,7 @@ struct Parts {
     /// Source: IEEE 802.1Qbb leaves it open; SWING's static part is 288 KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fixed: Option<Bytes>,
-    /// Share of the pool's free bytes, from 0 up. Default: 0.
+    /// Share of the pool's free bytes, at least 0. Default: 0.
     /// Source: switch chips (powers of two from 1/128 to 8); HPCC's simulator has 1/8 at the NICs' rate,
     /// SWING 1/4.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,7 +84,7 @@ impl Config {
     }
 
     fn take(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
-        let Some(&(key, takes, fate)) = keys::find(key) else { return self.skip(key, line, words) };
+        let Some(&(key, takes, effect)) = keys::find(key) else { return self.skip(key, line, words) };
         self.conweave |= keys::is_conweave(key);
         match takes {
             Takes::Words(count) => {
@@ -102,7 +102,7 @@ impl Config {
                 }
             }
         }
-        if let Effect::Idle(why) = fate {
+        if let Effect::Idle(why) = effect {
             let place = self.place(Some(line));
             self.idle.retain(|before| before.key != key);
             self.idle.push(Warning { place, key: key.to_owned(), message: format!("has no effect: {why}") });
@@ -182,7 +182,7 @@ impl Config {
         self.word(key).map_or(Ok(default), read).map_err(|why| self.error(key, why))
     }
 
-    /// A number from 0 up.
+    /// A number of at least 0.
     ///
     /// # Errors
     /// It is not one.
@@ -190,7 +190,7 @@ impl Config {
         self.value(key, default, |word| ns3::number(word, "a whole number of at least 0"))
     }
 
-    /// A real number from 0 up.
+    /// A real number of at least 0.
     ///
     /// # Errors
     /// It is not one.
@@ -249,7 +249,7 @@ impl Config {
         self.value(key, default, ns3::rate)
     }
 
-    /// A rate that is added to another, from 0 up; without a default it must be there.
+    /// A rate that is added to another, at least 0; without a default it must be there.
     ///
     /// # Errors
     /// It is not one.

@@ -11,7 +11,7 @@ use super::network::{Hop, Network, TopologyError, count};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chain {
-    /// Number of switches, 1 at least. No default.
+    /// Number of switches, at least 1. No default.
     pub switches: usize,
     /// Hosts at each switch: a number, or a list with one for each. Default: 1.
     #[serde(default)]

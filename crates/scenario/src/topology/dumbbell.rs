@@ -12,9 +12,9 @@ use super::network::{Hop, TopologyError, count};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dumbbell {
-    /// Hosts at s1, 1 at least. No default.
+    /// Hosts at s1, at least 1. No default.
     pub left: usize,
-    /// Hosts at s2, 1 at least. No default.
+    /// Hosts at s2, at least 1. No default.
     pub right: usize,
     /// Rate of links that have none of their own. No default.
     #[serde(default)]

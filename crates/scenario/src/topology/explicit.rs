@@ -73,7 +73,7 @@ pub struct ListedLink {
     /// Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Number of parallel links, 1 at least. Default: 1.
+    /// Number of parallel links, at least 1. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }

@@ -21,16 +21,16 @@ pub struct FatTree {
     /// Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-agg` and `hosts-per-tor`
     /// must be given.
     pub k: Option<usize>,
-    /// Number of pods, 1 at least. Default: k.
+    /// Number of pods, at least 1. Default: k.
     pub pods: Option<usize>,
-    /// Number of `ToR` of each pod, 1 at least. Default: k/2.
+    /// Number of `ToR` of each pod, at least 1. Default: k/2.
     pub tors_per_pod: Option<usize>,
-    /// Number of aggregation switches of each pod, 1 at least. Default: k/2.
+    /// Number of aggregation switches of each pod, at least 1. Default: k/2.
     pub aggs_per_pod: Option<usize>,
-    /// Number of cores above each aggregation switch, 1 at least; the total number of cores is `aggs-per-pod`
+    /// Number of cores above each aggregation switch, at least 1; the total number of cores is `aggs-per-pod`
     /// times this. Default: k/2.
     pub cores_per_agg: Option<usize>,
-    /// Number of hosts linked to each `ToR`, 1 at least. Default: k/2.
+    /// Number of hosts linked to each `ToR`, at least 1. Default: k/2.
     pub hosts_per_tor: Option<usize>,
     /// Number of `ToR` of its pod to which each host is linked: that many consecutive `ToR` share their
     /// hosts. It must divide `tors-per-pod`. Default: 1.

@@ -15,11 +15,11 @@ use super::network::{Hop, Network, TopologyError, count, groups};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeafSpine {
-    /// Number of spines, 1 at least. No default.
+    /// Number of spines, at least 1. No default.
     pub spines: usize,
-    /// Number of leaves, 1 at least. No default.
+    /// Number of leaves, at least 1. No default.
     pub leaves: usize,
-    /// Number of hosts linked to each leaf, 1 at least. No default.
+    /// Number of hosts linked to each leaf, at least 1. No default.
     pub hosts: usize,
     /// Rate of links whose tier has none of its own. No default.
     #[serde(default)]
@@ -36,7 +36,7 @@ pub struct LeafSpine {
     /// Links between leaves and spines. Default: rate and delay of the topology.
     #[serde(default)]
     pub leaf_spine: Hop,
-    /// Number of parallel links between each leaf and each spine, 1 at least. Default: 1.
+    /// Number of parallel links between each leaf and each spine, at least 1. Default: 1.
     #[serde(default)]
     pub parallel: Option<usize>,
     /// Number of leaves to which each host is linked: that many consecutive leaves share their hosts. It must

@@ -40,7 +40,7 @@ pub struct ListedLong {
     /// Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Number of parallel links, 1 at least. Default: 1.
+    /// Number of parallel links, at least 1. Default: 1.
     #[serde(default)]
     pub count: Option<usize>,
     /// Tags in addition to `long-haul` and that of the pair of sites. Default: none.

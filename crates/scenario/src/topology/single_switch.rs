@@ -11,7 +11,7 @@ use super::network::{Hop, TopologyError, count};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SingleSwitch {
-    /// Number of hosts, 1 at least. No default.
+    /// Number of hosts, at least 1. No default.
     pub hosts: usize,
     /// Rate of each link. No default.
     #[serde(default)]
@@ -22,7 +22,7 @@ pub struct SingleSwitch {
     /// Length of each link, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Number of parallel links between each host and the switch, 1 at least. Default: 1.
+    /// Number of parallel links between each host and the switch, at least 1. Default: 1.
     #[serde(default)]
     pub links_per_host: Option<usize>,
 }

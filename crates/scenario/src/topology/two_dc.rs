@@ -54,7 +54,7 @@ pub struct LongLink {
     /// Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Number of parallel links, 1 at least. Default: 1.
+    /// Number of parallel links, at least 1. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }

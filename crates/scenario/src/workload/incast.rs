@@ -18,7 +18,7 @@ pub struct Incast {
     /// Hosts from which the senders are drawn, all different, never the receiver itself. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Number of simultaneous senders, 1 at least. Default: all of `from`.
+    /// Number of simultaneous senders, at least 1. Default: all of `from`.
     #[serde(default)]
     pub fan_in: Option<usize>,
     /// Payload of each flow.

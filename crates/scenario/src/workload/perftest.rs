@@ -22,16 +22,16 @@ pub struct Perftest {
     /// Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as perftest's.
     #[serde(default)]
     pub size: Option<Bytes>,
-    /// Of `write-bw`: outstanding messages of each queue pair, 1 at least (perftest's `--tx-depth`). Default:
+    /// Of `write-bw`: outstanding messages of each queue pair, at least 1 (perftest's `--tx-depth`). Default:
     /// 128.
     #[serde(default)]
     pub queue_depth: Option<u64>,
-    /// Messages of each queue pair, each way, 1 at least; of `write-lat` 4 at least, because it leaves out
+    /// Messages of each queue pair, each way, at least 1; of `write-lat` at least 4, because it leaves out
     /// the two longest of the times between them. Default: 5000 of `write-bw`, 1000 of `write-lat`, as
     /// perftest's.
     #[serde(default)]
     pub iterations: Option<u64>,
-    /// Of `write-bw`: number of queue pairs of each pair of hosts, 1 at least. Default: 1.
+    /// Of `write-bw`: number of queue pairs of each pair of hosts, at least 1. Default: 1.
     #[serde(default)]
     pub qps: Option<u64>,
     /// Of `write-bw`: whether the server sends as much as the client. Default: false.

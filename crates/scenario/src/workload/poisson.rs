@@ -43,7 +43,7 @@ pub struct Poisson {
     /// Default: datacenters make no difference.
     #[serde(default)]
     pub inter_dc: Option<f64>,
-    /// Number of groups of hosts, 1 at least: senders and receivers are divided into this many groups of
+    /// Number of groups of hosts, at least 1: senders and receivers are divided into this many groups of
     /// equal size, in the order of their numbers, and every flow stays in its sender's group. With `groups =
     /// 12`, the groups of a fat tree with 12 pods are its pods. Not together with `hot-spot` or `inter-dc`.
     /// Default: all hosts are one group.

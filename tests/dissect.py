@@ -1,4 +1,4 @@
-"""Captures in one form, as tshark and scapy read them: strangers to the code that is tested."""
+"""Captures in one form, as tshark and scapy read them, which are independent of the tested code."""
 
 from __future__ import annotations
 

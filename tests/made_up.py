@@ -1,4 +1,4 @@
-"""Made-up results, as small as can be."""
+"""Minimal made-up results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios as small as can be."""
+"""Minimal scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies as small as can be."""
+"""Minimal studies."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
         manifest(tmp_path)
 
 
-def test_what_is_missing_is_skipped_with_a_word(
+def test_what_is_missing_is_skipped_with_a_message(
     folder: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NOT_THERE", raising=False)
@@ -241,7 +241,7 @@ def test_a_program_that_is_not_there_could_not_be_started(tmp_path: Path) -> Non
         used(["nowhere"], folder=tmp_path, name="htsim")
 
 
-def test_the_peak_of_a_program_is_not_that_of_who_started_it(tmp_path: Path) -> None:
+def test_the_peak_of_a_program_is_not_that_of_its_parent(tmp_path: Path) -> None:
     small, printed = used([sys.executable, "-I", "-S", "-c", "print(1)"], folder=tmp_path, name="small")
     assert printed == "1\n"
     assert small.peak_memory_bytes < 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2

@@ -178,7 +178,7 @@ def test_a_scenario_beside_itself_with_another_name_differs_in_nothing(
     assert "neither sooner nor later on average" in printed["findings"][0]
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(floodway: Command, tmp_path: Path) -> None:
+def test_files_of_one_name_are_distinguished_by_their_folders(floodway: Command, tmp_path: Path) -> None:
     for folder, text in (("a", SMALL), ("b", SMALL.replace("load = 0.4", "load = 0.3"))):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder, text)
@@ -290,7 +290,7 @@ def test_a_deadlock_is_a_failed_run_and_its_results_are_kept(floodway: Command, 
         (["nothing.toml"], "nothing.toml"),
     ],
 )
-def test_wrong_usage_is_told_in_a_line_before_anything_runs(
+def test_wrong_usage_is_reported_in_a_line_before_anything_runs(
     floodway: Command, small: Path, arguments: list[str], message: str
 ) -> None:
     written(small.parent, SMALL, name="other")
@@ -299,7 +299,7 @@ def test_wrong_usage_is_told_in_a_line_before_anything_runs(
     assert sorted(file.name for file in small.parent.iterdir()) == ["other.toml", "small.toml"]
 
 
-def test_a_fault_of_every_variant_is_told_once(floodway: Command, tmp_path: Path) -> None:
+def test_a_fault_of_every_variant_is_reported_once(floodway: Command, tmp_path: Path) -> None:
     faulty = written(tmp_path, SMALL.replace("load = 0.4", "load = -1"))
     assert refused(floodway("compare", faulty, *SEEDED)).startswith(f"{faulty}:15: workload.rpc.poisson.load")
 
@@ -395,7 +395,7 @@ def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_not
     assert not list(out.rglob(".*"))
 
 
-def test_a_killed_comparison_goes_on_and_comes_to_the_same_end(tmp_path: Path, floodway: Command) -> None:
+def test_a_killed_comparison_continues_to_the_same_end(tmp_path: Path, floodway: Command) -> None:
     written(tmp_path, SMALL)
     line = ["compare", "small.toml", "--vary", "seed=1,2,3", "--jobs", "1", "--out", "out"]
     assert floodway(*line[:-1], "whole", "--quiet").code == 0

@@ -216,7 +216,7 @@ def line_of(text: str) -> int:
 
 
 @pytest.mark.parametrize("threads", [("--threads", "1"), ("--threads", "2", "--force-threads")])
-def test_a_panic_of_its_own_code_is_told_with_its_line(
+def test_a_panic_of_its_own_code_is_reported_with_its_line(
     installed: Path, tmp_path: Path, threads: tuple[str, ...]
 ) -> None:
     chosen = ("--set", "defaults.rate-control=panicking")
@@ -265,7 +265,7 @@ def test_a_scheduler_that_picks_what_was_not_offered_ends_the_run(installed: Pat
         ("panic", f"own_mechanism panicked at src/odd.rs:{line_of('not registered')}: not registered"),
     ],
 )
-def test_a_mistake_of_registration_is_told_once_and_plainly(
+def test_a_mistake_of_registration_is_reported_once_and_plainly(
     installed: Path, tmp_path: Path, mistake: str, told: str
 ) -> None:
     done = floodway_of(installed, tmp_path, "list", "mechanisms", mistake=mistake)

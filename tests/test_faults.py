@@ -101,7 +101,7 @@ def fits(text: str, message: str) -> bool:
 
 @pytest.mark.parametrize("verb", ["run", "check"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_told_in_one_line(floodway: Command, tmp_path: Path, fault: str, verb: str) -> None:
+def test_a_fault_is_reported_in_one_line(floodway: Command, tmp_path: Path, fault: str, verb: str) -> None:
     text, message = FAULTS[fault]
     written(tmp_path, text)
     (tmp_path / "falling.cdf").write_text("1 0\n1000 60\n500 100\n")
@@ -111,14 +111,14 @@ def test_a_fault_is_told_in_one_line(floodway: Command, tmp_path: Path, fault: s
     assert not (tmp_path / "out").exists()
 
 
-def test_a_value_that_is_set_is_told_as_such(floodway: Command, tmp_path: Path) -> None:
+def test_a_value_that_is_set_is_reported_as_such(floodway: Command, tmp_path: Path) -> None:
     written(tmp_path, SMALL)
     done = floodway("run", "small.toml", "--set", "limit=20")
     assert done.code == 2
     assert done.err.startswith("error: --set limit=20: ")
 
 
-def test_a_file_that_is_no_text_is_told_in_one_line(floodway: Command, tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_reported_in_one_line(floodway: Command, tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     done = floodway("run", "binary.toml")
     assert (done.code, done.err.count("\n")) == (2, 1)
@@ -172,7 +172,7 @@ def test_a_flow_list_may_be_parquet(tmp_path: Path) -> None:
     assert result.flows["destination"].to_list() == ["h3", "h4"]
 
 
-def test_parquet_with_an_unknown_column_is_told_in_one_line(tmp_path: Path) -> None:
+def test_parquet_with_an_unknown_column_is_reported_in_one_line(tmp_path: Path) -> None:
     pl.DataFrame({"source": ["h1"], "destinaton": ["h3"]}).write_parquet(tmp_path / "flows.parquet")
     text = LISTED[: LISTED.index("flows = ")] + 'flow-list = { file = "flows.parquet" }\n'
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""What a run keeps of congestion feedback, and of what senders may."""
+"""Recorded congestion feedback and allowances of senders."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def test_threads_change_nothing(tmp_path: Path) -> None:
     assert one.allowances.equals(two.allowances)  # type: ignore[arg-type]
 
 
-def test_the_summary_names_ports_that_told_senders(floodway: Command, told: Result, tmp_path: Path) -> None:
+def test_the_summary_names_ports_that_notified_senders(
+    floodway: Command, told: Result, tmp_path: Path
+) -> None:
     summary = told.summary()
     assert summary.cnps.congestion_points == told.counters["cnps"].sum()
     assert summary.most_feedback[0].cnps == told.counters["cnps"].max()
@@ -110,7 +112,7 @@ def test_the_summary_names_ports_that_told_senders(floodway: Command, told: Resu
 MARKED = TOLD.replace(TOLD[TOLD.index("    { proxy-cnp") : TOLD.index("]\n\n[[workload]]")], "")
 
 
-def test_cnps_of_receivers_are_counted_and_told_apart_from_those_of_ports(
+def test_cnps_of_receivers_are_counted_and_distinguished_from_those_of_ports(
     floodway: Command, told: Result, tmp_path: Path
 ) -> None:
     result = package.run(package.load(written(tmp_path, MARKED)))
@@ -149,9 +151,7 @@ def test_cnps_that_are_flags_of_acks_are_counted(floodway: Command, tmp_path: Pa
     assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "quiet").out
 
 
-def test_ports_that_hold_flows_back_tell_their_neighbours_and_no_host(
-    floodway: Command, tmp_path: Path
-) -> None:
+def test_ports_that_hold_flows_back_notify_neighbours_but_no_host(floodway: Command, tmp_path: Path) -> None:
     file = written(tmp_path, BURST)
     result = package.run(package.load(file))
     assert result.signals is not None
@@ -171,7 +171,7 @@ def test_ports_that_hold_flows_back_tell_their_neighbours_and_no_host(
     assert f"{len(notices):,} CNs" in out
 
 
-def test_full_tables_are_told_of() -> None:
+def test_full_tables_are_reported() -> None:
     outcome = made_up_result(signals={"rows": 4, "beyond": 7}, allowances={"rows": 4, "beyond": 2}).outcome
     assert (outcome.signals_beyond, outcome.allowances_beyond, outcome.pauses_beyond) == (7, 2, 0)
     assert made_up_result().outcome.signals_beyond == 0
@@ -185,7 +185,7 @@ def test_full_tables_are_told_of() -> None:
         ("3", "true, false, a workload, a list of workloads"),
     ],
 )
-def test_allowances_of_nobody_are_a_mistake(given: str, said: str, tmp_path: Path) -> None:
+def test_allowances_of_an_unknown_workload_are_an_error(given: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(package.ScenarioError) as error:
         package.load(written(tmp_path, TOLD.replace('["culprits"]', given)))
     assert said in str(error.value)

@@ -44,7 +44,7 @@ def test_what_is_generated_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text(encoding="utf-8") == GENERATED[name], "run `make generate`"
 
 
-def test_no_page_is_left_of_a_mechanism_that_is_no_more() -> None:
+def test_no_page_is_left_of_a_removed_mechanism() -> None:
     there = {f"docs/mechanisms/{file.name}" for file in (ROOT / "docs" / "mechanisms").glob("*.md")}
     assert there <= set(GENERATED)
 
@@ -91,7 +91,7 @@ def test_the_schema_refuses_what_the_simulator_refuses(
         floodway.Scenario.from_dict(written)
 
 
-def test_every_mechanism_tells_of_itself_and_of_each_parameter() -> None:
+def test_every_mechanism_and_parameter_is_described() -> None:
     slots = {Path(name).name.split(".")[0] for name in GENERATED if name.startswith("docs/mechanisms/")}
     for entry in entries():
         if entry.slot in slots and f"docs/mechanisms/{entry.full_name}.md" not in GENERATED:

@@ -1,4 +1,4 @@
-"""Inputs that nobody means well with: files without end, files of others, names that move a terminal."""
+"""Hostile inputs: files without end, files of others, names with control characters."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_shell_may_put_a_scenario_together(floodway: Command) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_who_waits_for_a_pipe_hears_signals(number: int, code: int, floodway: Command) -> None:
+def test_a_reader_of_a_pipe_receives_signals(number: int, code: int, floodway: Command) -> None:
     os.mkfifo(floodway.folder / "a.toml")
     with waiting(floodway, "check", "a.toml") as process:
         # Opened as soon as it is read: then nothing comes.
@@ -164,7 +164,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("kind", [kind for kind in NAMING if kind != "table of flows"])
 @pytest.mark.parametrize("other", OTHERS)
-def test_no_error_shows_what_a_file_holds_that_is_none_of_ours(other: str, kind: str, tmp_path: Path) -> None:
+def test_no_error_shows_the_content_of_a_foreign_file(other: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(OTHERS[other])
     (tmp_path / "a.toml").write_text(NAMING[kind])
     with pytest.raises(package.ScenarioError) as caught:
@@ -305,7 +305,7 @@ def test_names_that_spreadsheets_take_for_formulas_are_refused() -> None:
             package.Scenario.from_dict(scenario(kind, "=HYPERLINK(1)" if kind != "workload" else "+x"))
 
 
-def test_an_error_has_no_more_than_a_line_of_what_was_given(floodway: Command) -> None:
+def test_an_error_shows_at_most_a_line_of_what_was_given(floodway: Command) -> None:
     (floodway.folder / "a.toml").write_text(NETWORK + FLOWS)
     long = "x" * 20_000
     for words in (

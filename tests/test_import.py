@@ -143,7 +143,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("verb", [("import", "hpcc"), ("check",), ("run",)])
-def test_faults_are_told_in_a_line(
+def test_faults_are_reported_in_a_line(
     floodway: Command, tmp_path: Path, verb: tuple[str, ...], fault: str
 ) -> None:
     parts, message = FAULTS[fault]

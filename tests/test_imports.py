@@ -1,4 +1,4 @@
-"""What a call of the command line imports: libraries that take long are there only where they are used."""
+"""Imports of the command line: slow libraries are imported only where they are used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SLOW = {
 
 
 def asked_by_a_shell(floodway: Command, what: str, **variables: str) -> str:
-    """Return what a shell is told that asks about the words of a line."""
+    """Return the completions that a shell gets for the words of a line."""
     environ = {**environment(), "_FLOODWAY_COMPLETE": what, **variables}
     line = floodway.line()
     done = subprocess.run(line, cwd=floodway.folder, env=environ, capture_output=True, text=True, check=False)
@@ -154,7 +154,7 @@ def test_public_names_are_there_though_their_modules_come_late() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_words_are_completed(floodway: Command, shell: str) -> None:
+def test_a_shell_gets_its_completion_script(floodway: Command, shell: str) -> None:
     said = asked_by_a_shell(floodway, f"source_{shell}")
     assert f"_FLOODWAY_COMPLETE=complete_{shell}" in said
     assert "Shell" not in said

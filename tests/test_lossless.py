@@ -167,7 +167,7 @@ def test_a_loss_that_an_older_version_wrote_is_read() -> None:
     assert "a port that an older version did not name" in sentence(lossless)
 
 
-def test_the_same_words_stand_on_the_terminal_in_notebooks_and_in_comparisons() -> None:
+def test_terminal_notebooks_and_comparisons_show_the_same_words() -> None:
     result = made_up_result(lossless=LUCKY)
     text = io.StringIO()
     show(result, text)
@@ -224,7 +224,7 @@ def test_a_run_that_lost_nothing_by_luck_says_so_and_loses_when_its_receiver_sta
     assert "lossless: held by sizing" in right.out
 
 
-def test_what_a_failed_link_loses_is_told_and_strict_fails(floodway: Command, tmp_path: Path) -> None:
+def test_what_a_failed_link_loses_is_reported_and_strict_fails(floodway: Command, tmp_path: Path) -> None:
     scenario = long(tmp_path, size="10MB", down='{ from = "200us", to = "9ms" }')
     done = floodway("run", scenario, "--strict")
     assert done.code == 1

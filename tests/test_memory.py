@@ -1,4 +1,4 @@
-"""What a run comes to is told before it runs; what needs more memory than there is ends with words."""
+"""The cost of a run, estimated before it runs; a run that needs too much memory ends with an error."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def near(scenario: package.Scenario, factor: float) -> None:
 
 
 @pytest.mark.parametrize("text", [EVEN, BURST, LISTED, SPRAYED])
-def test_packet_hops_are_told_before_the_run(text: str) -> None:
+def test_packet_hops_are_reported_before_the_run(text: str) -> None:
     near(package.Scenario.from_toml(text), 1.5)
 
 
 @pytest.mark.parametrize("name", ["incast", "control-loss", "micro-burst", "tcd-victim"])
-def test_packet_hops_of_ready_scenarios_are_told_before_the_run(name: str) -> None:
+def test_packet_hops_of_ready_scenarios_are_reported_before_the_run(name: str) -> None:
     near(package.load(SCENARIOS / f"{name}.toml"), 2)
 
 
@@ -77,7 +77,7 @@ TRAFFIC = {
     reliability=st.sampled_from(["go-back-n", "irn", "none"]),
     limit=st.sampled_from(["200us", "2ms", "20ms"]),
 )
-def test_packet_hops_of_any_scenario_are_told_before_the_run(
+def test_packet_hops_of_any_scenario_are_reported_before_the_run(
     network: str, traffic: list[str], load: float, reliability: str, limit: str
 ) -> None:
     workloads = [f'[[workload]]\nname = "w{i}"\n{TRAFFIC[kind]}' for i, kind in enumerate(traffic)]
@@ -98,7 +98,7 @@ def test_a_limit_cuts_the_estimate_off_as_it_cuts_the_run() -> None:
         near(whole.replace(sets=[("limit", limit)]), 1.5)
 
 
-def test_check_tells_what_a_run_comes_to(floodway: Command) -> None:
+def test_check_prints_the_cost_of_a_run(floodway: Command) -> None:
     path = written(floodway.folder, SMALL)
     (line,) = [line for line in floodway("check", path).out.splitlines() if line.startswith("a run: ")]
     assert "packet-hops" in line

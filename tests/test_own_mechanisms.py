@@ -464,7 +464,7 @@ def test_ctrl_c_ends_a_run_whose_code_never_ends(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_cannot_be_run_is_told_of(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("1 / 0\n")
     with pytest.raises(

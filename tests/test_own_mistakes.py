@@ -1,4 +1,4 @@
-"""What goes wrong in users' own mechanisms, told where it is and by its right name."""
+"""Errors in users' own mechanisms, reported with their place and the right name."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def test_a_wrong_value_names_the_line_that_set_it() -> None:
         run(pair("congestion-point", "answer"))
 
 
-def test_what_a_file_raises_is_told_by_its_own_lines(tmp_path: Path) -> None:
+def test_what_a_file_raises_is_reported_by_its_own_lines(tmp_path: Path) -> None:
     file = tmp_path / "odd_file.py"
     file.write_text(
         CLASS.format(name="Fine") + "\n\nclass Odd(floodway.RateControl, nedes=1):\n    pass\n", "utf-8"

@@ -118,7 +118,7 @@ def test_runs_without_closed_loops_have_no_report(floodway: Command, tmp_path: P
     assert [len(frame) for frame in report] == [0, 0]
 
 
-def test_flows_that_never_start_are_told_of(floodway: Command, tmp_path: Path) -> None:
+def test_flows_that_never_start_are_reported(floodway: Command, tmp_path: Path) -> None:
     flows = """\
 [[workload]]
 name = "chain"

@@ -1,4 +1,4 @@
-"""Pictures: what they show, their data and their bytes, and the verb that draws them."""
+"""Pictures: their content, data and bytes, and the command that draws them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def two_workloads() -> Result:
     return replace(made_up_result(), flows=flows)
 
 
-def test_workloads_of_one_result_and_results_are_told_apart() -> None:
+def test_workloads_of_one_result_and_results_are_distinguished() -> None:
     one, two = source(two_workloads(), "a"), source(two_workloads(), "b")
     assert labels(plot.fct([one]).figure) == ["load", "bulk (1 of 2 finished)"]
     assert labels(plot.fct([one], workloads=["load"]).figure) == ["a"]
@@ -100,7 +100,7 @@ def test_workloads_of_one_result_and_results_are_told_apart() -> None:
     assert len(looks) == 4
 
 
-def test_an_unknown_workload_is_told_with_the_nearest() -> None:
+def test_an_unknown_workload_is_reported_with_the_nearest() -> None:
     with pytest.raises(package.PlotError, match=r"'laod' is not a workload .*did you mean 'load'") as caught:
         plot.slowdown([source(made_up_result())], workloads=["laod"])
     assert (caught.value.key, caught.value.nearest) == ("workload", "load")
@@ -201,7 +201,7 @@ def test_patterns_name_links_and_directions(pattern: str, names: list[str]) -> N
     assert chosen_objects([pattern], [with_series(ROWS).series]) == names
 
 
-def test_unknown_metrics_and_objects_are_told_with_the_nearest() -> None:
+def test_unknown_metrics_and_objects_are_reported_with_the_nearest() -> None:
     kept = [with_series(ROWS).series]
     with pytest.raises(package.PlotError, match=r"'qeue' is not a metric .*did you mean 'queue'") as caught:
         metric_of("qeue", kept)
@@ -380,14 +380,14 @@ def test_nothing_is_written_where_there_is_nothing_to_show(floodway: Command) ->
         (("pie", "{}/one"), "'pie' is not one of"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_in_a_line(
+def test_what_cannot_be_drawn_is_reported_in_a_line(
     floodway: Command, folders: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     filled = [argument.replace("{}", str(folders)) for argument in arguments]
     assert message.replace("{}", str(folders)) in refused(floodway("plot", *filled))
 
 
-def test_a_comparison_of_which_no_run_has_ended_is_told(floodway: Command) -> None:
+def test_a_comparison_of_which_no_run_has_ended_is_reported(floodway: Command) -> None:
     folder = floodway.folder / "cut"
     folder.mkdir()
     (folder / "compare.json").write_text(json.dumps({"complete": False, "runs": []}), encoding="utf-8")
@@ -396,7 +396,7 @@ def test_a_comparison_of_which_no_run_has_ended_is_told(floodway: Command) -> No
     assert "is not one that this version can read" in refused(floodway("plot", "fct", folder))
 
 
-def test_a_run_that_ended_early_is_told(floodway: Command, tmp_path: Path) -> None:
+def test_a_run_that_ended_early_is_reported(floodway: Command, tmp_path: Path) -> None:
     result = package.run(
         package.Scenario.from_toml(name="cut", text=LISTED), on_progress=lambda progress: progress.stop()
     )
@@ -472,7 +472,7 @@ def test_numbers_of_logarithmic_axes_are_written_out(times: tuple[float, float],
         ("plot_shares", {"bucket_us": float("inf")}, "inf us is not a width above 0"),
     ],
 )
-def test_what_is_no_time_is_named(draw: str, given: dict[str, float], said: str) -> None:
+def test_an_invalid_time_is_named(draw: str, given: dict[str, float], said: str) -> None:
     with pytest.raises(package.PlotError, match=f"^{said}$"):
         getattr(made_up_result(), draw)(**given)
 

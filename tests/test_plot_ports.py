@@ -152,9 +152,7 @@ def test_time_without_credit_is_shown_where_no_frame_pauses() -> None:
     ("size", "expected"),
     [("1MB", {"s1>s2", "s2>h9", "s1>h1", "s1>h2"}), ("1KB", {"s1>s2", "s2>h9", "s1>h1", "s1>h2"})],
 )
-def test_the_state_in_which_a_port_begins_is_nothing_told(
-    tmp_path: Path, size: str, expected: set[str]
-) -> None:
+def test_the_initial_state_of_a_port_is_no_event(tmp_path: Path, size: str, expected: set[str]) -> None:
     text = TOLD.replace("left = 3", "left = 8").replace('"h4"', '"h9"').replace('"1MB"', f'"{size}"')
     head, tail = text[: text.index("congestion-point")], text[text.index("]\n\n[[") + 1 :]
     result = package.run(package.load(written(tmp_path, f"{head}congestion-point.tcd = {{}}{tail}")))
@@ -174,7 +172,7 @@ def test_ports_are_in_the_order_in_which_they_are_asked_for() -> None:
     assert drawn.data["object"].unique().to_list().count("l1: h1>s1") == 0, "nothing is known of it"
 
 
-def test_by_default_ports_of_switches_with_most_to_tell_are_shown(tmp_path: Path) -> None:
+def test_by_default_switch_ports_with_most_events_are_shown(tmp_path: Path) -> None:
     result = package.run(package.load(written(tmp_path, TOLD)))
     drawn = plot.ports([source(result)])
     shown = {name for name in drawn.data["object"] if ">" in name}
@@ -190,7 +188,7 @@ def test_by_default_ports_of_switches_with_most_to_tell_are_shown(tmp_path: Path
     assert 50 < (carried["throughput_gbps"].max() or 0) < 110  # type: ignore[operator]
 
 
-def test_marks_are_counted_where_they_cannot_be_told_apart(tmp_path: Path) -> None:
+def test_marks_are_counted_where_they_cannot_be_distinguished(tmp_path: Path) -> None:
     result = package.run(package.load(written(tmp_path, TOLD)))
     drawn = plot.ports([source(result)], objects=["*"])
     for event, column in (("mark-ce", "ecn_marks"), ("cnp", "cnps")):
@@ -267,7 +265,7 @@ def test_a_port_of_which_only_the_queue_is_known_has_no_strip(tmp_path: Path) ->
         (made_up_result(), {}, r"nothing was recorded for any port; records\.watch"),
     ],
 )
-def test_what_is_lacking_is_told_with_the_key_that_keeps_it(
+def test_what_is_lacking_is_reported_with_the_key_that_keeps_it(
     result: Result, given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(package.PlotError, match=message):

@@ -119,7 +119,7 @@ def test_the_root_is_on_top_and_then_come_ports_by_hops_and_by_when_they_joined(
     ]
 
 
-def test_a_port_is_upstream_of_the_one_that_has_told_it() -> None:
+def test_a_port_is_upstream_of_the_one_that_has_notified_it() -> None:
     """Both `t1>h1` and `t1>b` are fed by `a>t1`, and by its switch alone the tree of either could have it."""
     links = ("t1-h1", "a-t1", "t1-b", "x-a")
     changes = [(90.0, "t1>b", "root"), (100.0, "t1>h1", "root"), (110.0, "a>t1", "edge")]
@@ -150,7 +150,7 @@ def test_the_panel_below_stacks_how_many_ports_have_each_role() -> None:
             below += count
 
 
-def test_a_window_cuts_strips_and_leaves_out_who_was_not_in_the_region_then() -> None:
+def test_a_window_cuts_strips_and_leaves_out_ports_outside_the_region() -> None:
     result = made_up_region(TREE, SPREAD)
     drawn = plot.region([source(result)], window=(450.0, 650.0))
     # Those that were in the region already joined at once.
@@ -254,7 +254,7 @@ def test_every_state_that_a_mechanism_has_is_in_the_region_or_outside() -> None:
     assert {states[0] for _, states in _floodway.queue_states()} == set(QUIET)
 
 
-def test_ports_of_parallel_links_are_told_apart_and_long_names_are_cut() -> None:
+def test_ports_of_parallel_links_are_distinguished_and_long_names_are_cut() -> None:
     long = "n" * 80
     plain = made_up_region(("s-h", f"{long}-s"), [(100.0, "s>h", "root"), (200.0, f"{long}>s", "edge")])
     _, name = strips(plot.region([source(plain)]).figure)
@@ -275,7 +275,7 @@ def test_ports_of_parallel_links_are_told_apart_and_long_names_are_cut() -> None
     assert strips(plot.region([source(twice)]).figure) == ["s>h", "x-s-2: x>s", "x-s: x>s"]
 
 
-def test_changes_that_cannot_be_told_apart_are_thinned_but_for_the_data() -> None:
+def test_changes_that_cannot_be_distinguished_are_thinned_but_for_the_data() -> None:
     flaps = [(10.0 + n / 4, "a>t1", "edge" if n % 2 == 0 else "outside") for n in range(2 * INSTANTS)]
     drawn = plot.region([source(made_up_region(TREE, flaps))])
     assert len(drawn.data) == 2 * INSTANTS + 1
@@ -321,12 +321,12 @@ def test_results_stand_beside_one_another_with_the_same_strips() -> None:
         (made_up_region(TREE, SPREAD), {"window": (2000.0, None)}, r"^nothing lies from 2000 us on: the run"),
     ],
 )
-def test_what_is_lacking_is_told(result: Result, given: dict[str, Any], message: str) -> None:
+def test_what_is_lacking_is_reported(result: Result, given: dict[str, Any], message: str) -> None:
     with pytest.raises(package.PlotError, match=message):
         plot.region([source(result)], **given)
 
 
-def test_whose_signals_were_not_kept_is_told_and_too_much_is_refused() -> None:
+def test_missing_signals_are_reported_and_too_much_is_refused() -> None:
     one = made_up_region(TREE, SPREAD)
     with pytest.raises(package.PlotError, match=r"^without: the run did not record signals"):
         plot.region([source(one, "with"), source(made_up_result(), "without")])

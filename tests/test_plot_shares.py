@@ -296,7 +296,7 @@ def test_flows_of_a_workload_have_shades_and_the_only_one_of_another_stands_out(
         (made_up_shares(), {"window": (700.0, 300.0)}, r"from, 700 us, is not before to, 300 us"),
     ],
 )
-def test_what_is_lacking_is_told_with_what_is_right(
+def test_what_is_lacking_is_reported_with_what_is_right(
     result: Result, given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(package.PlotError, match=message):
@@ -340,7 +340,7 @@ def test_the_verb_draws_shares(floodway: Command, tmp_path: Path) -> None:
     )
 
 
-def test_the_verb_tells_what_is_wrong(floodway: Command, tmp_path: Path) -> None:
+def test_the_command_reports_what_is_wrong(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", written(tmp_path, SHARED), "--out", "shared").code == 0
     wrong = floodway("plot", "shares", "shared", "--object", "s2>h5")
     assert wrong.code == 2
@@ -353,7 +353,7 @@ def test_the_verb_tells_what_is_wrong(floodway: Command, tmp_path: Path) -> None
     assert "does not apply to shares" in floodway("plot", "shares", "shared", "--metric", "queue").err
 
 
-def test_rows_beyond_the_number_that_is_kept_are_told_of(floodway: Command) -> None:
+def test_rows_beyond_the_number_that_is_kept_are_reported(floodway: Command) -> None:
     full = replace(made_up_shares(), run=made_up_result(shares={"rows": 6, "beyond": 2_000}).run)
     full.save(floodway.folder / "full")
     told = floodway("plot", "shares", "full", "--out", "p")
@@ -397,7 +397,7 @@ def test_a_study_draws_shares_with_a_panel_for_each_variant(tmp_path: Path) -> N
     assert data["flow_id"].n_unique() <= 9
 
 
-def test_a_study_that_kept_no_shares_is_told_which_key_keeps_them(tmp_path: Path) -> None:
+def test_a_study_without_shares_names_the_key_that_records_them(tmp_path: Path) -> None:
     said: list[str] = []
     plan = plan_of([load_study(study_file(tmp_path, BRIEF + PICTURE))])
     conduct(plan, out=tmp_path / "out", jobs=2, on_message=said.append)

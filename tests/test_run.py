@@ -241,7 +241,7 @@ def test_a_second_run_to_the_same_place_is_refused_at_its_start(tmp_path: Path, 
     assert package.read(tmp_path / "out").run.name == "long"
 
 
-def test_results_whose_place_is_lost_during_the_run_go_elsewhere_and_it_is_told(
+def test_results_whose_folder_is_lost_during_the_run_go_elsewhere_with_a_message(
     tmp_path: Path, floodway: Command
 ) -> None:
     (tmp_path / "temporary").mkdir()
@@ -270,7 +270,7 @@ def test_results_whose_place_is_lost_during_the_run_go_elsewhere_and_it_is_told(
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out", "small.toml", "temporary"]
 
 
-def test_results_that_can_be_written_nowhere_are_told_in_a_line_and_fail_the_run(
+def test_results_that_can_be_written_nowhere_are_reported_in_a_line_and_fail_the_run(
     tmp_path: Path, floodway: Command
 ) -> None:
     with limited_files(4000):

@@ -1,4 +1,4 @@
-"""What a run keeps of flows' shares of a link."""
+"""Recorded shares of a link by flow."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_threads_change_nothing(shared: Result, tmp_path: Path) -> None:
     assert shared.shares.equals(two.shares)  # type: ignore[arg-type]
 
 
-def test_a_full_table_is_told_of() -> None:
+def test_a_full_table_is_reported() -> None:
     assert made_up_result(shares={"rows": 4, "beyond": 7}).outcome.shares_beyond == 7
     assert made_up_result().outcome.shares_beyond == 0

@@ -1,4 +1,4 @@
-"""What pages say first: what was simulated; and how few flows a percentile is of."""
+"""The head of pages: what was simulated; and the notes on percentiles of few flows."""
 
 from __future__ import annotations
 

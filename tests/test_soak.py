@@ -1,4 +1,4 @@
-"""The short form of `make soak`: a few random scenarios, and that what must not happen would be told."""
+"""The short form of `make soak`: a few random scenarios, and that violations would be reported."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_a_run_killed_between_two_renames_has_published(tmp_path: Path) -> None:
     assert read(out).flows["fct_us"].to_list() == [2.0]
 
 
-def test_a_second_run_to_the_same_place_is_refused_at_its_start_and_told_who_is_there(tmp_path: Path) -> None:
+def test_a_second_run_to_the_same_folder_is_refused_at_its_start_and_names_the_first(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with Reservation(out) as first:
         with pytest.raises(
@@ -210,7 +210,7 @@ def test_without_locks_a_process_that_is_gone_holds_none_on_its_own_machine(
 @pytest.mark.parametrize(
     "record", ["", "{", "[]", '{"pid": "x"}', f'{{"pid": {10**30}, "host": "h", "since": 1}}', "[" * 100_000]
 )
-def test_a_lock_that_nobody_holds_is_free_whatever_is_in_it(tmp_path: Path, record: str) -> None:
+def test_a_lock_that_no_process_holds_is_free_whatever_its_content(tmp_path: Path, record: str) -> None:
     (tmp_path / ".out.floodway").mkdir()
     (tmp_path / ".out.floodway" / "lock").write_text(record, encoding="utf-8")
     publish(tmp_path / "out", made_up_result())

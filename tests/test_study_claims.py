@@ -292,7 +292,7 @@ def test_a_number_that_unfinished_flows_touch_is_marked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ours", "said"), [(0.0, "-100.0 %"), (110.0, "+10.0 %"), (1_000.0, "+900.0 %"), (12_194.0, "122 times")]
 )
-def test_a_large_difference_is_told_as_a_factor(tmp_path: Path, ours: float, said: str) -> None:
+def test_a_large_difference_is_reported_as_a_factor(tmp_path: Path, ours: float, said: str) -> None:
     values = {"a": (ours, ours), "b": (1.0, 1.0), "c": (1.0, 1.0)}
     study, numbers, found = judge(tmp_path, 'variant = "a"\nvalue = 100\nunit = "us"', values)
     assert shown(Part(study=study, numbers=numbers, judged=(found,)), found).difference == said

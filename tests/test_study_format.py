@@ -330,7 +330,7 @@ def test_a_claim_of_one_variant_says_which(tmp_path: Path) -> None:
     assert fault(tmp_path, text).startswith("claim[flows].variant: ")
 
 
-def test_a_file_that_is_no_study_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_study_is_reported(tmp_path: Path) -> None:
     assert fault(tmp_path, "title = ").startswith("is not TOML: ")
     with pytest.raises(package.StudyError, match=r"missing\.toml: cannot be read: No such file"):
         load_study(tmp_path / "missing.toml")

@@ -364,7 +364,7 @@ def test_fairness_is_jains_index_over_the_flows_of_the_link() -> None:
         ({"workload": ("laod",)}, r"'laod' is not a workload; allowed: load, burst; did you mean 'load'\?"),
     ],
 )
-def test_a_link_or_workload_without_shares_is_told_with_the_nearest(
+def test_a_link_or_workload_without_shares_is_reported_with_the_nearest(
     kind: str, given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(package.PlotError, match=message):

@@ -113,7 +113,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "| 1 | the larger pool is sooner | -10.0 % | - |  | not run |  |" in report
 
 
-def test_a_picture_that_cannot_be_drawn_is_told_on_the_way(tmp_path: Path) -> None:
+def test_a_picture_that_cannot_be_drawn_is_reported_on_the_way(tmp_path: Path) -> None:
     text = STUDY[: STUDY.index("[[plot]]")] + STUDY[STUDY.rindex("[[plot]]") :].replace("s1>s2", "s1>s3")
     said: list[str] = []
     plan = plan_of([load_study(study_file(tmp_path, text))])

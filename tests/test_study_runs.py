@@ -107,7 +107,7 @@ def test_a_second_call_runs_nothing_and_leaves_the_same_bytes(tmp_path: Path, fl
     assert report_of(tmp_path / "out") == report
 
 
-def test_the_full_size_goes_on_from_the_quick_form(tmp_path: Path, floodway: Command) -> None:
+def test_the_full_size_goes_on_from_the_quick_version(tmp_path: Path, floodway: Command) -> None:
     study_file(tmp_path, BRIEF)
     assert floodway("study", "pools.toml", "--out", "out", "--quick", "--quiet").code == 0
     few = keys_of(tmp_path / "out")
@@ -448,7 +448,7 @@ def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: C
         (["pools.toml", "--out", "out"], "invalid value for --out: is one folder, and 2 studies are given"),
     ],
 )
-def test_bad_usage_is_told_before_anything_runs(
+def test_bad_usage_is_reported_before_anything_runs(
     tmp_path: Path, floodway: Command, given: list[str], said: str
 ) -> None:
     study_file(tmp_path, BRIEF)

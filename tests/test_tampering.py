@@ -256,7 +256,7 @@ def test_comparisons_that_were_tampered_with_are_one_clear_error(
     assert any(said in line for line in lines)
 
 
-def test_results_as_they_were_written_are_verified(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unchanged_results_are_verified(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["verify", "run", "compared"])
     out, err = capsys.readouterr()
@@ -292,7 +292,7 @@ def test_verify_names_what_it_does_not_cover_of_a_study(
     )
 
 
-def test_every_fault_is_told_and_as_json_too(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_fault_is_reported_and_as_json_too(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flipped(place / "run" / "flows.parquet")
     (place / "run" / "series.parquet").unlink()
     with pytest.raises(SystemExit) as ended:

@@ -48,7 +48,7 @@ def test_the_version_is_the_package_s(floodway: Command) -> None:
         ),
     ],
 )
-def test_a_choice_that_is_none_is_told_with_the_nearest(
+def test_a_choice_that_is_none_is_reported_with_the_nearest(
     floodway: Command, arguments: list[str], message: str
 ) -> None:
     assert refused(floodway(*arguments)) == message
@@ -80,12 +80,12 @@ def test_without_a_verb_there_is_help_and_a_failure(floodway: Command) -> None:
         (["check", "x.toml", "--out", "x"], "no such option --out"),
     ],
 )
-def test_wrong_usage_is_told_in_a_line(floodway: Command, arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_reported_in_a_line(floodway: Command, arguments: list[str], message: str) -> None:
     assert message.casefold() in refused(floodway(*arguments)).casefold()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX")
-def test_a_value_that_is_no_text_is_told_in_a_line(floodway: Command, tmp_path: Path) -> None:
+def test_a_value_that_is_no_text_is_reported_in_a_line(floodway: Command, tmp_path: Path) -> None:
     line = refused(floodway("check", written(tmp_path, SMALL), "--set", os.fsdecode(b"name=\xff")))
     assert line == r"invalid value for --set: 'name=\udcff' is not text in UTF-8"
 
@@ -146,7 +146,7 @@ main()
 
 
 @pytest.mark.parametrize("limit_mib", [60, 200, 500, 1000])
-def test_too_little_memory_for_the_imports_is_told_in_a_line(limit_mib: int) -> None:
+def test_too_little_memory_for_the_imports_is_reported_in_a_line(limit_mib: int) -> None:
     program = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit_mib} << 20, {limit_mib} << 20))
@@ -161,7 +161,7 @@ main()
     assert done.stderr.count("\n") == 1
 
 
-def test_a_stdout_that_takes_nothing_is_told_in_a_line(floodway: Command, tmp_path: Path) -> None:
+def test_a_stdout_that_takes_nothing_is_reported_in_a_line(floodway: Command, tmp_path: Path) -> None:
     line = floodway.line("run", written(tmp_path, SMALL), "--quiet", "--json")
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
@@ -225,7 +225,7 @@ def test_a_folder_of_something_else_is_kept_whatever_is_asked(floodway: Command,
     assert line == ".: holds something other than results; choose another folder"
 
 
-def test_a_file_that_is_not_there_is_told_in_a_line(floodway: Command) -> None:
+def test_a_file_that_is_not_there_is_reported_in_a_line(floodway: Command) -> None:
     assert "nothing.toml" in refused(floodway("run", "nothing.toml"))
 
 

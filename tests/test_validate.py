@@ -158,7 +158,7 @@ def test_what_a_configuration_asks_in_vain_is_not_run(
     assert refusal_of(case, ScenarioError((missing,))) is None
 
 
-def test_the_verdict_is_told_and_is_the_exit_code(
+def test_the_verdict_is_reported_and_is_the_exit_code(
     tmp_path: Path, runner: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -220,7 +220,7 @@ def test_a_folder_without_cases_is_bad_usage(floodway: Command, tmp_path: Path) 
         ("page", "", "page: is not a page: its name does not end with .md"),
     ],
 )
-def test_a_page_that_cannot_be_written_is_told_before_the_first_run(
+def test_a_page_that_cannot_be_written_is_reported_before_the_first_run(
     floodway: Command, tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     case_in(tmp_path / "case")

@@ -157,7 +157,7 @@ def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_a_folder_that_is_none_is_told(
+def test_a_folder_that_is_none_is_reported(
     tmp_path: Path, change: Callable[[Path], object], message: str
 ) -> None:
     folder = case_in(tmp_path / "case")
@@ -218,7 +218,7 @@ def test_a_case_without_a_table_has_no_totals(tmp_path: Path) -> None:
     assert counts_equal(None, Counts(drops=1))
 
 
-def test_a_garbled_line_of_cnps_is_told(tmp_path: Path) -> None:
+def test_a_garbled_line_of_cnps_is_reported(tmp_path: Path) -> None:
     folder = case_in(tmp_path / "case")
     (folder / "README.md").write_text(TABLE.format(drops=0), encoding="utf-8")
     (folder / "cnp_hpcc.txt").write_text("2000 0 40\n", encoding="utf-8")

@@ -213,7 +213,7 @@ def test_a_nanosecond_of_one_flow_is_a_difference(times: list[int], data: st.Dat
     assert not equal(side(flows_of(times)), side(flows_of(changed)))
 
 
-def test_frames_at_other_nodes_are_told() -> None:
+def test_frames_at_other_nodes_are_reported() -> None:
     flows = flows_of(range(100, 110))
     expected, ours = side(flows, pauses=pauses_of({3: 60, 4: 60})), side(flows, pauses=pauses_of({3: 120}))
     assert rows_of(expected, ours)["pfc.nodes"].typical == 1

@@ -104,7 +104,7 @@ def test_what_is_not_there_yet_is_not_run(case: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"), [("topology.txt", "5 1\n"), ("flow.txt", "4\n0 3 3\n"), ("flow.txt", None)]
 )
-def test_a_garbled_or_missing_file_of_a_case_is_told(case: Path, name: str, text: str | None) -> None:
+def test_a_garbled_or_missing_file_of_a_case_is_reported(case: Path, name: str, text: str | None) -> None:
     if text is None:
         (case / name).unlink()
     else:
@@ -164,7 +164,7 @@ def test_the_hash_chooses_the_paths_of_the_reference(tmp_path: Path) -> None:
 
 
 @needs_reference
-def test_another_seed_is_told_from_the_reference(tmp_path: Path) -> None:
+def test_another_seed_is_distinguished_from_the_reference(tmp_path: Path) -> None:
     folder = copied("c1_incast_pfc", tmp_path / "case", "topology.txt", "flow.txt", "*_dcqcn.txt")
     scenario = (
         package.load(folder / "config_dcqcn.txt").with_seed(2).replace(sets=[("records.pauses", "true")])

@@ -1,4 +1,4 @@
-"""What is shown of runs while they go on."""
+"""The display of runs in progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion times of flows, taken apart."""
+"""Breakdowns of completion times of flows."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_flows_are_chosen_by_id_and_by_rank(small: Result) -> None:
     assert chosen(small.flows, "p0") == ids[0]
 
 
-def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
+def test_what_is_no_flow_is_reported_with_the_nearest(small: Result) -> None:
     with pytest.raises(
         UnknownNameError, match=r"'rpc:h1:99999' is not a flow of this run, which has .* flows"
     ):
@@ -139,7 +139,7 @@ def test_a_flow_that_is_not_complete_cannot_be_taken_apart(tmp_path: Path) -> No
         cut.why("p99")
 
 
-def test_results_of_another_run_are_told_from_ours(small: Result) -> None:
+def test_results_of_another_run_are_distinguished_from_ours(small: Result) -> None:
     other = replace(small, flows=small.flows.with_columns(pl.col("fct_us") + 1e-6))
     with pytest.raises(RunError, match="another build of floodway"):
         other.why("p50")
@@ -206,7 +206,7 @@ def test_a_run_whose_scenario_names_files_is_done_again(tmp_path: Path, floodway
     assert "call it in the same folder" in done.err
 
 
-def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Command) -> None:
+def test_what_holds_no_run_is_reported(tmp_path: Path, victim: Path, floodway: Command) -> None:
     done = floodway("why", "nowhere")
     assert (done.code, done.err) == (2, "error: nowhere: no such folder\n")
     (tmp_path / "empty").mkdir()
@@ -221,7 +221,7 @@ def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Comma
     )
 
 
-def test_what_a_sender_heard_and_who_never_finished_are_told(tmp_path: Path, floodway: Command) -> None:
+def test_feedback_of_a_sender_and_unfinished_flows_are_reported(tmp_path: Path, floodway: Command) -> None:
     file = written(tmp_path, SMALL)
     assert floodway("run", file, "--out", "cut", "--quiet", "--set", "limit=1.5ms").code == 0
     flows = package.read(tmp_path / "cut").flows.filter("measured")

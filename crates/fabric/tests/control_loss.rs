@@ -1,4 +1,4 @@
-//! Frames of flow control that are damaged on a long link: which flow controls heal, and what it costs.
+//! Frames of flow control that are damaged on a long link: which flow controls recover, and at what cost.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -10,27 +10,27 @@ use floodway_units::{Bytes, Rate, Span};
 use floodway_wire::Format;
 use support::{Net, counter, drops_by, real};
 
-/// The effect of damaged frames of a flow control in the end.
+/// How a run with damaged frames of flow control ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+enum Outcome {
     /// All arrives, and no buffer overflows.
-    Heals,
+    Recovers,
     /// A buffer overflows; the flows go on.
     Overflows,
-    /// What waits does so for ever.
+    /// Packets wait forever.
     Stalls,
 }
 
 /// A flow control, how its flows repair losses, and what becomes of them.
-const ROWS: [(&str, &str, Effect); 7] = [
-    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, NONE, Effect::Overflows),
-    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, GO_BACK_N, Effect::Overflows),
-    (r#"{"pfc": {"xoff": "auto", "pause": "on-off"}}"#, NONE, Effect::Stalls),
-    (r#"{"bifrost": {"slot": "2us"}}"#, NONE, Effect::Heals),
-    (r#""cbfc""#, NONE, Effect::Heals),
-    (r#"{"cbfc": {"mode": "infiniband"}}"#, NONE, Effect::Heals),
+const ROWS: [(&str, &str, Outcome); 7] = [
+    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, NONE, Outcome::Overflows),
+    (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, GO_BACK_N, Outcome::Overflows),
+    (r#"{"pfc": {"xoff": "auto", "pause": "on-off"}}"#, NONE, Outcome::Stalls),
+    (r#"{"bifrost": {"slot": "2us"}}"#, NONE, Outcome::Recovers),
+    (r#""cbfc""#, NONE, Outcome::Recovers),
+    (r#"{"cbfc": {"mode": "infiniband"}}"#, NONE, Outcome::Recovers),
     // It has no frames that could be damaged; its buffers overflow all the same.
-    (r#""lossy""#, GO_BACK_N, Effect::Overflows),
+    (r#""lossy""#, GO_BACK_N, Outcome::Overflows),
 ];
 const NONE: &str = r#""none""#;
 const GO_BACK_N: &str = r#""go-back-n""#;
@@ -59,13 +59,13 @@ fn run(flow_control: &str, reliability: &str, link_control: f64) -> Records {
     net.run()
 }
 
-fn fate(records: &Records) -> Effect {
+fn outcome(records: &Records) -> Outcome {
     if drops_by(records, "buffer") > 0 {
-        Effect::Overflows
+        Outcome::Overflows
     } else if records.outcome.stopped == Stopped::Finished {
-        Effect::Heals
+        Outcome::Recovers
     } else {
-        Effect::Stalls
+        Outcome::Stalls
     }
 }
 
@@ -76,7 +76,7 @@ fn end(records: &Records) -> Option<f64> {
 }
 
 #[test]
-fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
+fn repeated_frames_recover_from_a_loss_and_single_frames_do_not() {
     for (flow_control, reliability, expected) in ROWS {
         let records = run(flow_control, reliability, 0.02);
         let lost =
@@ -87,20 +87,20 @@ fn repeated_frames_heal_a_loss_and_single_frames_do_not() {
             end(&records),
         );
         assert!(lost > 0 || flow_control.contains("lossy"), "{setting}");
-        assert_eq!(fate(&records), expected, "{setting}");
+        assert_eq!(outcome(&records), expected, "{setting}");
         // What waits for a word that was lost is named at the end; what goes on is not.
         let blocked: Vec<_> =
             records.outcome.blocked.iter().map(|found| (&*found.port, found.flow_control)).collect();
-        let stalled: &[_] = if expected == Effect::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
+        let stalled: &[_] = if expected == Outcome::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
         assert_eq!(blocked, stalled, "{setting}");
     }
 }
 
-/// What heals does so at next to no cost.
+/// Recovery costs next to nothing.
 #[test]
-fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
-    for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Effect::Heals) {
-        let late = |rate| end(&run(flow_control, reliability, rate)).expect("it heals");
+fn a_flow_control_that_recovers_is_late_by_a_few_frames_at_most() {
+    for (flow_control, reliability, _) in ROWS.iter().filter(|row| row.2 == Outcome::Recovers) {
+        let late = |rate| end(&run(flow_control, reliability, rate)).expect("it recovers");
         let (sound, damaged) = (late(0.0), late(1e-3));
         assert!(damaged < 1.01 * sound, "{flow_control}: {damaged} us, not {sound}");
     }
@@ -109,6 +109,6 @@ fn a_flow_control_that_heals_is_late_by_a_few_frames_at_most() {
 #[test]
 fn sound_links_lose_nothing_under_any_lossless_flow_control() {
     for (flow_control, reliability, _) in ROWS.iter().filter(|row| !row.0.contains("lossy")) {
-        assert_eq!(fate(&run(flow_control, reliability, 0.0)), Effect::Heals, "{flow_control}");
+        assert_eq!(outcome(&run(flow_control, reliability, 0.0)), Outcome::Recovers, "{flow_control}");
     }
 }

@@ -1,4 +1,4 @@
-"""Measurements on docs/performance.md, between its marks."""
+"""Measurements on docs/performance.md, between its marker lines."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def written(page: str, name: str, block: str) -> str:
-    """Put a block between its marks; a page without them stays as it is."""
+    """Put a block between its marker lines; a page without them stays unchanged."""
     marks = re.compile(rf"(<!-- begin: {name} -->\n).*(<!-- end: {name} -->)", flags=re.DOTALL)
     return marks.sub(lambda found: f"{found[1]}\n{block}\n\n{found[2]}", page)

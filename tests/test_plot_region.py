@@ -15,7 +15,7 @@ import floodway as package
 from floodway import _floodway, plot
 from floodway.plot.axes import bytes_of
 from floodway.plot.port_panels import STATE_COLOURS
-from floodway.plot.region import GRAVEST, QUIET
+from floodway.plot.region import BY_SEVERITY, QUIET
 from floodway.plot.region_panels import INSTANTS
 from made_up import made_up_feedback, made_up_result
 from scenarios import SMALL, written
@@ -249,8 +249,8 @@ def test_the_quiet_state_of_an_unknown_congestion_point_is_the_one_in_which_queu
 
 
 def test_every_state_that_a_mechanism_has_is_in_the_region_or_outside() -> None:
-    assert {*GRAVEST, *QUIET} == {state for _, states in _floodway.queue_states() for state in states}
-    assert {*GRAVEST, *QUIET} == set(STATE_COLOURS)
+    assert {*BY_SEVERITY, *QUIET} == {state for _, states in _floodway.queue_states() for state in states}
+    assert {*BY_SEVERITY, *QUIET} == set(STATE_COLOURS)
     assert {states[0] for _, states in _floodway.queue_states()} == set(QUIET)
 
 

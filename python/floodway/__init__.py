@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 #: The modules that public names come from. They are imported when a name is first asked for, so that the
-#: command line answers Ctrl-C before the tables' library is there.
+#: command line answers Ctrl-C before the tables' library is loaded.
 _NAMES = {
     "_floodway": ("Progress", "__version__"),
     "analysis": ("Result", "read"),

@@ -184,7 +184,7 @@ class UnknownNameError(InputError):
 
 
 class StudyError(InputError):
-    """A study that says something it cannot mean; `place` is its file, `key` the path of the key at fault."""
+    """A study with a mistake; `place` is its file, `key` the path of the key at fault."""
 
 
 class ValidationError(InputError):
@@ -250,7 +250,7 @@ class MechanismError(RunError):
 
 
 class ExtensionError(RunError):
-    """A mechanism of an extension has panicked or answered what it cannot mean; the text says where."""
+    """A mechanism of an extension has panicked or returned an invalid value; the text says where."""
 
 
 class OutOfMemoryError(RunError, MemoryError):

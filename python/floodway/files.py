@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_pipe", "read_json", "read_pipe", "read_text"]
 
-#: A text is no larger, in bytes: 1 GiB, as the native module has it for lists of flows.
+#: Maximum size of a text, in bytes: 1 GiB, as the native module has it for lists of flows.
 MOST_BYTES = 1 << 30
-#: A scenario is no larger, in bytes: 64 MiB, likewise.
+#: Maximum size of a scenario, in bytes: 64 MiB, as in the native module.
 MOST_SCENARIO_BYTES = 64 << 20
 
 
@@ -35,7 +35,7 @@ def read_text(path: Path) -> str:
         raise OSError(errno.EINVAL, "it is a pipe or a device; only regular files are allowed", str(path))
     if about.st_size > MOST_BYTES:
         raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB", str(path))
-    # A file of the kernel's says that it is empty, and may never end.
+    # Files of the kernel report that they are empty, and may never end.
     with path.open("rb") as file:
         return file.read(about.st_size).decode("utf-8")
 

@@ -81,7 +81,7 @@ def tagged(schema: Schema) -> str | None:
     properties = schema.get("properties", {})
     if len(properties) == 1 and schema.get("required") == list(properties) and "title" not in schema:
         (tag,) = properties
-        # A table with one key of its own says what the key is; a choice's form does not.
+        # A table with one key shows what the key is; the form of a choice does not.
         return None if "description" in properties[tag] else str(tag)
     return None
 

@@ -182,7 +182,7 @@ class RateControl:
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
 
-        It is called before a run, too, with an example, so that what is wrong is told before anything is
+        It is called before a run, too, with an example, so that errors are reported before anything is
         simulated.
         """
 
@@ -515,7 +515,7 @@ def load_file(path: Path, *, given: str | None = None) -> None:
     except Exception as error:
         for full in [full for full, by in _LOADED_BY.items() if by == path]:
             del _LOADED_BY[full]
-        # What is of floodway and of imports says nothing to the user.
+        # Frames of floodway and of imports do not help the user.
         error.__traceback__ = own_frames(error.__traceback__)
         raise MechanismError(given) from error
     finally:

@@ -35,7 +35,7 @@ class _Use:
 
     #: Of attributes that a method sets on its object: the first place, and its line.
     set_on_me: dict[str, tuple[str, int]] = field(default_factory=dict)
-    #: Names of attributes that are set on whatever object, or read.
+    #: Names of attributes that are set on any object, or read.
     set_anywhere: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     #: Attributes are set by names that the code makes up.

@@ -73,7 +73,7 @@ def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
     """
     python, extension = _python(resolved), _extension()
     for code in python:
-        # That of the class which runs, whatever was defined since.
+        # That of the class which runs, even if it was redefined since.
         code["sha256"] = digests.get(code["mechanism"], code["sha256"]).partition("+")[0]
     return {
         **({"python": python} if python else {}),
@@ -82,7 +82,7 @@ def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def missing(code: Mapping[str, Any]) -> str | None:
-    """Say which code of a run is not here, and what helps; none where all is.
+    """Return which code of a run is missing, and how to get it; None if all is there.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _called(code: Mapping[str, str]) -> str:
 
 
 def _import_of(code: Mapping[str, str]) -> str:
-    # What was typed at a prompt is in no module that anybody could import; earlier results name none.
+    # A class typed at a prompt is in no module that can be imported; earlier results name no module.
     if code.get("module", "__main__") == "__main__":
         return f"the definition of {code['class']}"
     return f"an import of {code['module']}"

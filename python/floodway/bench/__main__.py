@@ -49,7 +49,7 @@ HISTORY = FOLDER / "history.json"
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
-#: Columns of results where nobody looks on.
+#: Columns of results without a terminal.
 WIDTH = 160
 TEXT_COLUMNS = (
     *("case", "what", "count", "unit", "verdict", "events a packet-hop"),

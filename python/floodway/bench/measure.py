@@ -29,7 +29,7 @@ def measured(
     threads: Sequence[int],
     on_message: Callable[[str], None],
 ) -> tuple[list[Measured], list[Skipped]]:
-    """Run the cases by turns, so that a slow minute of the machine hits all of them alike.
+    """Run the cases by turns, so that a slow minute of the machine affects all of them equally.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def unset(scenario: str) -> str | None:
 
 
 def _refuse_differences(found: dict[tuple[str, int], list[dict[str, Any]]]) -> None:
-    """Refuse runs of a case that did not simulate the same, whatever their threads."""
+    """Refuse runs of a case whose simulations differ; the number of threads must not matter."""
     first: dict[str, tuple[object, ...]] = {}
     for (case, threads), runs in found.items():
         for run in runs:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["benchmarks_block", "pairs_block", "scaling_block", "written"]
 
 PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
-#: Columns of words stand to the left.
+#: Columns of words are aligned to the left.
 TEXT_COLUMNS = frozenset(
     {"case", "what", "same work", "other simulator", "floodway", "count", "events a packet-hop"}
 )

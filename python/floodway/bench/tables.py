@@ -45,7 +45,7 @@ PAIRS = (
     "pairs",
 )
 COUNTS = ("count", "what", "instructions a packet-hop")
-#: Smaller changes are none.
+#: Smaller changes are not shown.
 MEANT = 0.02
 CHANGES = ("what", "unit", "before", "after", "change", "verdict")
 

@@ -28,7 +28,7 @@ PREPARED = {"htsim": htsim.prepared, "hpcc-ns3": hpcc_ns3.prepared}
 
 
 def missing(pair: Pair, peers: Mapping[str, Peer]) -> str | None:
-    """Say what a pair lacks to be run; none where it lacks nothing."""
+    """Return what a pair lacks to be run; None if it lacks nothing."""
     for file in (*(run.scenario for run in pair.ours), pair.reference or ""):
         if why := unset(file):
             return why

@@ -96,7 +96,7 @@ class _Simple(RuntimeParam):
 
 
 def _maker(annotation: Any, info: ParameterInfo) -> Callable[[str], Any]:  # noqa: ANN401 (any type)
-    """Return what makes a value of a text, or none of one that is not simple."""
+    """Return the function that converts a text to a value, or None if the type is not simple."""
     if annotation is str:
         return str
     if annotation is int:
@@ -117,7 +117,7 @@ def _whole(text: str, info: ParameterInfo) -> int | None:
 
 
 def _path(text: str, info: ParameterInfo) -> Path | None:
-    """Return a path that nothing is asked of but that it can be read where it is there."""
+    """Return a path whose only requirement is that it is readable if it exists; else None."""
     asked = info.exists or info.writable or info.resolve_path or info.allow_dash or info.path_type is not None
     is_simple = info.file_okay and info.dir_okay and not asked and "\0" not in text
     return Path(text) if is_simple and (os.access(text, os.R_OK) or not os.path.lexists(text)) else None

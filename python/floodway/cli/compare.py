@@ -33,7 +33,7 @@ GOES_ON = ", and the same command continues from there"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """The arguments of a call."""
 
     scenarios: Sequence[Path]
     vary: Sequence[str]

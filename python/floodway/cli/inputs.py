@@ -51,14 +51,14 @@ def threads_asked(scenario: floodway.Scenario) -> int | None:
 
 
 def _fewer_threads(asked: int, plan: Plan) -> str:
-    """Say why a run has fewer threads than were asked for."""
+    """Return why a run has fewer threads than requested."""
     have = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
     why = plan.threads_why or "more threads would not help"
     return f"{have} instead of {asked}: {why}"
 
 
 def plan_warnings(plan: Plan, *, asked: int | None, force_memory: bool) -> Iterator[str]:
-    """Yield that a run has fewer threads than were asked for, and that its memory is forced."""
+    """Yield warnings: fewer threads than requested, or forced memory."""
     if asked is not None and plan.threads < asked:
         yield _fewer_threads(asked, plan)
     if force_memory and plan.too_large:

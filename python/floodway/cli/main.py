@@ -139,7 +139,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """Say a fault of usage in our words: one line, with the nearest name."""
+    """Return a usage error as one line, with the nearest name."""
     nearest = getattr(error, "possibilities", None)
     option = getattr(error, "option_name", None)
     if nearest:

@@ -49,7 +49,7 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """The arguments of a call."""
 
     kind: Kind
     folders: Sequence[Path]

@@ -29,7 +29,7 @@ __all__ = ["Request", "failures", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """The arguments of a call."""
 
     scenario: Path
     sets: Sequence[str]
@@ -60,7 +60,7 @@ def run(request: Request) -> int:
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
-    """Say what makes a run a failure; `strict` adds whatever lossless classes lost."""
+    """Yield the reasons why a run failed; `strict` adds losses of lossless classes."""
     found = [
         f"invariant {name} does not hold, a bug in floodway: {breach}" for name, breach in outcome.broken
     ]
@@ -106,7 +106,7 @@ def _run(request: Request) -> int:
 
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
-    """Say at once that a run has fewer threads than were asked for, and that its memory is forced."""
+    """Print at once that a run has fewer threads than requested, and that its memory is forced."""
     asked = request.threads or threads_asked(scenario)
     for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
         echo(f"warning: {warning}", err=True)
@@ -114,7 +114,7 @@ def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> No
 
 @dataclass(frozen=True, kw_only=True)
 class _Published:
-    """Where results are, what they lack, and why they are not in their place; none where they are."""
+    """The folder of results, what they lack, and why they are not in the requested folder, if so."""
 
     folder: Path
     notes: tuple[str, ...]
@@ -175,7 +175,7 @@ def _scenario(request: Request) -> floodway.Scenario:
 def _print(request: Request, result: Result, out: Path) -> None:
     if request.quiet and not request.json:
         return
-    # Tables for people: what is quiet needs none of their library.
+    # Tables for people: without them, their library is not imported.
     from floodway.cli.show import document, show  # noqa: PLC0415
 
     if request.json:

@@ -277,7 +277,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
 
 
 def _blocked(outcome: Outcome) -> Iterable[str]:
-    """Name ports that flow control never let go on."""
+    """Name ports that flow control blocked until the end."""
     for each in outcome.blocked[:NAMED_BLOCKED]:
         yield (
             f"warning: {each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "

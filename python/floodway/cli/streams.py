@@ -43,7 +43,7 @@ class Stdout:
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[Stdout]:
-    """Let nothing that cannot be written to stdout or stderr stop the program meanwhile."""
+    """Keep the program running if stdout or stderr cannot be written."""
     before = sys.stdout, sys.stderr
     sys.stdout, raw = _tolerant(sys.stdout)
     sys.stderr, _ = _tolerant(sys.stderr)

@@ -46,7 +46,7 @@ MOST_ROWS, METRICS_BESIDE = 40, 4
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for, beside what to run."""
+    """The options of a call, without what to run."""
 
     out: Path | None
     jobs: int | None

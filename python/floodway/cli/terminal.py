@@ -16,7 +16,7 @@ __all__ = ["Terminal"]
 
 
 class Terminal(Console):
-    """A console that shows tables and lines likewise.
+    """A console that shows tables and lines in the same way.
 
     Parameters
     ----------

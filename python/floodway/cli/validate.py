@@ -25,7 +25,7 @@ __all__ = ["Request", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """The arguments of a call."""
 
     folder: Path
     seeds: int

@@ -23,7 +23,7 @@ __all__ = ["Watch", "WatchAll"]
 
 #: Rates are averages over this many last seconds.
 WINDOW_S = 10.0
-#: Without a terminal there is a line at the first look, and then this often, in seconds.
+#: Without a terminal a line is printed at the first update, and then at this interval, in seconds.
 LINE_EVERY_S = 60.0
 #: With more runs than this, those that have ended leave the display.
 MOST_SHOWN_ENDED = 12
@@ -66,7 +66,7 @@ class Watched(Protocol):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     @property
     def scenario(self) -> Scenario:
@@ -304,7 +304,7 @@ class _Pace:
         return f"{self.brief()}, {flows}, {hops:.1f} M packet-hops/s"
 
     def brief(self) -> str:
-        """Say the same in fewer words, for a display of many runs."""
+        """Return the same in fewer words, for a display of many runs."""
         return f"{self._left()}, {self._time(self._snapshots[-1])}"
 
     def _done(self, snapshot: _Snapshot) -> float:

@@ -33,7 +33,7 @@ TEXT_COLUMNS = ("cause", "where", "began at")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """The arguments of a call."""
 
     folder: Path
     flow: str
@@ -42,7 +42,7 @@ class Request:
 
 
 def why(request: Request) -> int:
-    """Run again, take apart, print; returns the exit code."""
+    """Run again, print the breakdown, and return the exit code."""
     result = read(run_folder(request.folder))
     # A name that nothing has is known before the run.
     flow = chosen(result.flows, request.flow)

@@ -167,7 +167,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         Whether runs begin that need more memory than is left by their estimate. Each run is judged alone,
         though `jobs` of them run at a time.
     out
-        Where results, tables, pictures and a page shall be written: each run's as soon as it has ended.
+        Where results, tables, pictures and a page are written: each run's as soon as it has ended.
         By default nothing is written.
     force
         Whether an earlier comparison there may be replaced.

@@ -159,7 +159,7 @@ def _keep(
     except CancelledError:
         return
     except MechanismError as error:
-        # It says what its cause is, and keeps it.
+        # It has its cause, and keeps it.
         error.label = tasks[number].label
         raise
     except RunError as error:

@@ -60,7 +60,7 @@ def _workloads(results: Sequence[Result]) -> list[str]:
 
 
 class _Pair:
-    """A variant beside the first one."""
+    """A variant and the first one."""
 
     def __init__(self, first: str, label: str, number: int, rows: Mapping[str, Row]) -> None:
         self.first, self.label = first, label

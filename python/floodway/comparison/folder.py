@@ -54,7 +54,7 @@ class ComparisonFolder:
     Parameters
     ----------
     folder
-        Where it shall be; none to write nothing.
+        Its location; None writes nothing.
     planned
         What runs there will be, in order.
     force
@@ -208,7 +208,7 @@ class ComparisonFolder:
         return found
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
-        """Write a run and say that it has ended; before the first, what was there gives way."""
+        """Write a run and report that it has ended; the first one replaces what was there."""
         if self._replaces:
             with _os_errors(folder):
                 _remove_stale(folder, keep=self._folders)

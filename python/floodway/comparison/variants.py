@@ -94,7 +94,7 @@ def vary(
     path
         The scenario's file.
     axes
-        Key paths, as `load` takes them in `sets`, each with the values that it shall have.
+        Key paths, as `load` takes them in `sets`, each with its values.
     sets
         Key paths with values that hold for all variants.
 
@@ -210,7 +210,7 @@ def _twice(values: Iterable[Any]) -> str | None:
 def _labels(
     axes: Sequence[tuple[str, Sequence[str]]], combinations: Sequence[tuple[tuple[str, str], ...]]
 ) -> list[str]:
-    """Call a variant by its values; those that are no words of their own have their key beside them."""
+    """Label variants by their values; values that are not clear alone get their key as a prefix."""
     names = {(key, value): _plain_name(value) for key, values in axes for value in values}
     uses = Counter(names.values())
     plain = {key for key, values in axes if all(uses[names[key, value]] == 1 for value in values)}
@@ -292,7 +292,7 @@ def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:
 
 
 def _settings(scenario: Scenario) -> dict[str, str]:
-    """Flatten what a scenario says to a text for each key."""
+    """Flatten a scenario to a text for each key."""
     document = json.loads(scenario.native.resolved_json)
     return dict(_flat(document["scenario"], ""))
 

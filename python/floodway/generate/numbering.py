@@ -95,7 +95,7 @@ PLACE = "|".join(
 )
 SOURCE = "|".join(re.escape(name) for name in SOURCES)
 CITATION = re.compile(rf"\s*// (?:(?P<source>{SOURCE}), )?(?P<place>{PLACE}): (?P<words>\S.*\.|\S.*\?)")
-#: What looks like the number of a source, in whatever form.
+#: What looks like the number of a source, in any form.
 NUMBER = re.compile(
     r"\b(?:Eqs?\.|[Ee]quations?|Alg\.|Algorithms?|Figs?\.|[Ff]igures?|[Ss]ections?|[Cc]lauses?|Annex|Theorem|Lemma"
     r"|[Ll]ines?)\s+(?:\d|[IVX]+\b)|§|\b[Co]\d+-\d+\b|\b31[A-D]\.\d|\beq\.\s*\d"

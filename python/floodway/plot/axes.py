@@ -47,7 +47,7 @@ Format = Literal["png", "pdf", "svg"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: Inches, as all lengths of layouts: those of letters of 10 points.
 SIZE = (7.0, 4.2)
-#: A picture that somebody wants narrower has more, so that it is at least so many pixels wide.
+#: A narrower picture has more, so that it is at least so many pixels wide.
 DOTS_PER_INCH, LEAST_PIXELS = 150, 1050
 #: Of panels below one another.
 PANEL_HEIGHT = 1.6
@@ -181,7 +181,7 @@ def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def plain_style() -> Iterator[None]:
-    """Draw as matplotlib does without anybody's settings, so that the same result gives the same picture."""
+    """Draw with matplotlib's own defaults, so that the same result gives the same picture."""
     with style.context("default"), mpl.rc_context({"font.size": LAYOUT_PT * current().scale}):
         yield
 

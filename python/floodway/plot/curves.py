@@ -38,7 +38,7 @@ __all__ = [
     "titled",
 ]
 
-#: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
+#: Distinguishable also with colour blindness (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 #: Once more round the colours, and from workload to workload of many sources, another line and another mark.
 LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))

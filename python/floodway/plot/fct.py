@@ -74,7 +74,7 @@ def _points(curve: Curve) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]],
     """Return times in rising order, and for each the share of flows that completed until then."""
     times = np.sort(curve.flows["fct_us"].drop_nulls().to_numpy())
     ranks = _ranks(len(times))
-    # The curve begins with none.
+    # The curve begins at 0.
     share = (ranks + 1) / len(curve.flows)
     return np.concatenate([times[:1], times[ranks]]), np.concatenate([np.zeros(min(1, len(times))), share])
 

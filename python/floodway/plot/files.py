@@ -20,7 +20,7 @@ __all__ = ["refuse_taken", "save"]
 
 
 def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
-    """Refuse to replace what is there already.
+    """Refuse to replace an existing file.
 
     Raises
     ------

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from floodway.plot.curves import Source
 
-__all__ = ["GRAVEST", "QUIET", "ROOTS", "region"]
+__all__ = ["BY_SEVERITY", "QUIET", "ROOTS", "region"]
 
-#: More strips than these are no picture any more.
+#: Maximum number of strips in a picture.
 MOST_STRIPS = 40
-#: States of ports in the region, the gravest first: a port of several classes is in the gravest of theirs.
-GRAVEST = ("root", "inner", "edge", "congestion", "congested", "isolating", "undetermined", "checking")
+#: States of ports in the region, the most severe first: a port of several classes has the most severe one.
+BY_SEVERITY = ("root", "inner", "edge", "congestion", "congested", "isolating", "undetermined", "checking")
 #: States of ports outside it. Of a congestion point that is none of these: the one that a queue begins in.
 QUIET = ("outside", "determined", "non-congestion", "uncongested", "lossless")
 #: States in which a port congests by itself; those that say so of ports that are held up, too, are none.
@@ -144,10 +144,10 @@ def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
         for frame in every
         for state in frame.group_by("node", "link", "class").agg(pl.col("state").first())["state"].unique()
     }
-    known = (*GRAVEST, *QUIET)
+    known = (*BY_SEVERITY, *QUIET)
     others = sorted(found.difference(known, begins))
     return _Order(
-        roles=tuple(state for state in (*GRAVEST, *others) if state in found),
+        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in found),
         quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(known))) if state in found),
     )
 

@@ -34,7 +34,7 @@ def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]
 
 
 def time_unit(frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
-    """Choose the unit of `time_us` likewise."""
+    """Choose the unit of `time_us` in the same way."""
     ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
     return _unit("us", max(ends, default=0.0))
 

@@ -17,7 +17,7 @@ NEW_SUFFIX = ".floodway-new"
 
 
 def replace_file(file: Path, content: bytes) -> None:
-    """Write a file; one that is there is replaced.
+    """Write a file; an existing one is replaced.
 
     Raises
     ------

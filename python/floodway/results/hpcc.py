@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HpccExport", "Standalone", "export", "needed_sets", "write"]
 
-#: Headers that the standalone time counts with each packet, whatever the run's are.
+#: Headers that the standalone time counts with each packet, independent of the run's headers.
 HEADERS = 48
 #: Between two blocks of `qlen.txt`, in nanoseconds.
 BLOCK_NS = 100_000_000

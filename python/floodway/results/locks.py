@@ -71,7 +71,7 @@ class _Holder:
 
 
 class Lock:
-    """The right to write at a place, which one process has at a time.
+    """A lock on a folder: one process at a time may write there.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Lock:
 
     def release(self) -> None:
         """Give the lock back, and remove the hidden folder unless something is left in it."""
-        # While it is held: whoever has opened the file meanwhile finds that it is gone, and tries again.
+        # While it is held: a process that has opened the file in between finds that it is gone, and retries.
         with contextlib.suppress(OSError):
             self._file.unlink()
         os.close(self._descriptor)
@@ -121,7 +121,7 @@ class Lock:
             self.work.rmdir()
 
     def _taken(self) -> int | None:
-        """Take the lock, or return none where it went away in our hands."""
+        """Take the lock, or return None if its file was removed in between."""
         self.work.mkdir(exist_ok=True)
         try:
             descriptor, is_new = _opened(self._file)
@@ -176,7 +176,7 @@ def left_behind(folder: Path) -> Iterator[Path]:
 
 
 def refuse_in_use(folder: Path, *, shown: str) -> None:
-    """Say who writes at a place; nothing is changed there.
+    """Raise an error if another process writes there; nothing is changed.
 
     A place that is taken may hold what another process has only begun: who that is says more than what it
     has written so far.
@@ -238,7 +238,7 @@ def _is_the_same(descriptor: int, file: Path) -> bool:
 
 
 def _sign(descriptor: int) -> None:
-    """Write down who holds a lock; a full disk does not stand in the way."""
+    """Record who holds a lock; a full disk is no obstacle."""
     record = {
         "pid": os.getpid(),
         "host": socket.gethostname(),

@@ -91,7 +91,7 @@ class Failed:
 
 @dataclass(frozen=True, kw_only=True)
 class Lossless:
-    """Whether lossless classes lost anything, and what that says.
+    """Whether lossless classes lost anything, and the verdict.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def _parts(lossless: Lossless) -> Iterator[str]:
 
 
 def _held(lossless: Lossless) -> str:
-    """Say it where nothing was lost and nothing stands against the sizes."""
+    """Return the verdict if nothing was lost and no reason speaks against the sizes."""
     if lossless.verdict == "held-by-sizing":
         react = " (react = 0us: where upstreams obey a pause at once)" if lossless.react_is_zero else ""
         sizes = "every lossless port has at least the buffer that its flow control needs"

@@ -6,9 +6,9 @@ __all__ = ["FEW", "LEAST_BEYOND", "MARK", "few_noted", "is_few", "name_of", "of_
 
 #: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
 LEAST_BEYOND = 10
-#: What stands beside such a percentile.
+#: The mark of such a percentile.
 MARK = "†"
-#: What the mark means where no number stands after it.
+#: The meaning of the mark without a number after it.
 FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 
 

@@ -68,7 +68,7 @@ class Timings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunInfo:
-    """What is known about a run beside its tables; `run.json` holds this, and digests of all files.
+    """What is known about a run in addition to its tables; `run.json` holds this, and digests of all files.
 
     Attributes
     ----------

@@ -151,7 +151,7 @@ def _paths(built: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _traffic(run: RunInfo) -> Iterator[str]:
-    """Tell what each workload asks for: its pattern with load and sizes, how long, and what it offers."""
+    """Describe each workload: its pattern with load and sizes, its duration, and its offered load."""
     built = {own["name"]: own for own in run.built.get("workloads", ())}
     for workload in run.scenario.get("scenario", {}).get("workload", ()):
         name = workload.get("name", "")
@@ -252,7 +252,7 @@ def _inner(value: object) -> str:
 def _grouped(
     rows: Iterable[Mapping[str, Any]], alike: Callable[[Mapping[str, Any]], tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], list[Mapping[str, Any]]]]:
-    """Put rows together that are alike, in the order of the first of each."""
+    """Group equal rows, in the order of the first of each."""
     keys = list(dict.fromkeys(alike(row) for row in rows))
     order = sorted(rows, key=lambda row: keys.index(alike(row)))
     for key, own in groupby(order, key=alike):

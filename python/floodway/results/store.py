@@ -1,7 +1,7 @@
 """Results in a folder: `run.json`, one Parquet file per table and perhaps a capture, all or none.
 
 Everything is written to a hidden folder beside the final one, and is on the disk before it takes its place
-by renaming. So whoever reads never meets half a result, a process that is killed or a machine that stops
+by renaming. So a reader never finds half a result, a process that is killed or a machine that stops
 leaves the old results or the new ones, and a place that cannot be written is found before the run. The
 place is locked from its reservation on.
 """
@@ -85,7 +85,7 @@ class Reservation:
     Parameters
     ----------
     folder
-        Where the results shall be.
+        The folder of the results.
     force
         Whether results that are there already may be replaced; other files beside them are kept. A
         folder that is not empty and holds no results is never replaced.
@@ -111,7 +111,7 @@ class Reservation:
             raise self._unwritable(error) from error
         try:
             _finish_interrupted(self._folder, self._lock.work)
-            # What a killed run had as good as published is there now.
+            # Results that a killed run had almost published are there now.
             self._refuse_taken(force=force)
             self._reserved = _identity(self._folder)
         except BaseException as error:
@@ -194,7 +194,7 @@ class Reservation:
 
     def _refuse_full(self) -> None:
         disk = shutil.disk_usage(self._folder.parent)
-        # Some network file systems do not say.
+        # Some network file systems do not report it.
         if disk.total and disk.free < LEAST_FREE_BYTES:
             reason = (
                 f"cannot be written: its disk is full, {disk.free:,} bytes are free; choose another folder"

@@ -11,7 +11,7 @@ from floodway.results.store import remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.claims.verdicts import claim_verdicts
-from floodway.study.running.pool import Task, work_off
+from floodway.study.running.pool import Task, run_tasks
 from floodway.study.running.storage import Runs, StudyFolder, output_errors
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
             if task.error:
                 notify(f"{task.label}: {task.error}")
 
-        complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
+        complete = not tasks or run_tasks(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
         remove_left_behind(study_folder.runs.folder)
         return _finished(
             plan, study_folder, tasks, complete=complete, title=title, formats=formats, notify=notify

@@ -76,7 +76,7 @@ class Counts:
 
 
 def reference_counts(case: Case) -> Counts | None:
-    """Read what is known of a case's totals; none where nothing is.
+    """Read what is known of a case's totals; None if nothing is known.
 
     CNPs count all marks only if nothing was dropped: otherwise some packets are never answered.
 

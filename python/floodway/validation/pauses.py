@@ -68,7 +68,7 @@ def pause_rows(
 
 
 def lines_equal(reference: pl.DataFrame, ours: pl.DataFrame) -> float:
-    """Return the share of the lines of either file that stand in both, in whatever order."""
+    """Return the share of the lines of either file that are in both, in any order."""
     most = max(len(reference), len(ours))
     counts = [frame.group_by(PAUSES).len() for frame in (reference, ours)]
     both = counts[0].join(counts[1], on=PAUSES, how="inner")

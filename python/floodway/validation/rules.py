@@ -128,7 +128,7 @@ TIED = Rules(
     or_spread=True,
 )
 
-#: Equal: that simulator's ties, draws and paths are known, so that whatever differs is a fault of ours.
+#: Equal: that simulator's ties, draws and paths are known, so that every difference is an error of ours.
 #:
 #: The others count where the run with the configuration's own seed does not equal a reference whose paths are
 #: not known, or of another build, which may number its random streams, or order its equal-cost ports,

@@ -48,7 +48,7 @@ class Validation:
     cases
         In the order of their names.
     failures
-        What broke in a run whatever the reference says, a line each.
+        What broke in a run, independent of the reference, a line each.
     complete
         Whether all runs ended; not so after Ctrl-C, when the cases hold those that did.
     """
@@ -71,7 +71,7 @@ class Validation:
 
 @dataclass(kw_only=True)
 class _Plan:
-    """A case with what shall run of it."""
+    """A case and its runs."""
 
     reference: Reference
     scenario: Scenario | None

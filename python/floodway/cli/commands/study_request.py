@@ -27,7 +27,7 @@ def study_request(  # noqa: PLR0913 (one argument an option)
     json: bool,
     pictures: PictureOptions,
 ) -> studying.Request:
-    """Return what `study` and `reproduce` are asked for beside what to run."""
+    """Return the options that `study` and `reproduce` share."""
     with loading():
         from floodway.cli import study as studying
     return studying.Request(

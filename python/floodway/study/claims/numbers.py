@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Numbers", "evaluated"]
 
-#: The metrics of a study that names none.
+#: The metrics of a study that defines none.
 USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
 
 

@@ -16,9 +16,9 @@ __all__ = ["VERDICTS", "Judged", "Verdict", "claim_verdicts"]
 
 Verdict = Literal["agrees", "same direction", "differs", "unfinished", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
-#: From what is best for a claim over several numbers to what is worst; what did not finish decides nothing.
+#: From best to worst for a claim over several numbers.
 _BAD: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
-#: So many numbers that are not as published are named.
+#: Maximum number of differing numbers that are named.
 MOST_NAMED = 4
 #: A published value lies inside a range over this many seeds or more only.
 LEAST_SEEDS = 2
@@ -195,7 +195,7 @@ def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool, tied:
         return "unfinished"
     if claim.only_first:
         return "agrees" if order[0] == claim.order[0] and not tied else "differs"
-    # Whoever ranks equal numbers decides the order, not the numbers.
+    # Between equal numbers, any order is a choice.
     if tied:
         return "differs"
     if tuple(order) == claim.order:

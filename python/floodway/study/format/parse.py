@@ -142,7 +142,7 @@ def _most_seeds(table: Table) -> int | None:
 
 
 def _points(table: Table, key: str, axes: Sequence[Axis]) -> dict[str, tuple[str, ...]]:
-    """Read points by axis; one alone may stand without its list."""
+    """Read points by axis; a single one needs no list."""
     inner = table.table(key)
     found = {}
     for axis_name in inner.names():

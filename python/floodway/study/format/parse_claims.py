@@ -133,7 +133,7 @@ def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Va
 
 
 def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], bool]:
-    """Read an order, or who is the first of it: then the others stand behind in any order."""
+    """Read an order, or its first variant: then the others follow in any order."""
     first = table.text("first")
     if not first:
         return table.texts("order"), False

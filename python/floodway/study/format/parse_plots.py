@@ -146,7 +146,7 @@ def _refuse_hidden_variants(table: Table, plot: Plot) -> None:
 
 
 def _refuse_strange_marks(table: Table, plot: Plot, axes: Sequence[Axis]) -> None:
-    """Refuse published points that stand nowhere in the picture."""
+    """Refuse published points that are not in the picture."""
     points = {axis.name: axis.names for axis in axes} | {VARIANT: plot.variants, "": ("",)}
     shown = [metric.name for metric in plot.metrics]
     for mark in plot.marks:

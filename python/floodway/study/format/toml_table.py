@@ -83,12 +83,12 @@ class Table:
         raise self.fault(key, text, given=given, allowed=names, nearest=near)
 
     def value(self, key: str, default: object = None) -> Any:  # noqa: ANN401 (any TOML value)
-        """Return whatever a key holds."""
+        """Return the value of a key, of any type."""
         self._known.append(key)
         return self._content.get(key, default)
 
     def text(self, key: str, default: str = "", *, due: bool = False) -> str:
-        """Return text; with `due` the key must be there and say something."""
+        """Return text; with `due` the key must be there and not be empty."""
         found = self._typed(key, (str,), "a string", default)
         if due and not found.strip():
             missing = "is missing" if key not in self else "is empty"
@@ -107,7 +107,7 @@ class Table:
         return bool(self._typed(key, (bool,), "true or false", default))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return texts; one alone may stand without its list."""
+        """Return texts; a single one needs no list."""
         found = self.value(key, [])
         many = [found] if isinstance(found, str) else found
         if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
@@ -122,7 +122,7 @@ class Table:
         return tuple(float(each) for each in found)
 
     def items(self, key: str) -> list[Any]:
-        """Return a list of whatever it holds."""
+        """Return a list of any values."""
         return list(self._typed(key, (list,), "a list", []))
 
     def table(self, key: str) -> Table:

@@ -159,7 +159,7 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
 
 
 def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> None:
-    """Let bars stand on zero, or, on a logarithmic axis, on the power of ten below the least of them."""
+    """Start bars at zero, or, on a logarithmic axis, on the power of ten below the least of them."""
     log = plot.log if current().log is None else current().log
     if "y" not in (log or ()) or not values:
         # Where all is zero, an axis of its own would show nothing but its own arithmetic.

@@ -191,7 +191,7 @@ class _Gallery:
         files = [self._conducted.folder / f"{name}.{ending}" for ending in endings]
         save(drawing, files, force=True)
         self.files += files
-        # Whoever finds another format beside these would take it for the same picture.
+        # A picture in another format beside these could be mistaken for the same picture.
         for each in FORMATS:
             if each not in self._formats:
                 (self._conducted.folder / f"{name}.{each}").unlink(missing_ok=True)

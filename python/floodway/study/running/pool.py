@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from floodway.scenarios import Scenario
     from floodway.study.running.runs import Run
 
-__all__ = ["Task", "TaskProgress", "work_off"]
+__all__ = ["Task", "TaskProgress", "run_tasks"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TaskProgress:
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """A run that is to be done, and how far it is.
+    """A run to be done, and its progress.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Task:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.run.label
 
     @property
@@ -89,7 +89,7 @@ class Task:
 
 @dataclass(eq=False, kw_only=True)
 class _Worker:
-    """A process and the task that it is at."""
+    """A process and its current task."""
 
     process: subprocess.Popen[bytes]
     errors: IO[bytes]
@@ -102,7 +102,7 @@ class _Worker:
         return self.process.stdout
 
 
-def work_off(
+def run_tasks(
     tasks: Sequence[Task],
     *,
     jobs: int,
@@ -116,7 +116,7 @@ def work_off(
     tasks
         What to run, in this order.
     jobs
-        So many processes.
+        Number of processes.
     on_progress
         Called about ten times a second.
     on_end
@@ -126,7 +126,7 @@ def work_off(
     pool = _Pool(tasks, jobs=min(jobs, len(tasks)), on_end=on_end)
     with stopped_by_interrupt(stop.set), pool.selector:
         try:
-            while pool.at_work() and not stop.is_set():
+            while pool.has_work() and not stop.is_set():
                 pool.poll()
                 if on_progress is not None:
                     on_progress(tasks)
@@ -143,8 +143,8 @@ class _Pool:
         self._on_end = on_end
         self._workers: list[_Worker] = []
 
-    def at_work(self) -> bool:
-        """Give idle processes something to do, and say whether anything is left."""
+    def has_work(self) -> bool:
+        """Assign tasks to idle processes, and return whether anything is left."""
         while len(self._workers) < self._jobs and len(self._waiting) > self._idle():
             self._begin()
         for worker in [worker for worker in self._workers if worker.task is None]:
@@ -153,7 +153,7 @@ class _Pool:
         return bool(self._waiting) or any(worker.task is not None for worker in self._workers)
 
     def poll(self) -> None:
-        """Hear what processes have to say, for a tenth of a second at most."""
+        """Read the answers of processes, for at most a tenth of a second."""
         for key, _ in self.selector.select(timeout=POLL_S):
             worker: _Worker = key.data
             received = os.read(worker.answers.fileno(), 1 << 16)
@@ -167,7 +167,7 @@ class _Pool:
                 self._on_answer(worker, line)
 
     def end(self) -> None:
-        """End every process; what is at work is lost."""
+        """End every process; running tasks are lost."""
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:

@@ -91,7 +91,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return ", ".join([self.variant, *(f"{axis}={point}" for axis, point in self.at), f"seed {self.seed}"])
 
 

@@ -171,7 +171,7 @@ class Runs:
             return None
 
     def note_failure(self, key: str, error: str | None) -> None:
-        """Write down why a run failed; none to forget it."""
+        """Record why a run failed; None removes the record."""
         note = self._note(key)
         if error is None:
             note.unlink(missing_ok=True)

@@ -34,7 +34,7 @@ def main() -> None:
 
     Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
     """
-    # Whatever prints to stdout must not disturb the answers.
+    # Nothing that is printed to stdout must disturb the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -73,7 +73,7 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         return {"error": error.reason}
     except FloodwayError as error:
         return {"error": str(error)}
-    except Exception as error:  # noqa: BLE001 (whatever it is, the other runs go on)
+    except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
         return {"error": f"{type(error).__name__}: {error}"}
     return {"done": result.run.timings.wall_s}
 

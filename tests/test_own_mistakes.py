@@ -149,8 +149,8 @@ def test_an_attribute_that_is_nearly_one_of_ours_is_refused_where_it_has_no_effe
     told = refused()
     line = inspect.getsourcelines(Window)[1] + 2
     assert (
-        f"class Window sets window (test_own_mistakes.py:{line}) and never window_bytes, the only one that "
-        "is read (payload that may be in flight, in bytes): did you mean window_bytes?"
+        f"class Window sets window (test_own_mistakes.py:{line}) but never window_bytes, which is "
+        "read instead (payload that may be in flight, in bytes): did you mean window_bytes?"
     ) in told
 
     class Pace(floodway.RateControl, name="odd"):
@@ -217,7 +217,7 @@ def test_an_attribute_of_the_users_own_stays_allowed() -> None:
 
     for name in ("both", "hidden", "by-name", "class"):
         assert run(pair("rate-control", name)).flows["finished"].all()
-    assert "class Base has no method that is called: start, on_ack, " in refused(name="base")
+    assert "class Base overrides no method that is called; allowed: start, on_ack, " in refused(name="base")
     assert "; it has apply" in refused(name="base")
 
 
@@ -246,12 +246,15 @@ def test_a_callback_that_would_not_run_is_refused_where_the_class_is_defined() -
             def strat(self, flow: Flow) -> None: ...
 
     with pytest.raises(
-        TypeError, match="there is no needs here; allowed: name, tells; `needs` is for rate controls"
+        TypeError,
+        match="needs is not a keyword of this class; allowed: name, tells; `needs` is for rate controls",
     ):
 
         class Needs(floodway.CongestionPoint, needs=("int",)): ...
 
-    with pytest.raises(TypeError, match=r"there is no nedes here; allowed: name, needs; did you mean needs"):
+    with pytest.raises(
+        TypeError, match=r"nedes is not a keyword of this class; allowed: name, needs; did you mean needs"
+    ):
 
         class Nedes(floodway.RateControl, nedes=("int",)): ...
 

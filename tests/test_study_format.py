@@ -79,7 +79,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             "values = [0.2, 0.4]",
             'values = [0.2, 0.4]\nlabels = ["a"]',
-            "axis[load].labels: are 1, and there are 2 values",
+            "axis[load].labels: 1 entries for 2 values",
         ),
         (
             "quick = [0.2]",

@@ -15,6 +15,9 @@ ROOT = Path(__file__).parent.parent
 IDENTIFIERS = {
     "Agenda": "Events",
     "Culprit": "HarmfulFlow",
+    "FLYING": "IN_FLIGHT",
+    "Fate": "Effect",
+    "GRAVEST": "BY_SEVERITY",
     "Notice": "Cnp",
     "RegionNotice": "CongestionNotification",
     "Spread": "DestinationPattern",
@@ -23,6 +26,7 @@ IDENTIFIERS = {
     "bears_unpaused": "tolerates_unpaused",
     "caveats": "warnings",
     "charge_unheard": "charge_on_fast_path",
+    "crowd": "added_heap",
     "hasty_timers": "early_timeout_warning",
     "hears": "observes",
     "heeds_cnps": "reacts_to_cnp",
@@ -36,6 +40,7 @@ IDENTIFIERS = {
     "on_notice": "on_cnp",
     "quiet_below": "fast_path_below",
     "quiet_up_to": "fast_path_up_to",
+    "quits": "leaves_queue",
     "recounts": "reports_waiting",
     "sends_unheard": "sends_on_fast_path",
     "settle_ideals": "compute_changed_ideals",
@@ -43,6 +48,7 @@ IDENTIFIERS = {
     "tells_of_marks": "reports_marks",
     "unheard": "on the fast path",
     "usual_way": "usual_port",
+    "work_off": "run_tasks",
 }
 
 #: Modules that are gone, of Rust and of Python.
@@ -67,7 +73,7 @@ PYTHON_FILES = ("conduct", "judged", "place", "reading", "telling", "words")
 #: Words that no heading and no message has.
 PHRASES = (
     *("culprit", "heed", "hold its peace", "reckon", "send word", "unheard", "whoever", "whom"),
-    *("elsewise", "is none that", "for want of"),
+    *("elsewise", "is none that", "for want of", "native half", "the least is", "is no time"),
 )
 
 

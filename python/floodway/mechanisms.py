@@ -342,7 +342,7 @@ def _described(cls: type, base: type, methods: Sequence[str], outputs: Sequence[
                 near = nearest(attribute, methods)
                 hint = f"; did you mean {near}?" if near else ""
                 raise TypeError(
-                    f"{each.__name__}.{attribute} is never called; there are {', '.join(methods)}{hint}"
+                    f"{each.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
                 )
     refuse_callbacks(cls, methods)
     return {

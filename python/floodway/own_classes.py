@@ -96,8 +96,8 @@ def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed:
     near = nearest(keyword, known)
     hint = why or (f"did you mean {near}?" if near else "")
     raise TypeError(
-        f"class {cls.__name__}(floodway.{base.__name__}, {keyword}=...): there is no {keyword} here; "
-        f"allowed: {', '.join(known)}{'; ' + hint if hint else ''}"
+        f"class {cls.__name__}(floodway.{base.__name__}, {keyword}=...): {keyword} is not a keyword of this "
+        f"class; allowed: {', '.join(known)}{'; ' + hint if hint else ''}"
     )
 
 
@@ -122,7 +122,7 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
     if not called and not given:
         own = sorted(attribute for _, attribute, _ in _functions(cls) if not attribute.startswith("_"))
         has = f"; it has {', '.join(own)}" if own else ""
-        return f"class {cls.__name__} has no method that is called: {', '.join(methods)}{has}"
+        return f"class {cls.__name__} overrides no method that is called; allowed: {', '.join(methods)}{has}"
     use = _use_of(cls)
     if use.is_dynamic:
         return None
@@ -135,8 +135,9 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
             )
             if is_in_vain and _is_near(attribute, name):
                 return (
-                    f"class {cls.__name__} sets {attribute} ({place}) and never {name}, the only one that is "
-                    f"read ({MEANINGS[name]}): did you mean {name}? A name of your own may begin with _"
+                    f"class {cls.__name__} sets {attribute} ({place}) but never {name}, which is "
+                    f"read instead ({MEANINGS[name]}): did you mean {name}? To keep {attribute}, begin it "
+                    "with _"
                 )
     if "on_timer" in called and "timer_ps" in unset:
         return f"class {cls.__name__} never sets timer_ps, so its on_timer is never called"

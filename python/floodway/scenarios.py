@@ -74,8 +74,8 @@ class Scenario(Keys):
         ScenarioError
             As in `load`.
         """
-        _refuse_halves(name, text, *(word for given in sets for word in given))
-        return cls._of(_floodway.parse_text(name, text, sets=list(sets), tables=_as_csv))
+        _refuse_halves(name, text, *(word for given in _pairs(sets) for word in given))
+        return cls._of(_floodway.parse_text(name, text, sets=_pairs(sets), tables=_as_csv))
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:
@@ -251,7 +251,16 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     """
     if is_pipe(Path(path)):
         return _piped(Path(path), sets)
-    return Scenario._of(_floodway.parse_file(path, sets=list(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+    return Scenario._of(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+
+
+def _pairs(sets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return key paths with their values; anything else is an error that shows the right form."""
+    pairs = list(sets)
+    is_pair = (isinstance(pair, tuple) and len(pair) == len(("key", "value")) for pair in pairs)
+    if not all(is_pair) or not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise TypeError('sets: expected pairs of strings, such as [("mtu", "1KB")]')
+    return pairs
 
 
 def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:

@@ -179,7 +179,10 @@ impl Params {
             return refuse("initial-cwnd", first, "a number above 0");
         }
         if self.base_target == Some(Span::ZERO) {
-            return Err(ParamError::new("base-target", "no delay is below 0; write it like \"25us\""));
+            return Err(ParamError::new(
+                "base-target",
+                "0us is not allowed; write a time above 0, like \"25us\"",
+            ));
         }
         if self.retx_reset_threshold == 0 {
             return Err(ParamError::new("retx-reset-threshold", "0 is not allowed; the minimum is 1"));

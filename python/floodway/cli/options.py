@@ -117,7 +117,7 @@ Status = Annotated[
     bool,
     typer.Option(
         "--status",
-        help="Print how many runs are done, failed and left, by study and variant, and exit.",
+        help="Print how many runs are done, failed and to do, by study and variant, and exit.",
         show_default=False,
     ),
 ]

@@ -184,7 +184,6 @@ fn plain(due: &str) -> String {
         "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
         "a sequence" => "a list".into(),
-        "a string" => "a string".into(),
         due if due.starts_with("struct ") => "a table".into(),
         due => due.to_owned(),
     }

@@ -138,7 +138,7 @@ def _listed_points(table: Table) -> tuple[AxisPoint, ...]:
     labels, numbers = table.texts("labels"), table.numbers("numbers")
     for key, many in (("labels", labels), ("numbers", numbers)):
         if many and len(many) != len(values):
-            raise table.fault(key, f"are {len(many)}, and there are {len(values)} values")
+            raise table.fault(key, f"{len(many)} entries for {len(values)} values")
     points = []
     for index, value in enumerate(values):
         own = value if len(keys) > 1 else [value]

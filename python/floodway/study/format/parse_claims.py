@@ -213,7 +213,7 @@ def _other_coordinates(table: Table, axes: Sequence[Axis], at: Coordinates) -> C
 def _tolerance(table: Table) -> float:
     found = table.number("tolerance")
     if found is not None and found < 0:
-        raise table.fault("tolerance", f"{found:g} is below 0", given=found)
+        raise table.fault("tolerance", f"{found:g} is not allowed; the minimum is 0", given=found)
     return TOLERANCE if found is None else found
 
 

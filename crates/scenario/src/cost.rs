@@ -59,7 +59,7 @@ pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
     Demand::of(blueprint, streams(blueprint, routes))
 }
 
-/// The estimated cost of a run of a scenario on so many threads.
+/// The estimated cost of a run of a scenario on this number of threads.
 pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let blueprint = scenario.blueprint();
     let demand = scenario.demand();
@@ -130,7 +130,7 @@ fn records(blueprint: &Blueprint, demand: &Demand) -> f64 {
     watched * buckets * footprint::BUCKET as f64 + logged * footprint::LOGGED as f64 + captured
 }
 
-/// Why so many bytes are more than this process may still have, if so.
+/// Why this process cannot get this many bytes more, if so.
 pub fn too_much(bytes: u64) -> Option<String> {
     let left = left().filter(|left| left.bytes < bytes)?;
     Some(format!("about {} of memory are needed, and {}", size(bytes), words(&left)))

@@ -345,8 +345,8 @@ struct Train {
 }
 
 impl Train {
-    /// A stage that takes a flow's `count` packets over `n` ports, the first, each of the middle and the last
-    /// in so much time.
+    /// Adds a stage that takes a flow's `count` packets over `n` ports, with the times of the first packet,
+    /// each of the middle and the last.
     fn pass(&mut self, count: u64, [one, each, short]: [u64; 3], n: u64) {
         let begun = self.first;
         self.first = self.first.saturating_add(one);

@@ -4,7 +4,7 @@
 const CLOSED: u32 = u32::MAX;
 /// No slot yet: the queue pair is still to be opened.
 const RESERVED: u32 = u32::MAX - 1;
-/// Of a rank, an event's order holds so many bits.
+/// Number of bits of a rank in the order of an event.
 pub(crate) const RANK_BITS: u32 = 24;
 /// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1)
 /// each.

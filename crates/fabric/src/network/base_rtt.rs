@@ -85,8 +85,8 @@ fn passages(blueprint: &Blueprint) -> Vec<Passage> {
     nodes
 }
 
-/// From the arrival of so many bytes at the node of `port` to that at the far end of the link; may they pass
-/// a crossbar?
+/// Time from the arrival of `wire` bytes at the node of `port` to their arrival at the far end of the link;
+/// `crosses` if they may pass a crossbar.
 fn hop(blueprint: &Blueprint, passages: &[Passage], port: PortId, (wire, crosses): (Bytes, bool)) -> Span {
     let link = &blueprint.links[port.index() / 2];
     let (end, direction) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
@@ -211,7 +211,7 @@ impl Facts<'_> {
         state.delay + state.pipeline
     }
 
-    /// How long so many bytes take across the switch of a port.
+    /// Time that `wire` bytes take across the switch of a port.
     fn across(&self, port: PortId, wire: u64) -> Span {
         Span(self.ports[port.index()].crossing.as_ref().map_or(0, |crossing| crossing.time(wire)))
     }

@@ -411,7 +411,7 @@ pub struct RecordSpec {
 pub struct AllowanceSpec {
     /// Indices of the workloads whose flows they are.
     pub workloads: Vec<usize>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub rows: usize,
 }
 
@@ -422,7 +422,7 @@ pub struct ShareSpec {
     pub ports: Vec<PortId>,
     /// Width of a bucket of time, above 0.
     pub bucket: Span,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub rows: usize,
 }
 
@@ -431,9 +431,9 @@ pub struct ShareSpec {
 pub struct CaptureSpec {
     /// The ports that send them.
     pub ports: Vec<PortId>,
-    /// At most so many, the first ones of the run.
+    /// Maximum number of frames, the first ones of the run.
     pub packets: usize,
-    /// Of each frame at most so many bytes.
+    /// Maximum number of bytes of each frame.
     pub bytes: usize,
 }
 

@@ -52,7 +52,7 @@ pub const BUCKET: u64 = DOUBLING * (size_of::<Bucket>() as u64 + 5 * 36);
 /// A row of a log, in the log and in its table.
 pub const LOGGED: u64 = DOUBLING * 48 + 64;
 
-/// What a thread has for itself, of a run with so many workloads and nodes.
+/// Memory that each thread has for itself.
 pub fn thread(workloads: usize, nodes: usize) -> u64 {
     Delays::bytes(workloads) + (nodes * INBOX) as u64
 }

@@ -40,7 +40,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Of `classes` that have so many queues each, the control class one.
+    /// For `classes` with `subs` queues each; the control class has one.
     pub fn new(classes: Vec<Class>, subs: usize, format: Format) -> Self {
         let queues_per_port = 1 + (classes.len() - 1) * subs;
         Layout { classes, queues_per_port, subs, gap: format.ack().wire.0 - format.ack().frame.0 }

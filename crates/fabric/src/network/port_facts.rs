@@ -33,7 +33,7 @@ pub(crate) struct Crossing {
 }
 
 impl Crossing {
-    /// For so many bytes on a link.
+    /// The time for a packet of `wire` bytes on a link.
     pub fn time(&self, wire: u64) -> u64 {
         across(self.serial.time(wire), self.speed_up)
     }

@@ -19,7 +19,7 @@ pub(crate) struct AllowanceLog {
     chosen: Vec<bool>,
 }
 
-/// From now on a sender may send so much.
+/// The allowance of a sender from an instant on.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,

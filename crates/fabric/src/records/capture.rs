@@ -63,7 +63,7 @@ pub(crate) struct Tap {
 /// What is captured of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Capture {
-    /// Of each frame at most so many bytes are kept.
+    /// Maximum number of bytes kept of each frame.
     pub keep: usize,
     limit: usize,
     /// By port.

@@ -41,7 +41,7 @@ impl Delays {
         Delays { counts: vec![0; workloads * COMPONENTS.len() * BUCKETS] }
     }
 
-    /// What the counts of so many workloads take.
+    /// Memory of the counts for this number of workloads.
     pub fn bytes(workloads: usize) -> u64 {
         (workloads * COMPONENTS.len() * BUCKETS * size_of::<u64>()) as u64
     }

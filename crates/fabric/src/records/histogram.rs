@@ -14,8 +14,8 @@ mod table;
 use crate::network::blueprint::{HistogramSpec, Ties};
 use crate::run::events::NEVER;
 
-/// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
-/// blocks.
+/// Length of a part with counts of its own, in picoseconds: 100 ms, as the blocks that other simulators
+/// write.
 const PART: u64 = 100_000_000_000;
 
 /// Of one egress port: how many instants found its queues so long.

@@ -39,7 +39,7 @@ impl<R: Logged> Log<R> {
         Log { rows: Vec::new(), most, until: u64::MAX, beyond: 0 }
     }
 
-    /// Keeps a row, unless so many others come before it.
+    /// Keeps a row, unless the maximum number of rows come before it.
     pub fn push(&mut self, row: R) {
         if row.time() > self.until || self.most == 0 {
             self.beyond += 1;

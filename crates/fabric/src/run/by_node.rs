@@ -9,7 +9,7 @@ use crate::run::windows::Next;
 use crate::run::worker::{REPORTED, Visits, Worker};
 use crate::run::world::World;
 
-/// In debug builds, one of so many windows is followed by a check of all that is cached.
+/// In debug builds, every n-th window is followed by a check of all cached values.
 const CHECKED: u64 = 7;
 
 impl World<'_> {

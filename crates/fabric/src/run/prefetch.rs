@@ -31,7 +31,7 @@ pub(crate) fn fetch_packets(events: &[Event]) {
 }
 
 impl Run<'_> {
-    /// The node of a packet's event; of another event no matter which.
+    /// The node of a packet's event; any node for other events.
     #[inline]
     fn node_of_event(&self, facts: &Facts<'_>, order: u64) -> NodeId {
         match self.events.moves(order) {

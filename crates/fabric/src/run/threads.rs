@@ -10,16 +10,16 @@ use crate::run::threads::policy::FewerThreads;
 /// The requested number of threads of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// On so many as pay.
+    /// As many as make the run faster.
     #[default]
     Paying,
-    /// On so many, but on fewer where they would only wait for one another.
+    /// This number, but fewer where they would only wait for one another.
     AtMost(usize),
-    /// On so many wherever events go node by node, however much slower that is.
+    /// This number wherever nodes are executed one by one, even if that is slower.
     Forced(usize),
 }
 
-/// At most so many threads: a node's is one byte.
+/// Maximum number of threads: the thread of a node is one byte.
 const MOST: usize = 250;
 
 /// On how many threads a run is. Results do not depend on it.

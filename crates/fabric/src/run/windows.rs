@@ -108,7 +108,7 @@ pub(crate) enum Next {
 }
 
 impl Windows {
-    /// Of so many nodes, none of which reaches another in less than `length`.
+    /// For this number of nodes, none of which reaches another in less than `length`.
     pub fn new(nodes: usize, length: u64) -> Self {
         debug_assert!(length > 0, "windows have a length");
         let words = nodes.div_ceil(64);
@@ -166,7 +166,7 @@ impl Windows {
         self.due[self.rows[ahead] + node as usize / 64] |= 1 << (node % 64);
     }
 
-    /// The bits of a window that comes so many after the present one.
+    /// The bits of the window that is `ahead` windows after the current one.
     fn due(&self, ahead: usize) -> &[u64] {
         let first = self.rows[ahead];
         &self.due[first..first + self.words]
@@ -394,7 +394,7 @@ impl Windows {
         Some(least)
     }
 
-    /// The event of the visit that comes so many after the next one, of those that were known when it began.
+    /// The event of the visit `by` events after the next one, among those that were known when it began.
     #[inline]
     pub fn peek(&self, by: usize) -> Option<&Event> {
         self.sorted.get(self.at + by)

@@ -33,8 +33,8 @@ use crate::run::worker::{Visits, Worker};
 
 mod coordinator;
 
-/// About so many events are between two assignments of nodes to threads, for which all threads end and begin
-/// again.
+/// Approximate number of events between two assignments of nodes to threads, at which all threads end and
+/// start again.
 const SAME_OWNERS: u64 = 200_000;
 /// The windows between them, at least and at most.
 const WINDOWS: RangeInclusive<u64> = 16..=512;

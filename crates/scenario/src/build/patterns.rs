@@ -256,8 +256,8 @@ impl Builder<'_> {
         None
     }
 
-    /// When a pattern of so many flows starts, and again every `every`; `what` it is and the key that says
-    /// how often.
+    /// The start times of a pattern of `flows` flows, which repeats every `every`; `what` it is and the key
+    /// of its period.
     pub(super) fn starts(
         &mut self,
         workload: &Workload,

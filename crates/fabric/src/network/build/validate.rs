@@ -16,7 +16,7 @@ use crate::network::routing::{Routes, peer};
 use crate::run::events::ID_BITS;
 use crate::traffic::dependencies;
 
-/// At most so many links lie between two hosts.
+/// Maximum number of links between two hosts.
 const MOST_HOPS: usize = 250;
 
 /// Links of the first of the shortest paths; none where there is no path.

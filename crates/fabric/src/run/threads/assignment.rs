@@ -181,8 +181,8 @@ impl Units {
         self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])).collect()
     }
 
-    /// What is left together when the longest links are taken away, so many that hosts are in two parts or
-    /// more; parts with hosts only. Those with the same neighbours follow each other.
+    /// The parts that remain when the longest links are removed until hosts are in two parts or more; only
+    /// parts with hosts. Those with the same neighbours follow each other.
     fn parts(&self, units: &[usize]) -> Vec<Vec<usize>> {
         let links: Vec<&Link> = self.links_within(units);
         let mut delays: Vec<Span> = links.iter().map(|link| link.delay).collect();

@@ -51,8 +51,8 @@ impl Windows {
         near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
     }
 
-    /// The end of so many windows from the earliest one with an event of this thread on, `end` at most; none
-    /// if it begins at `end` or later.
+    /// The end of this many windows from the earliest one with an event of this thread, at most `end`; none
+    /// if that one begins at `end` or later.
     pub fn stretch(&mut self, windows: u64, end: u64) -> Option<u64> {
         let first = self.earliest_window(end);
         let begins = first.saturating_mul(self.length);

@@ -2,9 +2,10 @@
 
 use floodway_engine::{Event, sink};
 
-/// Into so many stretches of time an inbox is dealt before it is sorted, so that few events are compared.
+/// Number of intervals of time into which an inbox is divided before it is sorted, so that few events are
+/// compared.
 pub(super) const STRETCHES: usize = 64;
-/// In a stretch of so many events they are sorted by comparing them all.
+/// From this number of events in an interval on, they are sorted by comparison.
 const CROWDED: usize = 24;
 
 /// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a
@@ -25,7 +26,7 @@ pub(super) fn deal(
         sum += *place;
         *place = sum;
     }
-    // Which ones is no matter: each place is written below.
+    // The values do not matter: each place is written below.
     sorted.extend_from_slice(&inbox[..sum as usize]);
     for i in 0..inbox.len() {
         let event = inbox[i];

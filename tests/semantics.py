@@ -91,14 +91,16 @@ CASES = (
         file="rounding",
         key="semantics.rounding",
         value="hpcc-ns3",
-        own="`picosecond`: links have their exact rate; in that simulator 100G is 1 % too fast, 400G up to 5 %",
+        own="`picosecond`: links have their exact rate; in that simulator 100G is 1 % too fast, 400G up to "
+        "5 %",
         metric=slowest,
     ),
     Case(
         file="acks",
         key="semantics.acks",
         value="data-class",
-        own="`control`: ACKs have a class of their own, as NICs are configured; pauses of data do not stop it",
+        own="`control`: ACKs have a class of their own, as NICs are configured; pauses of data do not stop "
+        "it",
         metric=each,
     ),
     Case(

@@ -49,7 +49,7 @@ Sets = Annotated[
     typer.Option(
         "--set",
         metavar="KEY.PATH=VALUE",
-        help="Give a key of the scenario another value; may be repeated.",
+        help="Replace the value of a key of the scenario; may be repeated.",
         show_default=False,
     ),
 ]
@@ -60,15 +60,12 @@ Python = Annotated[
     typer.Option(
         "--python",
         metavar="FILE",
-        help="Run a file of Python, whose rate controls and congestion points scenarios may choose; may be "
-        "repeated.",
+        help="Load a Python file with rate controls and congestion points of your own; may be repeated.",
         show_default=False,
         callback=_load_files,
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
-]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing results.", show_default=False)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
 ]
@@ -96,21 +93,26 @@ ForceMemory = Annotated[
         show_default=False,
     ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
+Quick = Annotated[
+    bool,
+    typer.Option("--quick", help="Reduced size, as defined by [quick] of the study.", show_default=False),
+]
 Seeds = Annotated[
     str | None,
     typer.Option(
         metavar="N|A,B,...",
-        help="This many seeds, or these seeds, instead of the study's own.",
+        help="Number of seeds, or a list of seeds, instead of the study's own.",
         show_default=False,
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one per core")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Number of parallel runs.", show_default="one per core")
+]
 Status = Annotated[
     bool,
     typer.Option(
         "--status",
-        help="Count the runs that are done, failed and to do, by study and variant; run nothing.",
+        help="Print the numbers of completed, failed and remaining runs, by study and variant; run nothing.",
         show_default=False,
     ),
 ]

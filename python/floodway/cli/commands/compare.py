@@ -30,23 +30,23 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--vary",
             metavar="KEY.PATH=A,B[,...]",
-            help="Compare the scenario with each of these values; repeated, every combination.",
+            help="A variant for each of these values; if repeated, for every combination.",
             show_default=False,
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each variant, with the scenario's seed and those after it.")
+        int, typer.Option(min=1, help="Number of seeds of each variant: the scenario's and those after it.")
     ] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at a time.", show_default="one per core"),
+        typer.Option(min=1, help="Number of parallel runs.", show_default="one per core"),
     ] = None,
     threads: Annotated[
         int,
         typer.Option(
             min=1,
             max=MOST_THREADS,
-            help="Threads of each run, instead of the scenario's; results do not depend on them.",
+            help="Number of threads of each run, instead of the scenario's; results do not depend on it.",
         ),
     ] = 1,
     sets: Sets = None,
@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force_threads: ForceThreads = False,
     force_memory: ForceMemory = False,
 ) -> int:
-    """Simulate variants side by side and report the differences.
+    """Simulate variants of a scenario and report the differences.
 
     An interrupted comparison continues: completed runs are not run again.
 
@@ -75,11 +75,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
-           results could not be written to their place
+      1    a run failed: an invariant was violated, a deadlock stopped it, packets of a lossless class were
+           lost with --strict, or the results could not be written to their folder
       2    bad usage or scenario; nothing has run
-      130  interrupted; completed runs are written
-      143  the same by SIGTERM
+      130  interrupted by Ctrl-C; completed runs are written
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import compare as comparing

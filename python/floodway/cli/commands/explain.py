@@ -17,7 +17,7 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A mechanism, topology, workload or distribution; SLOT.NAME where two share a name.",
+            help="A mechanism, topology, workload, distribution or term; SLOT.NAME if two share a name.",
             show_default=False,
         ),
     ],

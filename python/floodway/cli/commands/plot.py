@@ -19,8 +19,9 @@ def command(  # noqa: PLR0913 (one argument an option)
         Kind,
         typer.Argument(
             metavar="KIND",
-            help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
-            "senders in time; the congestion region in time; flows' shares of a link.",
+            help="fct: completion times; slowdown: slowdown by flow size; series: a metric over time; "
+            "heatmap: a metric of links over time, as colours; ports: ports and senders over time; region: "
+            "the congestion region over time; shares: throughput of each flow on a link.",
             show_default=False,
         ),
     ],
@@ -50,8 +51,8 @@ def command(  # noqa: PLR0913 (one argument an option)
     metric: Annotated[
         str | None,
         typer.Option(
-            help="Of series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
-            "metric of the series.",
+            help="For series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
+            "metric of series.parquet.",
             show_default="throughput; utilisation of a heatmap",
         ),
     ] = None,
@@ -60,7 +61,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--object",
             metavar="GLOB",
-            help="Of series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be "
+            help="For series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be "
             "repeated.",
             show_default="the busiest; all in a heatmap; the ports with most events",
         ),
@@ -70,7 +71,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--workload",
             metavar="NAME",
-            help="Of fct and slowdown: only this one; may be repeated.",
+            help="For fct and slowdown: only this workload; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--flow",
             metavar="GLOB",
-            help="Of ports and shares: a flow (its flow_id) or a workload that is shown; may be repeated.",
+            help="For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
             show_default="the first six; all, with a line for each of the eight with most bytes",
         ),
     ] = None,
@@ -88,8 +89,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--class",
             metavar="N",
-            help="Of region: the class of the queues.",
-            show_default="all: a port has its most severe role in any",
+            help="For region: the class of the queues.",
+            show_default="the most severe state of any class",
         ),
     ] = None,
     begin: Annotated[
@@ -97,7 +98,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--from",
             metavar="TIME",
-            help="Of ports, region and shares: where time begins.",
+            help="For ports, region and shares: start of the time shown.",
             show_default="0us",
         ),
     ] = None,
@@ -106,7 +107,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--to",
             metavar="TIME",
-            help="Of ports, region and shares: where it ends.",
+            help="For ports, region and shares: end of the time shown.",
             show_default="the run's end",
         ),
     ] = None,
@@ -114,19 +115,19 @@ def command(  # noqa: PLR0913 (one argument an option)
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Of shares: merge buckets until they have this width.",
-            show_default="until there are 250",
+            help="For shares: merge buckets until they are at least this wide.",
+            show_default="at most 250 buckets",
         ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the data only.", show_default=False)] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that are there already.", show_default=False)
+        bool, typer.Option("--force", help="Replace existing files.", show_default=False)
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="No warnings, no names of files.", show_default=False)
     ] = False,
 ) -> int:
-    """Draw results, and write the data that each picture shows beside it as CSV.
+    """Draw results, and write the data of each picture as CSV.
 
     \b
     Examples:

@@ -60,8 +60,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="link=NAME[,NAME...]",
-            help="Record the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
-            "repeated.",
+            help="Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
+            "may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             min=1,
             max=MOST_THREADS,
-            help="Threads; results do not depend on them.",
+            help="Number of threads; results do not depend on it.",
             show_default="one per core where useful",
         ),
     ] = None,
@@ -91,11 +91,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, memory was too small, --strict and
-           packets were lost, or the results could not be written to their place
+      1    the run failed: an invariant was violated, a deadlock stopped it, the memory was too small, packets
+           of a lossless class were lost with --strict, or the results could not be written to their folder
       2    bad usage or scenario
-      130  interrupted; complete results are written
-      143  the same by SIGTERM
+      130  interrupted by Ctrl-C; the results up to then are written
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import run as running

@@ -28,18 +28,18 @@ def command(  # noqa: PLR0913 (one argument an option)
         int,
         typer.Option(
             min=1,
-            help="Runs of a case that has bounds, if random draws or ties decide it.",
+            help="Number of runs of a case that has bounds, if it depends on random draws or ties.",
         ),
     ] = 5,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at a time.", show_default="one per core"),
+        typer.Option(min=1, help="Number of parallel runs.", show_default="one per core"),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="Leave out cases of more than 1 GB of payload, and run cases once that only ties decide.",
+            help="Leave out cases of more than 1 GB of payload; run cases that depend only on ties once.",
             show_default=False,
         ),
     ] = False,
@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="CASE/TAG",
-            help="Only these, in which * and ? are wildcards; may be repeated.",
+            help="Only these configurations, with * and ? as wildcards; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -67,14 +67,14 @@ def command(  # noqa: PLR0913 (one argument an option)
     plot: Annotated[
         bool,
         typer.Option(
-            "--plot", help="Draw slowdown, completion times and queues of both.", show_default=False
+            "--plot", help="Draw slowdown, completion times and queues, ours and theirs.", show_default=False
         ),
     ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write tables and pictures into a page in Markdown, between its marks.",
+            help="Write tables and pictures into a Markdown page, between its begin and end comments.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--verbose",
-            help="Show every number of every configuration; by default one line each, and the failures.",
+            help="Print every number of every configuration, instead of one line each and the failures.",
             show_default=False,
         ),
     ] = False,
@@ -101,12 +101,12 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    each configuration equals the reference to the nanosecond, or, where equality is not expected,
-           every number that has a bound keeps within it; what cannot run is named
-      1    one does not, and its first difference is shown; or a run failed
+      0    each configuration equals the reference to the nanosecond, or, where equality is not required,
+           all its numbers are within their bounds; configurations that cannot be run are listed
+      1    a configuration differs, and its first difference is shown; or a run failed
       2    bad usage, or a file is missing or malformed; nothing has run
-      130  interrupted; completed runs are kept
-      143  the same by SIGTERM
+      130  interrupted by Ctrl-C; completed runs are kept
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import validate as validating

@@ -28,10 +28,10 @@ SCENARIOS = ROOT / "scenarios" / "semantics"
 BEGIN, END = "<!-- begin: semantics -->", "<!-- end: semantics -->"
 HEAD = (
     "option",
-    "floodway's own choice, and why",
+    "floodway's default, and why",
     "minimal case",
-    "what it makes",
-    "what the simulator's makes",
+    "result with floodway's default",
+    "result with the simulator's",
 )
 
 
@@ -91,14 +91,16 @@ CASES = (
         file="rounding",
         key="semantics.rounding",
         value="hpcc-ns3",
-        own="`picosecond`: links have their rate; there, 100G runs 1 % and 400G up to 5 % fast",
+        own="`picosecond`: links have their exact rate; in that simulator 100G is 1 % too fast, 400G up to "
+        "5 %",
         metric=slowest,
     ),
     Case(
         file="acks",
         key="semantics.acks",
         value="data-class",
-        own="`control`: ACKs in a class of their own, which pauses of data do not stop, as NICs are set up",
+        own="`control`: ACKs have a class of their own, as NICs are configured; pauses of data do not stop "
+        "it",
         metric=each,
     ),
     Case(
@@ -112,7 +114,7 @@ CASES = (
         file="window",
         key="semantics.window",
         value="overshoot",
-        own="`whole`: no more is in flight than the window says",
+        own="`whole`: the bytes in flight never exceed the window",
         metric=slowest,
     ),
     Case(
@@ -126,7 +128,7 @@ CASES = (
         file="hpcc",
         key="semantics.base-rtt",
         value="one-way",
-        own="`exact`: as above; SWING's simulator counts no ACK",
+        own="`exact`: as above; SWING's simulator leaves out the ACK",
         metric=each,
     ),
     Case(
@@ -140,14 +142,16 @@ CASES = (
         file="dcqcn",
         key="semantics.repacing",
         value="kept",
-        own="`moved`: a cut holds from the next packet on; there, but for HPCC, from the one after it",
+        own="`moved`: a rate decrease applies from the next packet on; in that simulator, except with HPCC, "
+        "from the packet after it",
         metric=each,
     ),
     Case(
         file="rate-timers",
         key="semantics.rate-timers",
         value="silent",
-        own="`look`: what a new rate sets free goes at once; there, a NIC waits for what else makes it look",
+        own="`look`: a packet that a new rate allows is sent at once; in that simulator the NIC waits for "
+        "another event",
         metric=each,
     ),
     Case(
@@ -161,8 +165,8 @@ CASES = (
         file="list",
         key="semantics.turns",
         value="swing-ns3",
-        own="`ring`: queue pairs take turns in the order in which they start; in SWING's simulator, in that "
-        "of the list",
+        own="`ring`: queue pairs take turns in the order in which they start; in SWING's simulator, in the "
+        "order of the flow list",
         metric=each,
     ),
     Case(
@@ -176,21 +180,22 @@ CASES = (
         file="starts",
         key="semantics.starts",
         value="last",
-        own="`first`: a flow is there at its start; counts only with ties by scheduling order",
+        own="`first`: a flow precedes the other events of its start time; has an effect only with ties in "
+        "scheduling order",
         metric=each,
     ),
     Case(
         file="paths",
         key="semantics.visit",
         value="descending",
-        own="`listed`: ports in the order of the topology; there by addresses in memory",
+        own="`listed`: ports have the order of the topology; in that simulator, of addresses in memory",
         metric=spines,
     ),
     Case(
         file="draws",
         key="semantics.draws",
         value="hpcc-ns3",
-        own="`per-node`: what one switch draws does not depend on the others, nor on threads",
+        own="`per-node`: the draws of a switch depend neither on other switches nor on threads",
         metric=marks,
     ),
     Case(
@@ -204,36 +209,39 @@ CASES = (
         file="link-control",
         key="semantics.link-control",
         value="control-class",
-        own="`first`: a MAC sends pause frames before all else (IEEE 802.3); in ConWeave's simulator ACKs "
-        "that wait go before them",
+        own="`first`: a MAC sends pause frames before all others (IEEE 802.3); in ConWeave's simulator they "
+        "wait behind ACKs",
         metric=paused,
     ),
     Case(
         file="check",
         key="defaults.rate-control.dcqcn.timers",
         value="ticking",
-        own="`asleep`: a check hears a CNP of its instant; there, the check was set before that ACK was sent",
+        own="`asleep`: at one instant CNPs precede the check; in that simulator the check was scheduled "
+        "before that ACK was sent, and precedes it",
         metric=each,
     ),
     Case(
         file="timers",
         key="defaults.rate-control.dcqcn.timers",
         value="ticking",
-        own="`asleep`: a check comes before the increase step of its instant; there, the step was set before",
+        own="`asleep`: at one instant the check precedes the increase step; in that simulator the step was "
+        "scheduled earlier, and precedes it",
         metric=each,
     ),
     Case(
         file="means",
         key="defaults.rate-control.dcqcn.means",
         value="halves",
-        own="`up`: a sender that has recovered is at line rate; there, a bit or two short of it for ever",
+        own="`up`: a sender that has recovered is at line rate; in that simulator it stays a bit/s or two "
+        "below",
         metric=slowest,
     ),
     Case(
         file="dcqcn",
         key="defaults.rate-control.dcqcn.cnp",
         value="ack-flag",
-        own="`packet`: CNPs are frames with an interval, as DCQCN's paper and NICs have them",
+        own="`packet`: CNPs are frames with a minimum interval, as in DCQCN's paper and in NICs",
         metric=notifications,
     ),
     Case(
@@ -247,7 +255,7 @@ CASES = (
         file="headroom",
         key="defaults.flow-control.pfc.headroom",
         value="{ delays = 3 }",
-        own="`auto`: what IEEE 802.1Qbb lets arrive, with the frame in transmission at either end",
+        own="`auto`: the bytes that may arrive by IEEE 802.1Qbb, with a frame in transmission at each end",
         metric=losses,
     ),
 )

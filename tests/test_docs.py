@@ -66,7 +66,7 @@ def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str
 def test_the_worked_example_is_the_code_that_is_tested() -> None:
     page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
     *mechanism, network = re.findall(r"```rust\n(.*?)```", page, flags=re.DOTALL)
-    tests = ROOT / "crates" / "scenario" / "tests"
+    tests = ROOT / "crates" / "scenario" / "tests" / "all"
     assert "\n".join(mechanism) == (tests / "worked_example" / "standing.rs").read_text(encoding="utf-8")
     assert network == (tests / "worked_example.rs").read_text(encoding="utf-8")
 

@@ -52,7 +52,7 @@ EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results without a terminal.
 WIDTH = 160
 TEXT_COLUMNS = (
-    *("case", "what", "count", "unit", "verdict", "events a packet-hop"),
+    *("case", "what", "count", "unit", "verdict", "events per packet-hop"),
     *("same work", "other simulator", "floodway"),
 )
 

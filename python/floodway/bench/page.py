@@ -31,7 +31,7 @@ __all__ = ["benchmarks_block", "pairs_block", "scaling_block", "written"]
 PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
 #: Columns of words are aligned to the left.
 TEXT_COLUMNS = frozenset(
-    {"case", "what", "same work", "other simulator", "floodway", "count", "events a packet-hop"}
+    {"case", "what", "same work", "other simulator", "floodway", "count", "events per packet-hop"}
 )
 
 

@@ -33,14 +33,14 @@ HEAD = (
     "hosts",
     "switches",
     "links",
-    "packets a host",
-    "ns a packet-hop",
-    "first-level misses a packet-hop",
-    "last-level misses a packet-hop",
+    "packets per host",
+    "ns per packet-hop",
+    "first-level misses per packet-hop",
+    "last-level misses per packet-hop",
     "read and built, s",
     "built, MB",
     "peak, MB",
-    "peak, KB a host",
+    "peak, KB per host",
 )
 
 

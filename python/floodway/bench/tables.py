@@ -29,10 +29,10 @@ CASES = (
     "threads",
     "M packet-hops/s",
     "speed-up",
-    "events a packet-hop",
-    "ns a host and simulated us",
+    "events per packet-hop",
+    "ns per host and simulated us",
     "peak MB",
-    "simulated us a second",
+    "simulated us per second",
     "reading and building, s",
 )
 PAIRS = (
@@ -44,7 +44,7 @@ PAIRS = (
     "CPU, theirs / ours: min / median / max",
     "pairs",
 )
-COUNTS = ("count", "what", "instructions a packet-hop")
+COUNTS = ("count", "what", "instructions per packet-hop")
 #: Smaller changes are not shown.
 MEANT = 0.02
 CHANGES = ("what", "unit", "before", "after", "change", "verdict")
@@ -75,7 +75,7 @@ def cause_rows(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[st
     cases = {case["case"]: case["events_per_packet_hop"] for case in entry["cases"]}
     causes = list(dict.fromkeys(cause for events in cases.values() for cause in events))
     rows = [(cause, *(_share(events.get(cause)) for events in cases.values())) for cause in causes]
-    return ("events a packet-hop", *cases), rows
+    return ("events per packet-hop", *cases), rows
 
 
 def _share(share: float | None) -> str:

@@ -15,11 +15,11 @@ __all__ = ["SLOTS", "body_of", "cell", "page_of", "parameter_table"]
 SLOTS = {
     "flow-control": "link flow control, for each direction and class of a link",
     "buffer": "admission to a switch's buffer, for each ingress port and class",
-    "congestion-point": "detection and marking at an egress port; several may stand in a list",
+    "congestion-point": "detection and marking at an egress port; a list of several is possible",
     "routing": "choice among equal-cost ports, for each switch",
     "scheduler": "order of the classes at an egress port",
-    "notification": "when a receiver sends a CNP, for each queue pair",
-    "rate-control": "rate and window of a sender, for each queue pair; several may stand in a list",
+    "notification": "CNPs of a receiver, for each queue pair",
+    "rate-control": "rate and window of a sender, for each queue pair; a list of several is possible",
     "reliability": "recovery from losses, for each queue pair",
 }
 
@@ -46,7 +46,7 @@ def _slot_text(entry: Entry) -> str:
         case "preset":
             return f'In a scenario: `topology.preset = "{entry.name}"`.'
         case "workload":
-            return f"A way in which a workload's flows arrive: key `{entry.name}` of `[[workload]]`."
+            return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
         case "sizes":
             return f'A published distribution of flow sizes: `sizes = "{entry.name}"`.'
         case "term":

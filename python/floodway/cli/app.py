@@ -79,4 +79,4 @@ def floodway_(
 
 
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
-app.add_typer(imports, name="import", help="Convert another simulator's files into a scenario.")
+app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")

@@ -49,7 +49,7 @@ Sets = Annotated[
     typer.Option(
         "--set",
         metavar="KEY.PATH=VALUE",
-        help="Override a key of the scenario; may be repeated.",
+        help="Replace the value of a key of the scenario; may be repeated.",
         show_default=False,
     ),
 ]
@@ -60,8 +60,7 @@ Python = Annotated[
     typer.Option(
         "--python",
         metavar="FILE",
-        help="Load a Python file with rate controls or congestion points that scenarios can choose; may be "
-        "repeated.",
+        help="Load a Python file with rate controls and congestion points of your own; may be repeated.",
         show_default=False,
         callback=_load_files,
     ),
@@ -96,11 +95,7 @@ ForceMemory = Annotated[
 ]
 Quick = Annotated[
     bool,
-    typer.Option(
-        "--quick",
-        help="The quick version, for a first look: fewer points, seeds or flows.",
-        show_default=False,
-    ),
+    typer.Option("--quick", help="Reduced size, as defined by [quick] of the study.", show_default=False),
 ]
 Seeds = Annotated[
     str | None,
@@ -111,13 +106,13 @@ Seeds = Annotated[
     ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Runs in parallel.", show_default="one per core")
+    int | None, typer.Option(min=1, metavar="N", help="Number of parallel runs.", show_default="one per core")
 ]
 Status = Annotated[
     bool,
     typer.Option(
         "--status",
-        help="Print how many runs are done, failed and to do, by study and variant, and exit.",
+        help="Print the numbers of completed, failed and remaining runs, by study and variant; run nothing.",
         show_default=False,
     ),
 ]

@@ -50,20 +50,20 @@ UNNUMBERED = {
     "notification.none": "No published mechanism.",
     "notification.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "reliability.none": "No published mechanism.",
-    "routing.spray": "One uniform draw; the paper's text was not at hand to look for a number.",
-    "scheduler.deficit-round-robin": "The paper's text was not at hand, so its numbers could not be checked.",
+    "routing.spray": "One uniform draw; the paper's text was not available to look for a number.",
+    "scheduler.deficit-round-robin": "The paper's text was not available; its numbers are not checked.",
     "scheduler.round-robin": "No published mechanism.",
 }
 
 ABOUT = """\
-Which function does what a source numbers: its equations, lines of algorithms, figures, sections and
-clauses. Each row is a comment in `crates/mechanisms/src`, on a line of its own above the statement that does
-it. A number without a name before it is of the mechanism's own source, which is under *References* on its
-page; the other sources are at the [end](#other-sources). Where code differs from its source, *Known
-differences* on the mechanism's page says so.
+This page lists the equations, lines of algorithms, figures, sections and clauses of the sources, and the
+function that implements each of them. Each row is a comment in `crates/mechanisms/src`, above the statement
+that it describes. A number without a name before it refers to the mechanism's own source, which is listed
+under *References* on its page; the other sources are listed at the [end](#other-sources). Differences from a
+source are listed under *Known differences* on the mechanism's page.
 
 The numbers of Bifrost, CASL, Mercury, RCM and SWING are checked against the texts of these papers. Where the
-parts of a section or the lines of an algorithm could not be checked, the section or algorithm alone is
+parts of a section or the lines of an algorithm could not be checked, only the section or the algorithm is
 named."""
 
 MECHANISMS = Path("crates", "mechanisms", "src")
@@ -273,7 +273,7 @@ def page(root: Path, written: str) -> str:
     for citation in citations(root):
         groups[citation.module].append(citation)
     modules = mechanisms(root)
-    parts = ["# Numbering", written, ABOUT]
+    parts = ["# Equations and sections in the code", written, ABOUT]
     for slot in SLOTS:
         parts.append(f"## {slot}")
         for name in (name for name in modules if name.startswith(f"{slot}.")):

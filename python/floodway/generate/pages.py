@@ -18,16 +18,16 @@ __all__ = ["WRITTEN", "mechanism_table", "pages"]
 WRITTEN = "<!-- Written by `make generate` from the definitions in the code. -->"
 
 ABOUT_MECHANISMS = """\
-What can be chosen in `[defaults]` and in overrides, by the key of its slot. `floodway explain NAME`
-shows the same on the terminal. [Numbering](numbering.md) says which function does which equation, line of an
-algorithm, section or clause."""
+Mechanisms are selected in `[defaults]` and in overrides, by the key of their [slot](../glossary.md#slot).
+`floodway explain NAME` shows the page of a mechanism in the terminal. [Equations and sections in the
+code](numbering.md) lists the functions that implement the numbered parts of each source."""
 ABOUT_TOPOLOGIES = """\
-A scenario has one, under `topology`. Rates, delays (or lengths of fibre, at 5 µs/km) hold for all links
-unless a tier says otherwise. A link is named after its ends as the topology lists them (`h3-t2`,
-`x1-x2`), parallel ones `x1-x2#1`, `x1-x2#2`; selectors of overrides take names, with `*` and `?`, and
-tags."""
+A scenario has one topology, under the key `topology`. Rates and delays (or lengths of fibre, at 5 µs/km)
+apply to all links, except to tiers that have their own. A link is named after its ends in the order of the
+topology (`h3-t2`, `x1-x2`), parallel links `x1-x2#1`, `x1-x2#2`. Overrides select links by name, with `*`
+and `?`, or by tag."""
 ABOUT_WORKLOADS = """\
-Each `[[workload]]` has a name, exactly one of the keys below that say how its flows arrive, and these:"""
+Each `[[workload]]` has a name, exactly one of the patterns below, which defines its flows, and these keys:"""
 
 
 def pages() -> Mapping[str, str]:
@@ -91,8 +91,8 @@ def _topologies() -> str:
         ]
         table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
         others = "\n".join(f"- `{name}`: {why}" for name, why in left_out())
-        parts += ["## Presets", 'Published networks by name, `topology.preset = "mercury-fat"`.', table]
-        parts += ["Left out:", others]
+        parts += ["## Presets", 'Published networks, by name: `topology.preset = "mercury-fat"`.', table]
+        parts += ["Not available:", others]
     return "\n\n".join(parts) + "\n"
 
 
@@ -110,7 +110,7 @@ def _workloads(grammar: Grammar) -> str:
         for entry in _of("sizes")
     ]
     table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
-    parts += ["## Distributions of sizes", "Published ones, by name.", table]
+    parts += ["## Distributions of sizes", "Published distributions of flow sizes, by name.", table]
     return "\n\n".join(parts) + "\n"
 
 

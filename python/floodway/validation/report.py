@@ -164,7 +164,7 @@ def _largest(cases: Sequence[CaseResult]) -> int:
 
 def _bounds() -> str:
     head = (
-        "what may differ",
+        "reason for a difference",
         "flows",
         "FCT p99 of a bucket",
         "PFC frames",
@@ -185,13 +185,14 @@ def _bounds() -> str:
         for kind, rules in RULES.items()
     ]
     note = (
-        "Equality is expected where paths are listed or there is one way only, and where a hash chooses "
-        f"them, too, if {SHOWN_FLOWS} flows had ended before the first difference: other paths would have "
-        "shown by then. The other lines count for references of other builds (`--other-build`), the last one "
-        f"also where the paths are not known so. Buckets of sizes have a verdict from {FEW_FLOWS} flows on, "
-        f"frames from {FEW_FRAMES} of the reference, a port's queue from {FEW_SAMPLES:,} samples. Own spread "
-        "counts where it is wider than the bound beside it: of the flows' median, the median over pairs of "
-        "our seeds; else the largest difference of two of them."
+        "Equality is required if the paths are listed or if there is only one path. If a hash chooses the "
+        f"paths, equality is required if {SHOWN_FLOWS} flows had ended before the first difference: with "
+        "other paths a flow would have differed earlier. The other rows apply to references of other builds "
+        "(`--other-build`); the last one also applies where the paths are not known in this way. Percentiles "
+        f"of a bucket have a verdict from {FEW_FLOWS} flows on, PFC frames from {FEW_FRAMES} frames of the "
+        f"reference on, the queue of a port from {FEW_SAMPLES:,} samples on. *Own spread* is that over our "
+        "seeds, and applies where it is wider than the bound beside it: for the median of the flows, the "
+        "median over pairs of seeds; else the largest difference of two seeds."
     )
     return f"{_table(head, rows)}\n\n{note}"
 

@@ -30,21 +30,19 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--vary",
             metavar="KEY.PATH=A,B[,...]",
-            help="Compare the scenario with each of these values; several --vary give every combination.",
+            help="A variant for each of these values; if repeated, for every combination.",
             show_default=False,
         ),
     ] = None,
     seeds: Annotated[
         int,
         typer.Option(
-            min=1,
-            metavar="N",
-            help="Seeds of each variant: the scenario's seed and those that follow it.",
+            min=1, metavar="N", help="Number of seeds of each variant: the scenario's and those after it."
         ),
     ] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs in parallel.", show_default="one per core"),
+        typer.Option(min=1, metavar="N", help="Number of parallel runs.", show_default="one per core"),
     ] = None,
     threads: Annotated[
         int,
@@ -52,7 +50,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             min=1,
             max=MOST_THREADS,
             metavar="N",
-            help="Threads of each run, instead of the scenario's; results do not depend on it.",
+            help="Number of threads of each run, instead of the scenario's; results do not depend on it.",
         ),
     ] = 1,
     sets: Sets = None,
@@ -67,7 +65,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force_threads: ForceThreads = False,
     force_memory: ForceMemory = False,
 ) -> int:
-    """Simulate variants side by side and report the differences.
+    """Simulate variants of a scenario and report the differences.
 
     If it is interrupted, the same command continues: completed runs are not run again.
 
@@ -81,11 +79,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
-           results could not be written
+      1    a run failed: an invariant was violated, a deadlock stopped it, packets of a lossless class were
+           lost with --strict, or the results could not be written to their folder
       2    bad usage or scenario; nothing has run
-      130  interrupted; completed runs are written
-      143  stopped by SIGTERM; otherwise like 130
+      130  interrupted by Ctrl-C; completed runs are written
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import compare as comparing

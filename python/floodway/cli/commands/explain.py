@@ -17,8 +17,7 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A mechanism, topology, workload, distribution or term of the glossary; SLOT.NAME where two "
-            "mechanisms share a name.",
+            help="A mechanism, topology, workload, distribution or term; SLOT.NAME if two share a name.",
             show_default=False,
         ),
     ],

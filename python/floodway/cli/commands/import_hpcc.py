@@ -17,7 +17,7 @@ def command(
         Path,
         typer.Argument(
             metavar="CONFIG",
-            help="The simulator's configuration file, which names topology and flows.",
+            help="The simulator's configuration file, which names the files of topology and flows.",
             show_default=False,
         ),
     ],
@@ -30,10 +30,10 @@ def command(
         bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
     ] = False,
 ) -> int:
-    """Convert a configuration of the HPCC simulator into a scenario.
+    """Convert a configuration of the HPCC simulator to a scenario.
 
     Differences from that simulator, and keys without effect, are printed to stderr. `run`, `check` and
-    `compare` also accept a configuration directly.
+    `compare` also read configurations directly.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def command(
     \b
     Exit codes:
       0    done
-      2    bad usage, a file with a fault, or a key that cannot be simulated; nothing is written
+      2    bad usage, a file with an error, or a key that cannot be simulated; nothing is written
     """
     with loading():
         from floodway.cli import import_ as importing

@@ -30,7 +30,7 @@ def command(
     python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
-    """List mechanisms, topologies, workloads, or the scenarios and studies that are ready to run.
+    """List mechanisms, topologies or workloads, or the scenarios or studies that are ready to run.
 
     \b
     Examples:

@@ -19,9 +19,9 @@ def command(  # noqa: PLR0913 (one argument an option)
         Kind,
         typer.Argument(
             metavar="KIND",
-            help="fct: completion times. slowdown: slowdown by flow size. series: a metric over time. "
-            "heatmap: the same as colours. ports: ports and senders over time. region: the congestion region "
-            "over time. shares: flows' shares of a link.",
+            help="fct: completion times; slowdown: slowdown by flow size; series: a metric over time; "
+            "heatmap: a metric of links over time, as colours; ports: ports and senders over time; region: "
+            "the congestion region over time; shares: throughput of each flow on a link.",
             show_default=False,
         ),
     ],
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         str | None,
         typer.Option(
             help="For series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
-            "metric of the series.",
+            "metric of series.parquet.",
             show_default="throughput; utilisation of a heatmap",
         ),
     ] = None,
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             "--flow",
             metavar="GLOB",
             help="For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
-            show_default="ports: the first six; shares: all, the eight with most bytes as lines of their own",
+            show_default="the first six; all, with a line for each of the eight with most bytes",
         ),
     ] = None,
     class_: Annotated[
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             "--class",
             metavar="N",
             help="For region: the class of the queues.",
-            show_default="all; a port shows its most severe role",
+            show_default="the most severe state of any class",
         ),
     ] = None,
     begin: Annotated[
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--from",
             metavar="TIME",
-            help="For ports, region and shares: start of the time range.",
+            help="For ports, region and shares: start of the time shown.",
             show_default="0us",
         ),
     ] = None,
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--to",
             metavar="TIME",
-            help="For ports, region and shares: end of the time range.",
+            help="For ports, region and shares: end of the time shown.",
             show_default="the run's end",
         ),
     ] = None,
@@ -115,7 +115,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         str | None,
         typer.Option(
             metavar="TIME",
-            help="For shares: merge buckets up to this width.",
+            help="For shares: merge buckets until they are at least this wide.",
             show_default="at most 250 buckets",
         ),
     ] = None,

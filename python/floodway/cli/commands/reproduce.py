@@ -70,11 +70,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed (the others and the report are written), or results could not be written
-           (completed runs are kept)
+      1    a run failed; the report and the results of the other runs are written. Or results could not be
+           written; completed runs are kept
       2    bad usage, study or scenario; nothing has run
-      130  interrupted; completed runs are kept
-      143  stopped by SIGTERM; otherwise like 130
+      130  interrupted by Ctrl-C; completed runs are kept
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import study as studying

@@ -61,8 +61,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="link=NAME[,NAME...]",
-            help="Capture the packets of these links in capture.pcapng: names, in which * and ? are "
-            "wildcards, or tag=NAME; may be repeated.",
+            help="Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
+            "may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -93,11 +93,11 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, memory was too small, --strict and
-           packets were lost, or the results could not be written
+      1    the run failed: an invariant was violated, a deadlock stopped it, the memory was too small, packets
+           of a lossless class were lost with --strict, or the results could not be written to their folder
       2    bad usage or scenario
-      130  interrupted; what was complete by then is written
-      143  stopped by SIGTERM; otherwise like 130
+      130  interrupted by Ctrl-C; the results up to then are written
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import run as running

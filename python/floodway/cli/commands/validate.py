@@ -29,18 +29,18 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             min=1,
             metavar="N",
-            help="Seeds of a case that is compared within bounds because random draws or ties decide it.",
+            help="Number of runs of a case that has bounds, if it depends on random draws or ties.",
         ),
     ] = 5,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs in parallel.", show_default="one per core"),
+        typer.Option(min=1, metavar="N", help="Number of parallel runs.", show_default="one per core"),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="Leave out cases of more than 1 GB of payload; run a case once if only ties decide it.",
+            help="Leave out cases of more than 1 GB of payload; run cases that depend only on ties once.",
             show_default=False,
         ),
     ] = False,
@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="CASE/TAG",
-            help="Only these cases; * and ? are wildcards; may be repeated.",
+            help="Only these configurations, with * and ? as wildcards; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -68,16 +68,14 @@ def command(  # noqa: PLR0913 (one argument an option)
     plot: Annotated[
         bool,
         typer.Option(
-            "--plot",
-            help="Draw slowdown, completion times and queues of both simulators.",
-            show_default=False,
+            "--plot", help="Draw slowdown, completion times and queues, ours and theirs.", show_default=False
         ),
     ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write tables and pictures into a Markdown page, between its marker lines.",
+            help="Write tables and pictures into a Markdown page, between its begin and end comments.",
             show_default=False,
         ),
     ] = None,
@@ -85,7 +83,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--verbose",
-            help="Show every number of every configuration, instead of one line each and the failures.",
+            help="Print every number of every configuration, instead of one line each and the failures.",
             show_default=False,
         ),
     ] = False,
@@ -104,12 +102,12 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    each configuration equals the reference to the nanosecond or, where equality is not expected,
-           every number is within its bound; configurations that cannot run are listed
+      0    each configuration equals the reference to the nanosecond, or, where equality is not required,
+           all its numbers are within their bounds; configurations that cannot be run are listed
       1    a configuration differs, and its first difference is shown; or a run failed
       2    bad usage, or a file is missing or malformed; nothing has run
-      130  interrupted; completed runs are kept
-      143  stopped by SIGTERM; otherwise like 130
+      130  interrupted by Ctrl-C; completed runs are kept
+      143  interrupted by SIGTERM; as 130
     """
     with loading():
         from floodway.cli import validate as validating

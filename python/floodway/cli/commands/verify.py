@@ -23,14 +23,14 @@ def command(
         ),
     ],
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only faults.", show_default=False)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Check that results have not changed since their runs wrote them.
+    """Check that the results of runs have not changed.
 
-    Every file of a run is compared byte for byte with its digest in run.json, and run.json with its own,
-    which leaves out the timings. `plot` and `why` check the files that they read in the same way. Numbers,
-    pictures and pages of a comparison or a study have no digests; a line names them.
+    Every byte of every file of a run is checked against the digests in run.json, which has a digest of
+    itself, without its timings. `plot` and `why` check the files that they read. Numbers, pictures and pages
+    of a comparison or a study have no digests; the last line lists them.
 
     \b
     Examples:
@@ -40,7 +40,7 @@ def command(
     \b
     Exit codes:
       0    no run has changed
-      1    a file is missing or has changed, or an earlier version wrote the results without digests
+      1    a file is missing or has changed, or results of an earlier version have no digests
       2    bad usage, or no such folder
     """
     with loading():

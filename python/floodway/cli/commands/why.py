@@ -21,7 +21,7 @@ def command(
         str,
         typer.Argument(
             metavar="[FLOW]",
-            help="A flow_id, or worst, or a percentile such as p99: the measured flow with that slowdown.",
+            help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst.",
         ),
     ] = "p99",
     *,
@@ -45,8 +45,8 @@ def command(
       0    done
       1    the repeated run differs from the results
       2    bad usage, no such folder or flow, or a flow that was not complete
-      130  interrupted
-      143  stopped by SIGTERM; otherwise like 130
+      130  interrupted by Ctrl-C
+      143  interrupted by SIGTERM
     """
     with loading():
         from floodway.cli import why as asking

@@ -1,0 +1,134 @@
+//! Congestion points that sort each packet for itself, and choose the next queue of a class.
+
+use std::collections::BTreeMap;
+
+use crate::support::{Net, assert_invariants, everything, fct_ps, finished, whole};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
+use floodway_mechanisms::registry::{CongestionPointParams, Custom};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
+    QueueView, ReadyView,
+};
+use floodway_units::{Bytes, QueueId, Rate, Span, Time};
+use floodway_wire::Format;
+use serde::Serialize;
+
+const FLOWS: u8 = 4;
+
+/// A flow's first packet waits in a queue that goes before the others, and the rest in a queue of the flow's
+/// link.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Params {
+    /// The queues of flows take turns; else they are served in their order.
+    in_turn: bool,
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, _port: &PortInfo) -> Result<Cp, ParamError> {
+        Ok(Cp { in_turn: self.in_turn, waiting: BTreeMap::new(), last: 0 })
+    }
+}
+
+struct Cp {
+    in_turn: bool,
+    /// Packets that wait, by flow.
+    waiting: BTreeMap<u64, u32>,
+    /// The queue served last.
+    last: u8,
+}
+
+impl CongestionPoint for Cp {
+    fn demands(&self) -> Demands {
+        let order: &[Claim] = &[Claim::Classify, Claim::Serve];
+        let claims = if self.in_turn { order } else { &order[..1] };
+        Demands { claims, queues: FLOWS + 1, each_packet: true, ..Demands::default() }
+    }
+
+    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
+        let own = (p.ingress.index() / 2) as u8;
+        let sub = if self.waiting.contains_key(&p.flow_hash) { own } else { 0 };
+        QueueId { class: p.class, sub }
+    }
+
+    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
+        let open = || ready.iter().filter(|view| view.gate.is_open(now)).map(|view| view.queue);
+        let after = open().find(|queue| queue.sub == 0 || queue.sub > self.last);
+        after.or_else(|| open().next())
+    }
+
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        *self.waiting.entry(p.flow_hash).or_default() += 1;
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if q.sub > 0 {
+            self.last = q.sub;
+        }
+        let waiting = self.waiting.get_mut(&p.flow_hash).expect("it has joined a queue");
+        *waiting -= 1;
+        if *waiting == 0 {
+            self.waiting.remove(&p.flow_hash);
+        }
+        Mark::None
+    }
+}
+
+/// So many hosts send 100 KB each to another at once.
+fn net(point: Params) -> Net {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).reliability(r#""go-back-n""#);
+    let (s, to) = (net.switch("s"), net.host("to"));
+    let pfc = r#"{"pfc": {"xoff": "150KB"}}"#;
+    let last = net.link(s, to, Rate::gbps(100), Span::us(1), pfc);
+    let custom = CongestionPointParams::Custom(Custom { name: "sorted", params: Box::new(point) });
+    net.blueprint.links[last].ends[0].congestion_points.push(custom);
+    for number in 0..u64::from(FLOWS) {
+        let from = net.host(&format!("h{number}"));
+        net.link(from, s, Rate::gbps(100), Span::us(1), pfc);
+        net.flow(from, to, Bytes::kb(100), Span::ns(number));
+    }
+    net
+}
+
+fn run(net: &Net) -> Records {
+    let control = Control::default();
+    let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
+    let records = build().run();
+    assert_invariants(&records);
+    assert!(finished(&records).iter().all(|&finished| finished));
+    let repeated: u64 = whole(records.flows.column("retransmitted_bytes")).iter().sum();
+    assert_eq!(repeated, 0, "a flow's packets arrive in their order");
+    let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
+    let same = everything(&records) == everything(&build().on(&threads).run());
+    assert!(same, "two threads keep the same");
+    records
+}
+
+/// When the first and the last flow are complete.
+fn ends(records: &Records) -> (u64, u64) {
+    let ends: Vec<u64> = fct_ps(records).into_iter().flatten().collect();
+    let first = ends.iter().min().expect("there are some");
+    (*first, *ends.iter().max().expect("there are some"))
+}
+
+#[test]
+fn queues_of_a_class_are_served_in_the_order_of_the_machine() {
+    // Four flows of 100 KB take 35 us. In turn they end within two rounds of four packets, of 86 ns each,
+    // since first packets go before; in their order the first one ends after a quarter of that.
+    let (first, last) = ends(&run(&net(Params { in_turn: true })));
+    assert!(last - first < 8 * 87_000, "{first} {last}");
+    let (first, last) = ends(&run(&net(Params { in_turn: false })));
+    assert!(last - first > 20_000_000, "{first} {last}");
+}
+
+#[test]
+fn a_crossbar_would_bring_packets_out_of_order() {
+    let mut net = net(Params { in_turn: true });
+    let switch = net.blueprint.links[0].ends[0].node;
+    net.buffer(switch, r#"{"ioq": {"voq": "400KB", "output": "20KB"}}"#);
+    let control = Control::default();
+    let error = Fabric::build(&net.blueprint, &control).err().expect("it is refused").to_string();
+    assert!(error.contains("packet by packet"), "{error}");
+}

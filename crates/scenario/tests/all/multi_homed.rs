@@ -1,0 +1,141 @@
+//! Hosts with several NICs: which one a flow takes, and what happens when one fails.
+
+use crate::columns::{reals, texts, wholes};
+use floodway_fabric::outcome::{Invariants, Stopped, Verdict};
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_scenario::Scenario;
+
+/// Racks of two leaves, which share two hosts each: h1 and h2 at t1 and t2, h3 and h4 at t3 and t4.
+const RACKS: &str = r#"topology.leaf-spine = { spines = 2, leaves = 4, hosts = 2, homes = 2, rate = "100G", delay = "1us", host-leaf = { rate = "25G" } }
+defaults.flow-control.pfc = {}
+"#;
+
+fn run(text: &str) -> Records {
+    let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let control = Control::default();
+    let records =
+        Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run();
+    let Invariants { conservation, buffers, slowdown } = &records.outcome.invariants;
+    assert_eq!([conservation, buffers, slowdown], [&Verdict::Holds; 3]);
+    records
+}
+
+/// A workload of `count` flows of a size, the first at `start` us and one every `gap` us.
+fn flows(name: &str, ends: [&str; 2], (count, size): (usize, &str), (start, gap): (usize, usize)) -> String {
+    let [from, to] = ends;
+    let flow = |n: usize| {
+        let start = start + gap * n;
+        format!("{{ from = \"{from}\", to = \"{to}\", size = \"{size}\", start = \"{start}us\" }}")
+    };
+    let flows: Vec<_> = (0..count).map(flow).collect();
+    format!("[[workload]]\nname = \"{name}\"\nflows = [{}]\n", flows.join(", "))
+}
+
+/// Packets of data that `node` sent over `link`.
+fn sent(records: &Records, node: &str, link: &str) -> u64 {
+    let counters = &records.counters;
+    let (nodes, links) = (texts(counters, "node"), texts(counters, "link"));
+    let (classes, packets) = (wholes(counters, "class"), wholes(counters, "tx_packets"));
+    let rows = (0..counters.rows()).filter(|&i| nodes[i] == node && links[i] == link && classes[i] == 3);
+    rows.map(|i| packets[i]).sum()
+}
+
+#[test]
+fn flows_spread_over_both_nics_and_each_stays_on_one() {
+    let records = run(&format!("{RACKS}{}", flows("list", ["h1", "h4"], (256, "10KB"), (0, 20))));
+    let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
+    assert_eq!(first + second, 2560);
+    // Flows are 10 packets each, so that a flow on both NICs would leave a rest; 128 flows are 6 from 80
+    // or 176.
+    assert!(first.is_multiple_of(10) && (800..=1760).contains(&first), "{first} and {second}");
+    // The last switch chooses the receiver's NIC.
+    let (third, fourth) = (sent(&records, "t3", "h4-t3"), sent(&records, "t4", "h4-t4"));
+    assert_eq!(third + fourth, 2560);
+    assert!(third.is_multiple_of(10) && (800..=1760).contains(&third), "{third} and {fourth}");
+    assert!(records.outcome.lossless.is_held());
+}
+
+#[test]
+fn parallel_links_to_one_switch_are_nics_as_well() {
+    let text = "topology.single-switch = { hosts = 3, links-per-host = 2, rate = '25G', delay = '1us' }\n";
+    let records = run(&format!("{text}{}", flows("list", ["h1", "h3"], (256, "10KB"), (0, 20))));
+    let first = sent(&records, "h1", "h1-s1#1");
+    assert_eq!(first + sent(&records, "h1", "h1-s1#2"), 2560);
+    assert!(first.is_multiple_of(10) && (800..=1760).contains(&first), "{first}");
+    let third = sent(&records, "s1", "h3-s1#1");
+    assert!(third.is_multiple_of(10) && (800..=1760).contains(&third), "{third}");
+}
+
+#[test]
+fn two_nics_carry_twice_the_rate_of_one() {
+    // Without congestion control, 32 flows at once fill both NICs of the sender.
+    let records =
+        run(&format!("limit = \"1s\"\n{RACKS}{}", flows("list", ["h1", "h3"], (32, "1MB"), (0, 0))));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let last = reals(&records.flows, "finish_receiver_us").iter().copied().fold(0.0, f64::max);
+    // 32 MB take 10.24 ms over one NIC of 25G, 5.12 ms over two that share them evenly.
+    assert!(last < 9_500.0, "{last}");
+    assert!(records.outcome.lossless.is_held());
+}
+
+#[test]
+fn flows_that_start_after_a_nic_has_failed_take_the_other() {
+    let faults =
+        "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"10ms\", to = \"1s\" }]\n";
+    let early = flows("early", ["h1", "h4"], (64, "10KB"), (0, 20));
+    let late = flows("late", ["h1", "h4"], (64, "10KB"), (11_000, 20));
+    let alone = run(&format!("{RACKS}{faults}{early}"));
+    let both = run(&format!("{RACKS}{faults}{early}{late}"));
+    assert_eq!(both.outcome.stopped, Stopped::Finished);
+    assert_eq!(both.flows.rows(), 128);
+    assert!(sent(&alone, "h1", "h1-t1") > 0);
+    assert_eq!(sent(&both, "h1", "h1-t1"), sent(&alone, "h1", "h1-t1"));
+    assert_eq!(sent(&both, "h1", "h1-t2"), sent(&alone, "h1", "h1-t2") + 640);
+}
+
+#[test]
+fn flows_that_had_a_failed_nic_wait_for_it() {
+    let faults = "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"1ms\", to = \"20ms\" }]\n";
+    let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
+    let records = run(&format!("limit = \"1s\"\n{RACKS}{faults}{list}"));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let finishes = reals(&records.flows, "finish_receiver_us");
+    let after = finishes.iter().filter(|finish| **finish > 20_000.0).count();
+    assert!(after > 0 && after < 16, "{after}");
+}
+
+#[test]
+fn a_lone_flow_takes_its_ideal_time_over_either_nic() {
+    let records = run(&format!("{RACKS}{}", flows("list", ["h1", "h4"], (32, "50KB"), (0, 200))));
+    let slowdowns = reals(&records.flows, "slowdown");
+    assert!(slowdowns.iter().all(|slowdown| *slowdown == 1.0), "{slowdowns:?}");
+}
+
+#[test]
+fn the_ideal_is_that_of_the_fastest_nic() {
+    let text = r#"
+[topology.explicit]
+hosts = ["h1..h2"]
+switches = ["s1"]
+delay = "1us"
+links = [{ between = ["h1", "s1"], rate = "100G" }, { between = ["h1", "s1"], rate = "25G" }, { between = ["h2", "s1"], rate = "100G" }]
+"#;
+    let list = flows("list", ["h1", "h2"], (32, "1MB"), (0, 2000));
+    let slowdowns = run(&format!("{text}{list}"));
+    let slowdowns = reals(&slowdowns.flows, "slowdown");
+    let fast = slowdowns.iter().filter(|slowdown| **slowdown == 1.0).count();
+    let slow = slowdowns.iter().filter(|slowdown| (3.9..4.0).contains(*slowdown)).count();
+    assert!(fast > 0 && slow > 0 && fast + slow == 32, "{slowdowns:?}");
+}
+
+#[test]
+fn a_network_of_hosts_with_two_nics_loses_nothing_under_load() {
+    let text = format!(
+        "{RACKS}[[workload]]\nname = \"web\"\npoisson = {{ sizes = \"fb-hadoop\", load = 0.7, of = \"hosts\" }}\nuntil = \"5ms\"\n"
+    );
+    let (one, other) = (run(&text), run(&text));
+    assert!(one.outcome.lossless.is_held());
+    assert_eq!(one.outcome.stopped, Stopped::Finished);
+    assert!(one.flows.rows() > 500, "{}", one.flows.rows());
+    assert_eq!((one.flows, one.counters), (other.flows, other.counters));
+}

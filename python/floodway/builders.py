@@ -349,7 +349,7 @@ class ListedLink(Table):
     length
         Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     count
-        Number of parallel links, 1 at least. Default: 1.
+        Number of parallel links, at least 1. Default: 1.
     """
 
     between: tuple[str, str]
@@ -368,7 +368,7 @@ class SingleSwitch(Table):
     Attributes
     ----------
     hosts
-        Number of hosts, 1 at least. No default.
+        Number of hosts, at least 1. No default.
     rate
         Rate of each link. No default.
     delay
@@ -377,7 +377,7 @@ class SingleSwitch(Table):
         Length of each link, at 5 us/km. Not together with `delay`; one of the two must be
         given.
     links_per_host
-        Number of parallel links between each host and the switch, 1 at least. Default: 1.
+        Number of parallel links between each host and the switch, at least 1. Default: 1.
     """
 
     _tag: ClassVar[str | None] = "single-switch"
@@ -395,7 +395,7 @@ class Chain(Table):
     Attributes
     ----------
     switches
-        Number of switches, 1 at least. No default.
+        Number of switches, at least 1. No default.
     hosts
         Hosts at each switch: a number, or a list with one for each. Default: 1.
     rate
@@ -447,9 +447,9 @@ class Dumbbell(Table):
     Attributes
     ----------
     left
-        Hosts at s1, 1 at least. No default.
+        Hosts at s1, at least 1. No default.
     right
-        Hosts at s2, 1 at least. No default.
+        Hosts at s2, at least 1. No default.
     rate
         Rate of links that have none of their own. No default.
     delay
@@ -476,11 +476,11 @@ class LeafSpine(Table):
     Attributes
     ----------
     spines
-        Number of spines, 1 at least. No default.
+        Number of spines, at least 1. No default.
     leaves
-        Number of leaves, 1 at least. No default.
+        Number of leaves, at least 1. No default.
     hosts
-        Number of hosts linked to each leaf, 1 at least. No default.
+        Number of hosts linked to each leaf, at least 1. No default.
     rate
         Rate of links whose tier has none of its own. No default.
     delay
@@ -492,7 +492,7 @@ class LeafSpine(Table):
     leaf_spine
         Links between leaves and spines. Default: rate and delay of the topology.
     parallel
-        Number of parallel links between each leaf and each spine, 1 at least. Default: 1.
+        Number of parallel links between each leaf and each spine, at least 1. Default: 1.
     homes
         Number of leaves to which each host is linked: that many consecutive leaves share their
         hosts. It must divide `leaves`. Default: 1.
@@ -522,16 +522,16 @@ class FatTree(Table):
         not given. Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-
         agg` and `hosts-per-tor` must be given.
     pods
-        Number of pods, 1 at least. Default: k.
+        Number of pods, at least 1. Default: k.
     tors_per_pod
-        Number of `ToR` of each pod, 1 at least. Default: k/2.
+        Number of `ToR` of each pod, at least 1. Default: k/2.
     aggs_per_pod
-        Number of aggregation switches of each pod, 1 at least. Default: k/2.
+        Number of aggregation switches of each pod, at least 1. Default: k/2.
     cores_per_agg
-        Number of cores above each aggregation switch, 1 at least; the total number of cores is
+        Number of cores above each aggregation switch, at least 1; the total number of cores is
         `aggs-per-pod` times this. Default: k/2.
     hosts_per_tor
-        Number of hosts linked to each `ToR`, 1 at least. Default: k/2.
+        Number of hosts linked to each `ToR`, at least 1. Default: k/2.
     homes
         Number of `ToR` of its pod to which each host is linked: that many consecutive `ToR`
         share their hosts. It must divide `tors-per-pod`. Default: 1.
@@ -616,7 +616,7 @@ class LongLink(Table):
     length
         Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     count
-        Number of parallel links, 1 at least. Default: 1.
+        Number of parallel links, at least 1. Default: 1.
     """
 
     rate: Rate
@@ -709,7 +709,7 @@ class ListedLong(Table):
     length
         Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     count
-        Number of parallel links, 1 at least. Default: 1.
+        Number of parallel links, at least 1. Default: 1.
     tags
         Tags in addition to `long-haul` and that of the pair of sites. Default: none.
     """
@@ -857,7 +857,7 @@ class Pfc(Table):
         it open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
         (floodway's choice).
     resume_offset
-        XOFF - XON: resume this far below the threshold, in bytes from 0 up. Default: 2 MTU.
+        XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU.
         Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3
         KiB: at 0, as SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a
         RESUME.
@@ -885,7 +885,7 @@ class Pfc(Table):
         "timer"`), between 0 and 1. Source: IEEE 802.1Qbb leaves it open; floodway's choice:
         half is usual.
     react
-        The upstream stops this long after a PAUSE has arrived: a time from 0 up, or
+        The upstream stops this long after a PAUSE has arrived: a time of at least 0, or
         `"ieee-802.3"` for the time that it allows at the link's rate (10G 67 quanta, 25G 80,
         40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
         Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G
@@ -923,7 +923,7 @@ class XoffParts(Table):
         The part that does not depend on the pool, in bytes. Default: 0. Source: IEEE 802.1Qbb
         leaves it open; SWING's static part is 288 KB.
     alpha
-        Share of the pool's free bytes, from 0 up. Default: 0. Source: switch chips (powers of
+        Share of the pool's free bytes, at least 0. Default: 0. Source: switch chips (powers of
         two from 1/128 to 8); HPCC's simulator has 1/8 at the NICs' rate, SWING 1/4.
     per
         The rate up to which `alpha` holds, or `"nic"` for that of the network's first host:
@@ -945,7 +945,7 @@ class HeadroomByDelays(Table):
     Attributes
     ----------
     delays
-        The multiple, from 0 up. Default: none, it must be given. Source: HPCC's simulator has
+        The multiple, at least 0. Default: none, it must be given. Source: HPCC's simulator has
         3.
     """
 
@@ -1001,9 +1001,9 @@ class Bifrost(Table):
         upstream has already started. Source: floodway's choice: the paper does not, and the
         ledger pays such bytes back.
     react
-        Time from the arrival of a pause until the upstream stops: from 0 up to less than a
-        slot, or `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows
-        with it. Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
+        Time from the arrival of a pause until the upstream stops: from 0 to less than a slot,
+        or `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows with it.
+        Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
     pause
         How a pause ends: only `"timer"` is allowed. Default: `"timer"`, whatever the run's wire
         format is. Source: Bifrost, Algorithm 1: its frames carry a time, and nothing else ends
@@ -1059,7 +1059,7 @@ class Swing(Table):
         One-way delay of the cable between relay and switch, above 0 (`form = "relay"`). Source:
         SWING's simulator, `link_relay.csv`.
     margin
-        Room beyond one bandwidth-delay product, as a share of it, from 0 up. Source: SWING,
+        Room beyond one bandwidth-delay product, as a share of it, at least 0. Source: SWING,
         section 6.1: 41 MB for 40 MB.
     xoff
         Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.
@@ -1214,7 +1214,7 @@ class Red(Table):
         port's rate. Default: they hold at every rate unchanged. Source: HPCC's simulations,
         whose thresholds are per 25G.
     offset
-        Bytes of a queue that do not count: q is the length beyond them, from 0 up. Source:
+        Bytes of a queue that do not count: q is the length beyond them, at least 0. Source:
         floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B
         that each queue has for itself.
     at
@@ -1245,8 +1245,8 @@ class ProxyCnp(Table):
     pmax
         Probability at `kmax`, from 0 to 1. Source: SWING's configurations of ECN.
     interval
-        N: the minimum time between two CNPs that this port sends for a flow, from 0 up. Source:
-        DCQCN's paper, section 3.1.
+        N: the minimum time between two CNPs that this port sends for a flow, at least 0.
+        Source: DCQCN's paper, section 3.1.
     """
 
     _tag: ClassVar[str | None] = "proxy-cnp"
@@ -1271,7 +1271,7 @@ class Mercury(Table):
         paper, parameter settings.
     tolerance
         Number of full packets by which the bytes received during a pause may exceed what the
-        link could carry, from 0 up. Source: floodway's choice: one for each of the two inputs
+        link could carry, at least 0. Source: floodway's choice: one for each of the two inputs
         of the paper's motivation; the paper has 0.
     base_rtt
         The round-trip time that windows cover: `"auto"` for that of each flow's own path,
@@ -1279,12 +1279,12 @@ class Mercury(Table):
         too short for a long path limits its throughput. Source: floodway's choice; the paper
         has one fixed value, the largest of its topology, 12 us.
     cnp_interval
-        The minimum time between two CNPs that this port sends for a flow, from 0 up; 0 sends
+        The minimum time between two CNPs that this port sends for a flow, at least 0; 0 sends
         one for every packet. Source: DCQCN's paper, section 3.1.
     flows
         Which packets count as one flow. Source: the paper: the pair of addresses.
     most_flows
-        Maximum number of flows in the table of a queue, 1 at least. Source: floodway's choice;
+        Maximum number of flows in the table of a queue, at least 1. Source: floodway's choice;
         the paper says that the table is small.
     """
 
@@ -1317,7 +1317,7 @@ class Tcd(Table):
         0; for `max-ton = "auto"` alone, which gives a second at most. Default: 0.1. Source:
         floodway's choice: it gives the 97 us of the simulator's configuration.
     gap
-        Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up;
+        Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), at least 0;
         for `max-ton = "auto"` alone. Default: 2 KB. Source: the simulator: two packets.
     """
 
@@ -1338,17 +1338,17 @@ class Pacc(Table):
         Tp: the time between two evaluations of the table, from 4 us to 1 s. Source: Mercury's
         paper, which names it as PACC's default.
     a
-        a: gain of the distance of the queue from `qref`, from 0 up. Source: reconstruction;
+        a: gain of the distance of the queue from `qref`, at least 0. Source: reconstruction;
         ratio of the gains as in Taheri et al., CoNEXT 2020.
     b
-        b: gain of the growth of the queue, from 0 up. Source: reconstruction; ratio of the
+        b: gain of the growth of the queue, at least 0. Source: reconstruction; ratio of the
         gains as in Taheri et al., CoNEXT 2020.
     qref
         Qref: the queue length that the controller aims at, above 0; packets that join a longer
         queue are congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction:
         the Kmin of HPCC's ECN.
     m
-        m: maximum number of congested packets per CNP, 1 at least. Source: reconstruction.
+        m: maximum number of congested packets per CNP, at least 1. Source: reconstruction.
     nmax
         Nmax: maximum number of CNPs of a queue in a period, before they are rounded up flow by
         flow; 1 at least. Source: reconstruction.
@@ -1359,7 +1359,7 @@ class Pacc(Table):
         Whether a flow gets each of its CNPs, 4 us apart, instead of one that represents all.
         Source: floodway's choice: one; DCQCN's sender would cut again at each.
     most_flows
-        Maximum number of flows of a period in the table of a queue, 1 at least. Source:
+        Maximum number of flows of a period in the table of a queue, at least 1. Source:
         floodway's choice.
     """
 
@@ -1585,10 +1585,10 @@ class ThemisPnp(Table):
     Attributes
     ----------
     interval
-        The time after a flow's CNP has left from which a marked packet makes the next one, from
-        0 up. Source: the authors' simulator: 5 us.
+        The time after a flow's CNP has left from which a marked packet makes the next one, at
+        least 0. Source: the authors' simulator: 5 us.
     delay
-        The time from the packet to its CNP, from 0 up. Source: the authors' simulator: 2 us.
+        The time from the packet to its CNP, at least 0. Source: the authors' simulator: 2 us.
     """
 
     _tag: ClassVar[str | None] = "themis-pnp"
@@ -1609,13 +1609,13 @@ class ThemisTrp(Table):
         Time, above 0, after the last CNP of a flow from which its packets are no longer slowed
         down. Source: the authors' simulator: 1 ms, the round trip over their long link.
     fast
-        Number of CNPs of a flow of which each adds a pass, 1 at least. Source: the authors'
+        Number of CNPs of a flow of which each adds a pass, at least 1. Source: the authors'
         simulator: 11.
     slow
-        Number of CNPs of a flow, counted from the second on, that add another pass, 1 at least.
+        Number of CNPs of a flow, counted from the second on, that add another pass, at least 1.
         Source: the authors' simulator: 20.
     most
-        The maximum number of passes of a packet, 1 at least. Source: the authors' simulator:
+        The maximum number of passes of a packet, at least 1. Source: the authors' simulator:
         401.
     latency
         Time of a pass, above 0, while the loop holds few bytes. Source: the authors' simulator:
@@ -1685,8 +1685,8 @@ class SharedBuffer(Table):
         together with `pool`. Default: not given; the pool is. Source: the HPCC simulator's
         `switch-mmu.cc`, which counts so.
     reserve
-        R: bytes set aside for each (ingress port, class), from 0 up. Source: floodway's choice:
-        nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
+        R: bytes set aside for each (ingress port, class), at least 0. Source: floodway's
+        choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     egress_alpha
         A packet is dropped when its egress queue would exceed this share, above 0, of the free
         bytes: of the pool's, if its class is lossy; of `egress-pool`, whatever its class, where
@@ -1697,7 +1697,7 @@ class SharedBuffer(Table):
         none. Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each
         port.
     egress_reserve
-        Bytes that each egress queue has for itself in addition to `egress-pool`, from 0 up.
+        Bytes that each egress queue has for itself in addition to `egress-pool`, at least 0.
         Source: floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049
         B.
     crossing
@@ -1778,7 +1778,7 @@ class Sar(Table):
         Selects other initial paths with the same run seed: any whole number of 32 bits. Source:
         floodway's choice.
     most_flows
-        Number of moved flows that a switch stores, 1 at least. Source: floodway's choice; the
+        Number of moved flows that a switch stores, at least 1. Source: floodway's choice; the
         paper does not say.
     """
 
@@ -2090,13 +2090,13 @@ class Timely(Table):
         The divisor that turns differences into the gradient, above 0. Default: 20 us. Source:
         Mittal et al., section 5; HPCC's simulator, `TimelyMinRtt`.
     rai
-        δ: step of an increase, from 0 up. Default: 10 Mbit/s per 10G of the NIC's rate. Source:
-        Mittal et al., section 5; HPCC's `run.py`.
+        δ: step of an increase, at least 0. Default: 10 Mbit/s per 10G of the NIC's rate.
+        Source: Mittal et al., section 5; HPCC's `run.py`.
     rhai
-        N·δ: step of a hyper increase, from 0 up; not in `patched`. Default: five times `rai`.
+        N·δ: step of a hyper increase, at least 0; not in `patched`. Default: five times `rai`.
         Source: Mittal et al., section 4; HPCC's `run.py`.
     hai_after
-        Increases in a row before the first hyper increase, from 0 up; not in `patched`.
+        Increases in a row before the first hyper increase, at least 0; not in `patched`.
         Default: 5. Source: Mittal et al., section 4; HPCC's simulator.
     rmin
         Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
@@ -2279,11 +2279,11 @@ class Swift(Table):
         path. Source: Kumar et al., section 3.5; the default is floodway's choice, which holds
         for paths of any length. Their testbeds have 25 us (section 5.2).
     per_hop
-        ħ: the amount that each switch on the path adds to the target, from 0 up. Default: 1 us.
-        Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at
-        100 Gbit/s.
+        ħ: the amount that each switch on the path adds to the target, at least 0. Default: 1
+        us. Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue
+        at 100 Gbit/s.
     fs_range
-        Maximum that a small window adds to the target, from 0 up; 0 disables flow scaling.
+        Maximum that a small window adds to the target, at least 0; 0 disables flow scaling.
         Default: five times `base-target`. Source: csg-htsim, `_fs_range`.
     fs_min_cwnd
         Window, in packets, at which that maximum is reached, above 0. Default: 0.1. Source:
@@ -2338,7 +2338,7 @@ class PowerTcp(Table):
         module, `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N
         = 167.
     beta
-        β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
+        β: bytes that each update adds, at least 0. Default: line rate · τ / `expected-flows`.
         Source: Addanki et al., section 3.3.
     base_rtt
         τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for
@@ -2725,7 +2725,7 @@ class Poisson(Table):
         datacenter. Datacenters are the tags `dc-*` of hosts. The load counts all flows. Not
         together with `hot-spot` or `groups`. Default: datacenters make no difference.
     groups
-        Number of groups of hosts, 1 at least: senders and receivers are divided into this many
+        Number of groups of hosts, at least 1: senders and receivers are divided into this many
         groups of equal size, in the order of their numbers, and every flow stays in its
         sender's group. With `groups = 12`, the groups of a fat tree with 12 pods are its pods.
         Not together with `hot-spot` or `inter-dc`. Default: all hosts are one group.
@@ -2876,7 +2876,7 @@ class Incast(Table):
         Hosts from which the senders are drawn, all different, never the receiver itself.
         Default: all.
     fan_in
-        Number of simultaneous senders, 1 at least. Default: all of `from`.
+        Number of simultaneous senders, at least 1. Default: all of `from`.
     every
         Time between two incasts, until the workload's `until`. Not together with `load`.
         Default: once.
@@ -2980,14 +2980,14 @@ class Perftest(Table):
         Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as
         perftest's.
     queue_depth
-        Of `write-bw`: outstanding messages of each queue pair, 1 at least (perftest's `--tx-
+        Of `write-bw`: outstanding messages of each queue pair, at least 1 (perftest's `--tx-
         depth`). Default: 128.
     iterations
-        Messages of each queue pair, each way, 1 at least; of `write-lat` 4 at least, because it
+        Messages of each queue pair, each way, at least 1; of `write-lat` at least 4, because it
         leaves out the two longest of the times between them. Default: 5000 of `write-bw`, 1000
         of `write-lat`, as perftest's.
     qps
-        Of `write-bw`: number of queue pairs of each pair of hosts, 1 at least. Default: 1.
+        Of `write-bw`: number of queue pairs of each pair of hosts, at least 1. Default: 1.
     bidirectional
         Of `write-bw`: whether the server sends as much as the client. Default: false.
     """

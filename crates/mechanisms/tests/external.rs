@@ -53,7 +53,7 @@ macro_rules! few {
     )*};
 }
 
-few! { FewChosen FewDescribed FewRefused FewOnce FewAnew FewAlone }
+few! { FewChosen FewDescribed FewRefused FewOnce FewTaken FewAnew FewAlone }
 
 struct FewRp(Bytes);
 
@@ -135,9 +135,9 @@ fn a_name_is_given_once() {
     added::<FewOnce>("few-once").unwrap();
     let again = added::<FewOnce>("few-once").unwrap_err().to_string();
     assert_eq!(again, "rate-control: there is a mechanism \"few-once\" already; choose another name");
-    assert!(added::<FewAlone>("dcqcn").unwrap_err().to_string().contains("already"));
+    assert!(added::<FewTaken>("dcqcn").unwrap_err().to_string().contains("already"));
     for name in ["", "Few", "few_once", "few--once", "-few", "2few", "few-"] {
-        let refused = added::<FewAlone>(name).unwrap_err().to_string();
+        let refused = added::<FewTaken>(name).unwrap_err().to_string();
         assert!(refused.contains("is not a name; allowed: lower-case letters"), "{name}: {refused}");
     }
     let page = || custom::Page::of::<FewAnew>(SOURCE);

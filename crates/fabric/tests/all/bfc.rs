@@ -1,6 +1,7 @@
 //! BFC in networks: only the flows that should be are held back, all complete in order, and bytes do not
 //! depend on threads.
 
+use crate::support;
 use crate::support::plans::{Plan, plans};
 use crate::support::{Net, assert_invariants, at_all_ports, drops, everything, fct_ps, finished, sum, whole};
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
@@ -102,7 +103,7 @@ fn queues_stay_within_what_a_hop_needs_and_the_port_idles_a_fifth_of_the_time_at
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::long_property(60))]
 
     /// A tree has no cycles that could lock up, whatever its buffers.
     #[test]

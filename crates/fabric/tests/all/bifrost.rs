@@ -246,6 +246,7 @@ fn an_idle_link_has_no_slots_and_a_measuring_one_ticks_from_the_start() {
 // ---- directions
 
 #[test]
+#[ignore = "long: make test-long"]
 fn nothing_is_dropped_where_the_reverse_path_is_slower_and_loaded() {
     for gbps in [100, 40, 10] {
         let (mut net, [a, _, t, b]) = haul(BIFROST, r#"{"static": {"size": "auto"}}"#);

@@ -132,6 +132,7 @@ fn two_long_flows_share_a_port_by_halves_with_the_queue_between_kmin_and_kmax() 
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn equal_flows_get_equal_shares() {
     for setting in [PAPER, HPCC] {
         for n in [2, 8] {
@@ -212,6 +213,7 @@ impl Balance {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn marks_and_queue_settle_at_the_fixed_point_of_the_fluid_balance() {
     for n in [2, 4, 8] {
         let steady = PAPER.steady(n, Span::ZERO, Span::ms(100), Span::ms(200));

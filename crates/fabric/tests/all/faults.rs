@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::support;
 use crate::support::{
     Net, POINTS, assert_invariants, counter, drops_by, fct_ps, finished, may_stand, params, real, whole,
 };
@@ -342,7 +343,7 @@ fn ring(trouble: &Trouble) -> Net {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::long_property(300))]
 
     /// `run` checks that bytes are conserved, accounts are right and no flow beats its ideal.
     #[test]

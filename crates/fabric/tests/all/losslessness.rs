@@ -1,6 +1,7 @@
 //! With headroom at its formula, or with credits, nothing is ever dropped: random chains, rates, delays and
 //! traffic.
 
+use crate::support;
 use crate::support::{Net, assert_invariants, drops, finished, whole};
 use floodway_fabric::Records;
 use floodway_fabric::outcome::LosslessVerdict;
@@ -170,7 +171,7 @@ fn run(plan: &Plan) -> Records {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::long_property(400))]
 
     #[test]
     fn nothing_is_dropped_with_headroom_at_its_formula_or_with_credits(plan in plans()) {

@@ -1,9 +1,9 @@
 //! Threads: records are the same to the byte on any number of threads, with any assignment of nodes.
 
-use crate::support;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
+use crate::support;
 use crate::support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
 use crate::support::{Net, assert_invariants, everything};
 use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
@@ -60,7 +60,7 @@ const CASES: u32 = 150;
 const G100: Rate = Rate::gbps(100);
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::long_property(CASES))]
 
     #[test]
     fn any_network_on_any_threads_keeps_the_same_bytes(plan in plans(), pooled in any::<bool>()) {

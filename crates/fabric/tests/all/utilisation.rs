@@ -113,6 +113,7 @@ fn sent(records: &Records) -> (Vec<f64>, Vec<f64>) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn utilisation_and_cycle_follow_the_closed_form() {
     for alpha in [20, 40, 60, 80, 95] {
         for delay in [10, 100, 220, 300, 439] {

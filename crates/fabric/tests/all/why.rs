@@ -410,7 +410,7 @@ fn vary(plan: &Plan, variant: usize) -> Blueprint {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::long_property(120))]
 
     #[test]
     fn the_parts_of_any_flow_add_up_under_any_mechanism(

@@ -91,6 +91,7 @@ fn equals_the_log_to_the_nanosecond(
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_1_1_under_pfc_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km.toml", "1-1", "pfc", 1992);
 }
@@ -101,6 +102,7 @@ fn every_flow_of_list_1_2_under_pfc_equals_the_authors_log() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_1_1_over_relays_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-relay.toml", "1-1", "swing", 1992);
 }
@@ -111,6 +113,7 @@ fn every_flow_of_list_1_2_over_relays_equals_the_authors_log() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_1_1_with_irn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-irn.toml", "1-1", "irn-inter", 1992);
 }
@@ -129,57 +132,68 @@ fn every_flow_of_list_1_2_with_irn_equals_the_authors_log() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_3_under_pfc_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km.toml", "3", "pfc", 5409);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_3_over_relays_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-relay.toml", "3", "swing", 5409);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_4_1_under_pfc_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km.toml", "4-1", "pfc", 8826);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_4_1_over_relays_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-relay.toml", "4-1", "swing", 8826);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_2_with_irn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-irn.toml", "2", "irn-inter", 5409);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_4_1_with_irn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-irn.toml", "4-1", "irn-inter", 8826);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_1_1_under_pfc_with_dcqcn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-dcqcn.toml", "1-1", "dcqcn-pfc", 1992);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_1_1_over_relays_with_dcqcn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-relay-dcqcn.toml", "1-1", "dcqcn-swing", 1992);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_4_1_under_pfc_with_dcqcn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-dcqcn.toml", "4-1", "dcqcn-pfc", 8826);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn every_flow_of_list_4_1_over_relays_with_dcqcn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-relay-dcqcn.toml", "4-1", "dcqcn-swing", 8826);
 }
 
 /// The longest list, all of whose flows finish whatever carries them.
 #[test]
+#[ignore = "long: make test-long"]
 fn list_4_2_runs_under_pfc_over_relays_and_with_irn() {
     let Some(reference) = reference() else { return };
     for scenario in ["swing-80km.toml", "swing-80km-relay.toml", "swing-80km-irn.toml"] {

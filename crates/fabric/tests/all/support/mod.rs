@@ -1,5 +1,4 @@
 //! Small networks for tests, built by hand.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(missing_docs, reason = "not a public interface")]
 
 pub mod plans;
@@ -16,7 +15,14 @@ use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads, Valu
 use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
+use proptest::test_runner::Config as ProptestConfig;
 use serde::de::DeserializeOwned;
+
+/// So many cases of a property where `FLOODWAY_LONG` is set (`make test-long`), a quarter of them elsewhere.
+pub fn long_property(cases: u32) -> ProptestConfig {
+    let cases = if std::env::var_os("FLOODWAY_LONG").is_some() { cases } else { cases / 4 };
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
 
 /// Parameters from the JSON that a scenario's value amounts to.
 pub fn params<P: DeserializeOwned>(json: &str) -> P {

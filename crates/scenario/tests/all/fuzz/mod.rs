@@ -18,9 +18,9 @@ use grammar::Grammar;
 use tape::{Tape, numbers};
 use verdict::{NAME, judge, run, source};
 
-/// Cases of the properties that only read, unless `PROPTEST_CASES` says more.
+/// Cases of `make test-long` of the properties that only read, unless `PROPTEST_CASES` says more.
 const READ: u32 = 1_500;
-/// Cases of the property that runs.
+/// The same of the property that runs.
 const RUN: u32 = 150;
 
 struct Ready {
@@ -36,7 +36,9 @@ static READY: LazyLock<Ready> = LazyLock::new(|| {
     Ready { texts, documents, grammar }
 });
 
-fn cases(usual: u32) -> ProptestConfig {
+/// So many cases where `FLOODWAY_LONG` is set (`make test-long`), a quarter of them elsewhere.
+fn cases(of_long: u32) -> ProptestConfig {
+    let usual = if std::env::var_os("FLOODWAY_LONG").is_some() { of_long } else { of_long / 4 };
     let more = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = more.map_or(usual, |more: u32| more.max(usual));
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() }

@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation docs wheel test-wheel sdist clean tools
+.PHONY: help demo test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -34,14 +34,20 @@ demo: $(BUILT) ## Compare PFC with Bifrost over 80 km; tables, pictures and a pa
 	@$(BIN)/floodway compare scenarios/demo.toml --out out/demo --force \
 	  --vary long-haul.flow-control=pfc,bifrost
 
-test: lint test-rust test-python ## Everything that continuous integration runs
+test: lint test-rust test-python ## Formatting, lints, types, and all tests but the long ones
 
 test-rust: tools
 	cargo test --workspace --locked --quiet
 
 # A process a core; the tests of a file stay in one process, in their order.
+PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+
 test-python: $(BUILT)
-	$(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
+	$(PYTEST)
+
+test-long: $(BUILT) ## The long tests, and Rust's properties with four times the cases; CI runs them, too
+	FLOODWAY_LONG=1 cargo test --workspace --locked --quiet -- --include-ignored
+	$(PYTEST) -m long
 
 # From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.
 COUNT ?= 1000

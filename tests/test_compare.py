@@ -105,6 +105,7 @@ def test_runs_at_once_leave_the_same_bytes_as_one_after_the_other(floodway: Comm
     assert one == four
 
 
+@pytest.mark.long
 def test_workloads_have_rows_of_their_own_where_there_are_several(floodway: Command, small: Path) -> None:
     compared = json.loads(floodway("compare", small, *SEEDED, "--json", "--out", "out").out)
     keys = [each["key"] for each in compared["rows"]]
@@ -310,6 +311,7 @@ def test_each_variant_that_is_refused_is_named(floodway: Command, small: Path) -
     assert [line.split(": ")[1] for line in done.err.splitlines()] == ["variant mtu=1", "variant mtu=2"]
 
 
+@pytest.mark.long
 def test_an_earlier_comparison_is_replaced_only_by_force(floodway: Command, small: Path) -> None:
     out = small.parent / "out"
     assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 0
@@ -321,6 +323,7 @@ def test_an_earlier_comparison_is_replaced_only_by_force(floodway: Command, smal
     assert (out / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.long
 def test_one_seed_gives_way_to_several_and_back(floodway: Command, small: Path) -> None:
     for seeds, folders in (("1", "pool=10MB"), ("2", "pool=10MB/seed-1"), ("1", "pool=10MB")):
         done = floodway("compare", small, *POOLS, "--seeds", seeds, "--out", "out", "--force", "--quiet")
@@ -331,6 +334,7 @@ def test_one_seed_gives_way_to_several_and_back(floodway: Command, small: Path) 
         assert len(runs) == 2 * int(seeds)
 
 
+@pytest.mark.long
 def test_a_run_s_results_give_way_to_a_comparison_by_force(floodway: Command, small: Path) -> None:
     assert floodway("run", small, "--out", "out", "--quiet").code == 0
     assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 2
@@ -376,6 +380,7 @@ def killed(line: list[str], folder: Path, *, when: Callable[[], bool]) -> None:
         running.kill()
 
 
+@pytest.mark.long
 def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_nothing(
     tmp_path: Path, floodway: Command
 ) -> None:
@@ -395,6 +400,7 @@ def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_not
     assert not list(out.rglob(".*"))
 
 
+@pytest.mark.long
 def test_a_killed_comparison_continues_to_the_same_end(tmp_path: Path, floodway: Command) -> None:
     written(tmp_path, SMALL)
     line = ["compare", "small.toml", "--vary", "seed=1,2,3", "--jobs", "1", "--out", "out"]
@@ -413,6 +419,7 @@ def test_a_killed_comparison_continues_to_the_same_end(tmp_path: Path, floodway:
     assert refused(floodway(*line, "--quiet")) == "out: holds results already; --force replaces them"
 
 
+@pytest.mark.long
 def test_a_damaged_run_of_a_comparison_that_goes_on_is_run_again(small: Path) -> None:
     folder = small.parent
     variants = package.vary(small, [("seed", ("1", "2"))])
@@ -428,6 +435,7 @@ def test_a_damaged_run_of_a_comparison_that_goes_on_is_run_again(small: Path) ->
     assert bytes_of(folder / "out") == bytes_of(folder / "whole")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["compare.json", ".compare.json.floodway-new"])
 def test_pipes_in_the_place_of_files_are_never_waited_for(
     tmp_path: Path, floodway: Command, name: str
@@ -443,6 +451,7 @@ def test_pipes_in_the_place_of_files_are_never_waited_for(
             assert done.code == 0, done.err
 
 
+@pytest.mark.long
 def test_whatever_begins_where_a_comparison_is_written_names_its_process(
     tmp_path: Path, floodway: Command
 ) -> None:
@@ -494,6 +503,7 @@ def test_results_of_a_comparison_whose_disk_is_full_go_elsewhere_all_of_them(
     assert sorted(file.parent.name for file in elsewhere.glob("*/run.json")) == ["seed=1", "seed=2", "seed=3"]
 
 
+@pytest.mark.long
 def test_the_package_compares_what_the_command_line_compares(floodway: Command, small: Path) -> None:
     printed = json.loads(floodway("compare", small, *POOLS, "--seeds", "2", "--json", "--out", "out").out)
     variants = package.vary(small, [("defaults.buffer.shared.pool", ["10MB", "1MB"])])

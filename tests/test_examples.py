@@ -16,10 +16,11 @@ import floodway
 from command import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 #: Calls that need what others have written.
 LAST = ("floodway plot", "floodway verify", "floodway why")
@@ -45,9 +46,9 @@ def blocks(page: Path, language: str) -> list[str]:
     return [code for named, code in fences if named == language]
 
 
-def commands() -> Iterator[str]:
-    """Find every call of the command line, in blocks, in the program's help and in code spans."""
-    for page in PAGES:
+def commands(pages: Sequence[Path]) -> Iterator[str]:
+    """Find every call of the command line on these pages, in blocks and in code spans."""
+    for page in pages:
         for block in (*blocks(page, ""), *blocks(page, "bash"), *blocks(page, "text")):
             # What an extension needs is called where one is built, in another test.
             if "maturin develop" in block:
@@ -57,9 +58,9 @@ def commands() -> Iterator[str]:
         yield from (" ".join(span.split()) for span in spans)
 
 
-def in_order() -> list[str]:
-    """Return the calls without repetition; those that draw what others have run come last."""
-    found = dict.fromkeys(command.partition(" #")[0].strip() for command in commands())
+def in_order(*pages: Path) -> list[str]:
+    """Return the calls of pages without repetition; those that draw what others have run come last."""
+    found = dict.fromkeys(command.partition(" #")[0].strip() for command in commands(pages))
     runnable = [command for command in found if not re.search(r"[A-Z]{3,}|\.\.\.|…", command)]
     return sorted(runnable, key=lambda command: command.startswith(LAST))
 
@@ -84,11 +85,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_there_are_examples() -> None:
-    assert len(in_order()) > 20
+    assert len(in_order(README)) > 5
+    assert len(in_order(*PAGES)) > 20
 
 
-@pytest.mark.parametrize("command", in_order())
+def quick(command: str) -> bool:
+    """Whether a command runs nothing, and reads nothing that another has written."""
+    return command.split()[1] in ("check", "explain", "list", "import")
+
+
+@pytest.mark.parametrize("command", dict.fromkeys([*in_order(README), *filter(quick, in_order(*PAGES))]))
+def test_a_command_of_the_readme_or_a_quick_one_runs(command: str, folder: Path) -> None:
+    runs(command, folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", in_order(*PAGES))
 def test_a_command_of_the_documentation_runs(command: str, folder: Path) -> None:
+    runs(command, folder)
+
+
+def runs(command: str, folder: Path) -> None:
     reads_lists = any(words in command for words in ("swing-80km", "reproduce swing", "reproduce themis"))
     if reads_lists and "FLOODWAY_REFERENCE" not in os.environ:
         pytest.skip("FLOODWAY_REFERENCE names no folder of the flow lists that authors published")
@@ -107,7 +124,12 @@ def test_a_command_of_the_documentation_runs(command: str, folder: Path) -> None
     assert done.code in ({0, 1} if may_fail else {0}), done.err
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+# Some read what the commands have written.
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=() if page == README else pytest.mark.long) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_the_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)

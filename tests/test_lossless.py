@@ -262,6 +262,7 @@ def test_comparisons_of_quiet_variants_have_no_warnings(floodway: Command, tmp_p
     assert "Warnings" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_reports_of_studies_have_verdicts_and_warnings_once_with_their_variants(tmp_path: Path) -> None:
     text = study_file(tmp_path).read_text(encoding="utf-8")
     beyond = text.replace(

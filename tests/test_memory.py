@@ -235,6 +235,7 @@ def test_threads_that_would_only_wait_are_not_used_and_that_is_said_at_once(floo
         assert f"warning: 1 thread instead of 2: {together}" in done.err
 
 
+@pytest.mark.long
 def test_a_comparison_and_a_scenario_that_ask_for_threads_hear_of_it_too(floodway: Command) -> None:
     path = written(floodway.folder, SMALL.replace('"2ms"', '"100us"') + "\n[engine]\nthreads = 2\n")
     assert "warning: 1 thread instead of 2: " in floodway("run", path).err

@@ -425,6 +425,7 @@ metric = ["fct-mean"]
 """
 
 
+@pytest.mark.long
 def test_a_study_gives_the_file_to_its_processes(tmp_path: Path) -> None:
     floodway_ = folder(tmp_path)
     (tmp_path / "study.toml").write_text(STUDY)

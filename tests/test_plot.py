@@ -321,6 +321,7 @@ def test_the_verb_writes_a_picture_and_its_data(floodway: Command, folders: Path
     assert sorted(file.name for file in out.iterdir()) == ["fct.csv", "fct.png"]
 
 
+@pytest.mark.long
 def test_the_verb_reads_the_variants_of_a_comparison(floodway: Command, folders: Path) -> None:
     assert floodway("plot", "slowdown", folders / "pair", "--quiet", "--csv").out == ""
     data = pl.read_csv(floodway.folder / "out" / "plot" / "pair" / "slowdown.csv")

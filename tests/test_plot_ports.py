@@ -278,6 +278,7 @@ def test_too_much_is_refused() -> None:
         plot.ports(many)
 
 
+@pytest.mark.long
 def test_the_verb_draws_ports(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", written(tmp_path, TOLD), "--out", "told").code == 0
     window = ("--from", "10us", "--to", "100us")

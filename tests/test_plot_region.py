@@ -334,6 +334,7 @@ def test_missing_signals_are_reported_and_too_much_is_refused() -> None:
         plot.region([source(one, str(n)) for n in range(5)])
 
 
+@pytest.mark.long
 def test_the_verb_draws_the_region(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", RCM, "--out", "burst").code == 0
     done = floodway("plot", "region", "burst", "--from", "140us", "--to", "220us", "--out", "p")

@@ -314,6 +314,7 @@ def test_too_much_is_refused() -> None:
         plot.shares([source(fine)], bucket_us=0.1)
 
 
+@pytest.mark.long
 def test_the_verb_draws_shares(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", written(tmp_path, SHARED), "--out", "shared").code == 0
     window = ("--from", "10us", "--to", "100us")
@@ -340,6 +341,7 @@ def test_the_verb_draws_shares(floodway: Command, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_command_reports_what_is_wrong(floodway: Command, tmp_path: Path) -> None:
     assert floodway("run", written(tmp_path, SHARED), "--out", "shared").code == 0
     wrong = floodway("plot", "shares", "shared", "--object", "s2>h5")

@@ -17,6 +17,7 @@ def soak(*options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_random_scenarios_run_to_the_same_bytes_on_one_thread_and_two_or_are_refused_in_clear_lines() -> None:
     code, out = soak("--first", "1", "--count", "40")
     assert (code, "40 scenarios: " in out, ", 0 findings; " in out) == (0, True, True), out

@@ -296,6 +296,7 @@ def test_papers_are_folders_and_figures_files_in_their_order(tmp_path: Path) -> 
     assert str(told.value) == ("'1b' is not a figure of beta; allowed: 1, 1a, 2, 3, 4, 5; did you mean '1'?")
 
 
+@pytest.mark.long
 def test_what_figures_share_is_run_once(tmp_path: Path, floodway: Command) -> None:
     two_papers(tmp_path)
     done = floodway("reproduce", "alpha", "beta")

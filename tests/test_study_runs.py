@@ -107,6 +107,7 @@ def test_a_second_call_runs_nothing_and_leaves_the_same_bytes(tmp_path: Path, fl
     assert report_of(tmp_path / "out") == report
 
 
+@pytest.mark.long
 def test_the_full_size_goes_on_from_the_quick_version(tmp_path: Path, floodway: Command) -> None:
     study_file(tmp_path, BRIEF)
     assert floodway("study", "pools.toml", "--out", "out", "--quick", "--quiet").code == 0
@@ -117,6 +118,7 @@ def test_the_full_size_goes_on_from_the_quick_version(tmp_path: Path, floodway: 
     assert few.items() <= keys_of(tmp_path / "out").items()
 
 
+@pytest.mark.long
 def test_after_a_kill_only_what_was_unfinished_is_run_and_the_report_is_the_same(
     tmp_path: Path, floodway: Command
 ) -> None:
@@ -163,6 +165,7 @@ def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, flood
     assert re.search(r"^ +little +4 *$", status.out, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, floodway: Command) -> None:
     text = BRIEF.replace("seeds = 2", "seeds = 1").replace('"1 MB"', '"1 MB"\nscenario = "long.toml"')
     study_file(tmp_path, text.replace("values = [0.2, 0.4]", "values = [0.4, 0.2]"))
@@ -251,6 +254,7 @@ def harms(run: Path) -> dict[str, Callable[[], object]]:
     }
 
 
+@pytest.mark.long
 def test_a_run_that_is_not_whole_is_run_again(tmp_path: Path) -> None:
     plan, out = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1")), tmp_path / "out"
     conduct(plan, out=out, jobs=2)
@@ -326,6 +330,7 @@ def test_another_program_s_study_file_is_never_touched(tmp_path: Path, floodway:
     assert files == {"study.json": text, "report.md": text}
 
 
+@pytest.mark.long
 def test_pipes_in_the_place_of_files_are_refused_or_replaced_and_nothing_waits_for_them(
     tmp_path: Path, floodway: Command
 ) -> None:
@@ -346,6 +351,7 @@ def test_pipes_in_the_place_of_files_are_refused_or_replaced_and_nothing_waits_f
         assert done.err == "error: out: holds something other than a study; choose another folder\n"
 
 
+@pytest.mark.long
 def test_pictures_that_cannot_be_written_are_a_failure_and_the_runs_are_kept(
     tmp_path: Path, floodway: Command
 ) -> None:
@@ -423,6 +429,7 @@ def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) 
     assert (place / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.long
 def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: Command) -> None:
     study_file(tmp_path, BRIEF, scenario=LONG)
     line = floodway.line("study", "pools.toml", "--out", "out", "--quiet")

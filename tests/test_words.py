@@ -94,13 +94,19 @@ def tracked(pattern: str) -> tuple[Path, ...]:
 
 def lines_with(pattern: re.Pattern[str], *files: Path, code: bool) -> list[str]:
     """Find lines with a pattern, in code without its comments, or anywhere."""
-    found = []
-    for file in files:
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-            text = re.sub(r"(//|#).*$", "", line) if code else line
-            if pattern.search(text):
-                found.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
-    return found
+    return [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in files
+        for number, line in enumerate(lines(file, code=code), start=1)
+        if pattern.search(line)
+    ]
+
+
+@cache
+def lines(file: Path, *, code: bool) -> list[str]:
+    """Return the lines of a file, of code without its comments."""
+    text = file.read_text(encoding="utf-8")
+    return (re.sub(r"(//|#).*$", "", text, flags=re.MULTILINE) if code else text).splitlines()
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)

@@ -2,7 +2,6 @@
 //! and its tests run side by side.
 #![allow(missing_docs, reason = "tests")]
 
-mod asked;
 mod bifrost;
 mod cascade;
 mod cbfc;

@@ -173,7 +173,11 @@ fn long_values_are_cut_with_how_long_they_were() {
 fn wrong_parameters_of_every_layer_of_flows_are_refused_at_their_line() {
     for (layers, key, due) in [
         (r"rate-control.swift = { max-mdf = 3.5 }", "rate-control.swift.max-mdf", "3.5 is"),
-        (r"reliability.go-back-n = { ack-interval = 0 }", "reliability.go-back-n.ack-interval", "0 packets"),
+        (
+            r"reliability.go-back-n = { ack-interval = 0 }",
+            "reliability.go-back-n.ack-interval",
+            "0 is not allowed",
+        ),
         (
             r"rate-control.expresspass = {}, notification.expresspass = { initial-rate = 3.5 }",
             "notification.expresspass.initial-rate",

@@ -106,7 +106,7 @@ fn marks_that_come_after_pauses_get_a_warning() {
         "flow-control.pfc = {{ xoff = {{ alpha = 0.25 }} }}\nbuffer.shared = {{ pool = \"2MB\" }}\n{}",
         with("500KB")
     );
-    Line { defaults: &pooled, ..PLAIN }.warns_of(&["alone is paused at 400KB, before"]);
+    Line { defaults: &pooled, ..PLAIN }.warns_of(&["only one port is paused at 400KB, before"]);
     Line { defaults: &pooled.replace("2MB\" }", "2.5MB\" }"), ..PLAIN }.has_no_warning();
     Line { defaults: &format!("flow-control = \"lossy\"\n{}", with("1MB")), ..PLAIN }
         .warnings()

@@ -1,4 +1,7 @@
 //! A rate control from outside the tree that says which notification its receivers have.
+//!
+//! A program of its own: it adds to the registry, of which other tests try every mechanism.
+#![allow(missing_docs, reason = "tests")]
 
 use floodway_mechanisms::registry::{NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{

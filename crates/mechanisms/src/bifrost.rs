@@ -43,7 +43,7 @@
 //!
 //! ```text
 //! buffer = H + (k + N + 1) · MTU          H >= Delta + 2·Rs·T
-//! Delta  = rate · (delay there + delay back + react) + 2 MTU + 64
+//! Delta  = rate · (forward delay + reverse delay + react) + 2 MTU + 64
 //! ```
 //!
 //! Delta is that of PFC's headroom: both delays, the reaction time, the pause frame, the frame ahead of it
@@ -57,8 +57,9 @@
 //! # Known differences
 //!
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 allows a negative
-//!   grant, which loses obligations; here c, p and F are clamped. With that, the check every k slots (lines
-//!   11-13) changes nothing: c is 0 whenever L + F > H. So k only sizes the buffer.
+//!   grant, which loses count of bytes that may still arrive; here c, p and F are clamped. With that, the
+//!   check every k slots (lines 11-13) changes nothing: c is 0 whenever L + F > H. So k only sizes the
+//!   buffer.
 //! - Theorem 1 needs H >= Delta + 2·Rs·T; the algorithm's header prints Delta + Rs·T.
 //! - Computing F from r (line 15) moves a leaked byte from F to L, so that L + F does not show it.
 //!   `f-mode = "ledger"`, the default, keeps the grants instead: F is the sum of those not yet due, and leaks

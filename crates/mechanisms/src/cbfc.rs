@@ -45,7 +45,7 @@
 //! # Sizing
 //!
 //! ```text
-//! buffer = R · (delay there + delay back + P) + 4 W + 84
+//! buffer = R · (forward delay + reverse delay + P) + 4 W + 84
 //! ```
 //!
 //! This size keeps a link busy. A smaller buffer, down to W, also loses nothing, and gives
@@ -236,7 +236,7 @@ impl FlowControl for Params {
         Ok((Sender::new(self, link), Receiver::new(self, link)))
     }
 
-    /// R · (delay there + delay back + P) + 4 W + 84; a smaller buffer also loses nothing.
+    /// R · (forward delay + reverse delay + P) + 4 W + 84; a smaller buffer also loses nothing.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let busy = self.busy_buffer(link);
         match self.count() {

@@ -10,15 +10,15 @@
 //!
 //! # Why
 //!
-//! Choose it for transports that repair losses themselves, to compare with a lossless network and its pauses;
-//! or for one class beside a lossless one (`flow-control.class-0 = "lossy"`). Compared with `pfc` it never
-//! blocks other traffic, needs no headroom, and has no distance limit; but go-back-N retransmits a whole
-//! window for one lost packet.
+//! Choose it for transports that recover from losses themselves, to compare with a lossless network and its
+//! pauses; or for one class beside a lossless one (`flow-control.class-0 = "lossy"`). Compared with `pfc` it
+//! never blocks other traffic, needs no headroom, and has no distance limit; but go-back-N retransmits a
+//! whole window for one lost packet.
 //!
 //! # Sizing
 //!
 //! ```text
-//! buffer = max(240 KB, rate · (delay there + delay back))
+//! buffer = max(240 KB, rate · (forward delay + reverse delay))
 //! ```
 //!
 //! One round trip of the link, so that a window of the link's own length can wait; at least what IRN gives to

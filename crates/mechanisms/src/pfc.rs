@@ -39,7 +39,7 @@
 //! # Sizing
 //!
 //! ```text
-//! H      = rate · (delay there + delay back + react) + 2 MTU + 64
+//! H      = rate · (forward delay + reverse delay + react) + 2 MTU + 64
 //! buffer = XOFF + MTU - 1 + H
 //! ```
 //!

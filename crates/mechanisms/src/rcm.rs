@@ -22,12 +22,12 @@
 //! control ends; if the congestion continues, flows that hold h of them then are harmful flows, too. The edge
 //! and inner ports use the flows that the CN names.
 //!
-//! *Regional control* (RCC): W bytes are measured until all harmful flows have been seen, Wc of them from
-//! harmful flows. From then on harmful flows wait in a queue of their own behind the other flows', and send
-//! at most Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most. While the
-//! other flows' queue is at most Qeq and no neighbour reports congestion, Wc grows by W/16 a period; when it
-//! has its initial value again, the control ends. The limited harmful flows fill their inputs, which then
-//! send CNs to the next port upstream.
+//! *Regional control* (RCC): the port counts bytes until it has seen every harmful flow: W bytes in all, of
+//! which Wc are from harmful flows. From then on harmful flows wait in a queue of their own behind the other
+//! flows', and send at most Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at
+//! most. While the other flows' queue is at most Qeq and no neighbour reports congestion, Wc grows by W/16 a
+//! period; when it has its initial value again, the control ends. The limited harmful flows fill their
+//! inputs, which then send CNs to the next port upstream.
 //!
 //! Other flows take other paths around the region with `routing = "sar"`.
 //!

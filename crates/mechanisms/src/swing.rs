@@ -1,6 +1,6 @@
 //! SWING, the PFC-relay: a device at each end of a long link relays the pauses of its own switch to the
-//! device at the far end, so that data leaves there as fast as it drains here, one delay later (Chen et al.,
-//! IEEE TPDS 34(1), 2023).
+//! device at the far end, so that the sending end transmits as fast as the receiving end drains, one delay
+//! later (Chen et al., IEEE TPDS 34(1), 2023).
 //!
 //! ```text
 //!  switch x1 ==cable== L [relay r1] R ======== long link, D ======== R [relay r2] L ==cable== switch x2

@@ -5,8 +5,8 @@
 //!
 //! A queue at the egress of a lossless network may mean three things: no congestion, congestion of this port,
 //! or the backlog of pauses that come from elsewhere. A port is *undetermined* while it has been allowed to
-//! send, since the last RESUME, for no longer than max(Ton), the longest time that a pattern of pauses leaves
-//! it on. Packets that leave it then get the mark UE. After that time the queue decides. Each departure of
+//! send, since the last RESUME, for no longer than max(Ton), the longest time that it is on between repeated
+//! pauses. Packets that leave it then get the mark UE. After that time the queue decides. Each departure of
 //! data is evaluated for its class:
 //!
 //! | state, time on | q, the queue left behind | mark | next state |

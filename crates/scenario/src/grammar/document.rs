@@ -455,7 +455,8 @@ pub enum AllowanceKeys {
     Of(Selector),
 }
 
-/// Links whose bytes are kept per flow. Data counts, in bytes on the wire, when it starts.
+/// Links whose bytes are recorded per flow: bytes of data on the wire, counted when a packet's transmission
+/// starts.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareKeys {
@@ -524,7 +525,7 @@ impl Default for RecordKeys {
 }
 
 /// Instants and resolution of the samples of switch queues: at `from`, `from` + `every`, and so on to `to`,
-/// each before the changes of that very instant. Waiting packets of all classes count; the packet on the wire
+/// each before the changes of that instant. Waiting packets of all classes count; the packet on the wire
 /// does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

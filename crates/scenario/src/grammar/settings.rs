@@ -32,7 +32,7 @@ macro_rules! with_slots {
             pub routing: Option<RoutingParams>,
             /// Scheduling of egress ports. Default: `strict`.
             pub scheduler: Option<SchedulerParams>,
-            /// At receivers: the rule for sending CNPs. Default: as the rate control asks for.
+            /// At receivers: the rule for sending CNPs. Default: the rule that the rate control needs.
             pub notification: Option<NotificationParams>,
             /// At senders: the stack of rate and window controls, the lowest first. Default: `line-rate`.
             pub rate_control: Option<Many<ReactionParams>>,

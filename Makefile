@@ -1,5 +1,6 @@
-# Each target sets up what it needs: a virtual environment in .venv with the pinned packages, and
-# the native module, built in release form. Stamps inside .venv make repeated runs quick.
+# Each target sets up what it needs: a virtual environment in .venv with the pinned packages (those of
+# floodway itself, and for tests the others), and the native module, built in release form. Stamps inside
+# .venv make repeated runs quick.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,6 +16,7 @@ endif
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_DOCS := $(VENV)/.installed-docs
 INSTALLED_RELEASE := $(VENV)/.installed-release
 BUILT := $(VENV)/.built
@@ -42,10 +44,10 @@ test-rust: tools
 # A process a core; the tests of a file stay in one process, in their order.
 PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto --dist loadfile
 
-test-python: $(BUILT)
+test-python: $(BUILT) $(INSTALLED_DEV)
 	$(PYTEST)
 
-test-long: $(BUILT) ## The long tests, and Rust's properties with four times the cases; CI runs them, too
+test-long: $(BUILT) $(INSTALLED_DEV) ## The long tests, and Rust's properties with four times the cases; CI runs them, too
 	FLOODWAY_LONG=1 cargo test --workspace --locked --quiet -- --include-ignored
 	$(PYTEST) -m long
 
@@ -55,7 +57,7 @@ FIRST ?= 1
 JOBS ?= 2
 KILLS ?= 50
 
-soak: $(BUILT) ## Random scenarios and kills, not in CI: COUNT=20000 FIRST=1 JOBS=2 KILLS=200
+soak: $(BUILT) $(INSTALLED_DEV) ## Random scenarios and kills, not in CI: COUNT=20000 FIRST=1 JOBS=2 KILLS=200
 	$(BIN)/python tests/soak/run.py --first $(FIRST) --count $(COUNT) --jobs $(JOBS)
 ifneq ($(and $(wildcard tests/soak/kills.py),$(filter-out 0,$(KILLS))),)
 	$(BIN)/python tests/soak/kills.py --kills $(KILLS)
@@ -95,7 +97,7 @@ pgo: $(INSTALLED) | tools ## The native module built again, faster by a profile 
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --pgo --locked
 	@touch $(BUILT)
 
-lint: $(BUILT) ## Formatting, clippy, ruff, types
+lint: $(BUILT) $(INSTALLED_DEV) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-mechanism/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -104,11 +106,11 @@ lint: $(BUILT) ## Formatting, clippy, ruff, types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/python -m mypy.stubtest floodway._floodway
 
-generate: $(BUILT) ## Write again what is made from the code: schema, builders, pages of the documentation
+generate: $(BUILT) $(INSTALLED_DEV) ## Write again what is made from the code: schema, builders, pages of the documentation
 	$(BIN)/python -m floodway.generate .
 
 # What comes from the reference stays as it is where there is none.
-validation: $(BUILT) ## Run the HPCC simulator's cases and the minimal ones: tables and pictures of docs/validation.md
+validation: $(BUILT) $(INSTALLED_DEV) ## Run the HPCC simulator's cases and the minimal ones: tables and pictures of docs/validation.md
 ifneq ($(FLOODWAY_REFERENCE),)
 	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ns3 --report docs/validation.md --force
 endif
@@ -161,7 +163,15 @@ $(BIN)/python: | tools
 	done; \
 	echo "missing: Python 3.$(LEAST_PYTHON) or newer" >&2; exit 1
 
-$(INSTALLED): requirements/dev.lock | $(BIN)/python
+# What floodway needs to run, and what builds it; the versions are those of the tests.
+NEEDED = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")
+
+$(INSTALLED): requirements/dev.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -c '$(NEEDED)' > $(VENV)/needed.txt
+	$(PIP) install --constraint $< --requirement $(VENV)/needed.txt maturin
+	@touch $@
+
+$(INSTALLED_DEV): requirements/dev.lock $(INSTALLED)
 	$(PIP) install --requirement $<
 	@touch $@
 

@@ -807,7 +807,7 @@ class Defaults(Table):
     scheduler
         Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: the rule for sending CNPs. Default: as the rate control asks for.
+        At receivers: the rule for sending CNPs. Default: the rule that the rate control needs.
     rate_control
         At senders: the stack of rate and window controls, the lowest first. Default: `line-
         rate`.
@@ -2489,7 +2489,7 @@ class Override(Table):
     scheduler
         Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: the rule for sending CNPs. Default: as the rate control asks for.
+        At receivers: the rule for sending CNPs. Default: the rule that the rate control needs.
     rate_control
         At senders: the stack of rate and window controls, the lowest first. Default: `line-
         rate`.
@@ -3068,7 +3068,8 @@ class RecordKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareKeys(Table):
-    """Links whose bytes are kept per flow. Data counts, in bytes on the wire, when it starts.
+    """Links whose bytes are recorded per flow: bytes of data on the wire, counted when a packet's
+    transmission starts.
 
     Attributes
     ----------
@@ -3086,7 +3087,7 @@ class ShareKeys(Table):
 @dataclass(frozen=True, kw_only=True)
 class HistogramKeys(Table):
     """Instants and resolution of the samples of switch queues: at `from`, `from` + `every`, and so on to
-    `to`, each before the changes of that very instant.
+    `to`, each before the changes of that instant.
 
     Waiting packets of all classes count; the packet on the wire does not.
 

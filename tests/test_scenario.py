@@ -214,3 +214,10 @@ def test_a_name_is_that_of_a_folder(name: str) -> None:
 def test_a_name_can_be_shown(name: str) -> None:
     with pytest.raises(floodway.ScenarioError, match="which cannot be shown"):
         built(name)
+
+
+@pytest.mark.parametrize("sets", [{"mtu": "1KB"}, ["mtu"], [("mtu", 1000)], [("mtu", "1KB", "2KB")]])
+def test_sets_that_are_not_pairs_of_strings_show_the_form(sets: object) -> None:
+    text = 'topology.single-switch = { hosts = 2, rate = "100G", delay = "1us" }'
+    with pytest.raises(TypeError, match=r"sets: expected pairs of strings, such as"):
+        floodway.Scenario.from_toml(text, sets=sets)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use crate::support;
 use crate::support::plans::Plan;
 use crate::support::{Net, PFC, assert_invariants, port, real};
 use floodway_fabric::blueprint::{Acks, Arrivals, Blueprint, Role, Rounding, Ties};
@@ -203,12 +204,8 @@ fn shown(blueprint: &Blueprint, hosts: &[NodeId]) -> Vec<u64> {
     pairs(hosts).map(trip).collect()
 }
 
-fn cases() -> ProptestConfig {
-    ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(support::property(150))]
     #[test]
     fn a_base_rtt_is_the_time_of_one_packet_and_its_ack_alone(line in line()) {
         let (mut net, hosts) = line.net();

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::support;
 use crate::support::{Net, counter, drops, drops_by, finished, port, real};
 use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::outcome::Stopped;
@@ -459,7 +460,7 @@ fn run(plan: &Plan) -> Records {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::property(300))]
 
     #[test]
     fn nothing_is_dropped_with_the_least_buffer(plan in plans()) {

@@ -322,7 +322,7 @@ fn lost(net: &Net, records: &Records) -> Vec<(Pair, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::property(64))]
 
     #[test]
     fn only_labelled_flows_lose_packets_and_nothing_is_reordered(plan in plans()) {

@@ -1,5 +1,6 @@
 //! Networks that change during a run: ideals, losses, order and flow control.
 
+use crate::support;
 use crate::support::{
     Net, assert_invariants, counter, drops, drops_by, everything, fct_ps, finished, real, run, whole,
 };
@@ -248,7 +249,7 @@ fn a_flow_that_is_sprayed_over_unlike_paths_may_beat_each_and_has_slowdown_1_the
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::property(250))]
 
     /// As if the links that are down for all its time had never been there, and the others had never failed.
     #[test]

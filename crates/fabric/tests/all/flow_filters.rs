@@ -1,8 +1,8 @@
 //! Machines of a switch's ports that exchange messages, and sets of flows that go one hop upstream, to hosts
 //! too, which hold those flows back and no others.
 
-use crate::support::{Net, assert_invariants, everything, fct_ps, finished};
-use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
+use crate::support::{Net, fct_ps, finished, run_on_one_thread_and_two};
+use floodway_fabric::Records;
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Demands, Detection, FlowFilter, Mark, PacketView, ParamError, PortEvent,
@@ -133,14 +133,8 @@ fn net(holds: bool) -> Net {
 }
 
 fn run(net: &Net) -> Records {
-    let control = Control::default();
-    let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
-    let records = build().run();
-    assert_invariants(&records);
+    let records = run_on_one_thread_and_two(net);
     assert!(finished(&records).iter().all(|&finished| finished));
-    let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
-    let same = everything(&records) == everything(&build().on(&threads).run());
-    assert!(same, "two threads keep the same");
     records
 }
 

@@ -1,5 +1,6 @@
 //! The verdict on lossless classes: what was lost, and what the sizes of buffers promise.
 
+use crate::support;
 use crate::support::{Net, assert_invariants, drops, drops_by, port};
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::LinkControl;
@@ -220,7 +221,7 @@ fn flapping(control: &str, buffer: &str, down: &[(u64, u64)]) -> Net {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::property(60))]
 
     /// Each time that the link comes up again its sender starts open, whatever its receiver holds.
     #[test]

@@ -1,7 +1,7 @@
 //! Congestion points that sort the packets of a class into more than two queues.
 
-use crate::support::{Net, assert_invariants, everything, fct_ps};
-use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
+use crate::support::{Net, fct_ps, run_on_one_thread_and_two};
+use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, PacketView, ParamError, PortEvent,
@@ -111,17 +111,6 @@ fn net(point: Params, buffer: Option<&str>) -> Net {
     net
 }
 
-fn run(net: &Net) -> Records {
-    let control = Control::default();
-    let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
-    let records = build().run();
-    assert_invariants(&records);
-    let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
-    let same = everything(&records) == everything(&build().on(&threads).run());
-    assert!(same, "two threads keep the same");
-    records
-}
-
 /// Flows in the order in which they were complete.
 fn order(records: &Records) -> Vec<usize> {
     let ends = fct_ps(records);
@@ -135,13 +124,13 @@ const CROSSBAR: &str = r#"{"ioq": {"voq": "400KB", "output": "20KB"}}"#;
 #[test]
 fn queues_of_a_class_are_served_in_their_order() {
     for buffer in [None, Some(CROSSBAR)] {
-        assert_eq!(order(&run(&net(PLAIN, buffer))), [0, 1, 2, 3, 4], "{buffer:?}");
+        assert_eq!(order(&run_on_one_thread_and_two(&net(PLAIN, buffer))), [0, 1, 2, 3, 4], "{buffer:?}");
     }
 }
 
 #[test]
 fn a_queue_that_is_held_back_holds_no_other_one_back() {
-    let records = run(&net(Params { shut: Some(1), ..PLAIN }, None));
+    let records = run_on_one_thread_and_two(&net(Params { shut: Some(1), ..PLAIN }, None));
     assert_eq!(order(&records), [0, 2, 3, 4, 1]);
     let ends = fct_ps(&records);
     // Four flows of 100 KB take 32 us and what headers add; the fifth waits for its gate.
@@ -152,9 +141,9 @@ fn a_queue_that_is_held_back_holds_no_other_one_back() {
 fn packets_that_wait_are_sorted_again_into_all_queues() {
     let turned = Params { turns: Some(Time::ZERO + Span::us(12)), ..PLAIN };
     // The first is complete by then.
-    assert_eq!(order(&run(&net(turned.clone(), None))), [0, 4, 3, 2, 1]);
+    assert_eq!(order(&run_on_one_thread_and_two(&net(turned.clone(), None))), [0, 4, 3, 2, 1]);
     // Inputs of a crossbar take turns, whatever the order of the queues behind it: nothing is said of theirs.
-    run(&net(turned, Some(CROSSBAR)));
+    run_on_one_thread_and_two(&net(turned, Some(CROSSBAR)));
 }
 
 #[test]

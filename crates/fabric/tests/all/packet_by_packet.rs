@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{Net, assert_invariants, everything, fct_ps, finished, whole};
-use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
+use crate::support::{Net, fct_ps, finished, run_on_one_thread_and_two, whole};
+use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
@@ -93,16 +93,10 @@ fn net(point: Params) -> Net {
 }
 
 fn run(net: &Net) -> Records {
-    let control = Control::default();
-    let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
-    let records = build().run();
-    assert_invariants(&records);
+    let records = run_on_one_thread_and_two(net);
     assert!(finished(&records).iter().all(|&finished| finished));
     let repeated: u64 = whole(records.flows.column("retransmitted_bytes")).iter().sum();
     assert_eq!(repeated, 0, "a flow's packets arrive in their order");
-    let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
-    let same = everything(&records) == everything(&build().on(&threads).run());
-    assert!(same, "two threads keep the same");
     records
 }
 

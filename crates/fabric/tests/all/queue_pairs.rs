@@ -198,7 +198,7 @@ fn lossy_pair(drawn: &(Vec<(u64, u64)>, u32, u64, bool), reliability: &str) -> R
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::property(100))]
 
     #[test]
     fn messages_finish_whole_and_in_order_whatever_is_lost(drawn in messages()) {

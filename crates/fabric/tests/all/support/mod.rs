@@ -20,7 +20,11 @@ use serde::de::DeserializeOwned;
 
 /// So many cases of a property where `FLOODWAY_LONG` is set (`make test-long`), a quarter of them elsewhere.
 pub fn long_property(cases: u32) -> ProptestConfig {
-    let cases = if std::env::var_os("FLOODWAY_LONG").is_some() { cases } else { cases / 4 };
+    property(if std::env::var_os("FLOODWAY_LONG").is_some() { cases } else { cases / 4 })
+}
+
+/// So many cases of a property; a failing one is not written into a file.
+pub fn property(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
@@ -244,6 +248,18 @@ pub fn refused(net: &Net, threads: usize) -> String {
     let plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(threads), threads);
     let ended = catch_unwind(AssertUnwindSafe(|| drop(fabric.on(&plan).run()))).expect_err("it is refused");
     ended.downcast_ref::<Misused>().expect("no panic").message.clone()
+}
+
+/// Runs a network on one thread, whose invariants hold, and on two, which record the same.
+pub fn run_on_one_thread_and_two(net: &Net) -> Records {
+    let control = Control::default();
+    let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
+    let records = build().run();
+    assert_invariants(&records);
+    let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
+    let same = everything(&records) == everything(&build().on(&threads).run());
+    assert!(same, "two threads keep the same");
+    records
 }
 
 pub fn assert_invariants(records: &Records) {

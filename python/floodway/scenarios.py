@@ -74,8 +74,9 @@ class Scenario(Keys):
         ScenarioError
             As in `load`.
         """
-        _refuse_halves(name, text, *(word for given in _pairs(sets) for word in given))
-        return cls._of(_floodway.parse_text(name, text, sets=_pairs(sets), tables=_as_csv))
+        pairs = _pairs(sets)
+        _refuse_halves(name, text, *(word for pair in pairs for word in pair))
+        return cls._of(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:

@@ -28,37 +28,37 @@ MARKS = {"mark-ce": "ecn_marks", "mark-ue": "ue_marks", "cnp": "cnps"}
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    return package.run(package.load(written(tmp_path_factory.mktemp("told"), TOLD)))
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("recorded"), TOLD)))
 
 
-def test_marks_and_cnps_have_as_many_rows_as_the_counters_count(told: Result) -> None:
-    assert told.signals is not None
+def test_marks_and_cnps_have_as_many_rows_as_the_counters_count(recorded: Result) -> None:
+    assert recorded.signals is not None
     for event, column in MARKS.items():
-        rows = told.signals.filter(pl.col("event") == event)
-        assert len(rows) == told.counters[column].sum()
-    assert told.counters["ecn_marks"].sum() > 100
-    assert told.counters["cnps"].sum() > 3
-    assert told.counters["ue_marks"].sum() == told.counters["cns"].sum() == 0
+        rows = recorded.signals.filter(pl.col("event") == event)
+        assert len(rows) == recorded.counters[column].sum()
+    assert recorded.counters["ecn_marks"].sum() > 100
+    assert recorded.counters["cnps"].sum() > 3
+    assert recorded.counters["ue_marks"].sum() == recorded.counters["cns"].sum() == 0
 
 
-def test_signals_name_port_flow_and_time(told: Result) -> None:
-    assert told.signals is not None
-    assert told.signals.columns == [*SIGNALS]
-    assert told.signals["time_ns"].is_sorted()
-    assert told.signals["time_ns"].min() > 10_000  # type: ignore[operator]
-    assert set(told.signals["flow_id"].cast(pl.String)) == set(told.flows["flow_id"])
-    assert set(told.signals["node"].cast(pl.String)) <= {"s1", "s2"}
+def test_signals_name_port_flow_and_time(recorded: Result) -> None:
+    assert recorded.signals is not None
+    assert recorded.signals.columns == [*SIGNALS]
+    assert recorded.signals["time_ns"].is_sorted()
+    assert recorded.signals["time_ns"].min() > 10_000  # type: ignore[operator]
+    assert set(recorded.signals["flow_id"].cast(pl.String)) == set(recorded.flows["flow_id"])
+    assert set(recorded.signals["node"].cast(pl.String)) <= {"s1", "s2"}
     # These machines have no states, and their CNPs no window.
-    assert told.signals["state"].null_count() == len(told.signals)
-    assert told.signals["window_bytes"].null_count() == len(told.signals)
-    assert told.signals["neighbour"].null_count() == len(told.signals)
+    assert recorded.signals["state"].null_count() == len(recorded.signals)
+    assert recorded.signals["window_bytes"].null_count() == len(recorded.signals)
+    assert recorded.signals["neighbour"].null_count() == len(recorded.signals)
 
 
-def test_allowances_are_of_the_chosen_flows_and_begin_with_them(told: Result) -> None:
-    assert told.allowances is not None
-    assert told.allowances.columns == ["time_ns", "flow_id", "rate_gbps", "window_bytes", "allowed_gbps"]
-    flows = told.allowances.group_by(pl.col("flow_id").cast(pl.String), maintain_order=True)
+def test_allowances_are_of_the_chosen_flows_and_begin_with_them(recorded: Result) -> None:
+    assert recorded.allowances is not None
+    assert recorded.allowances.columns == ["time_ns", "flow_id", "rate_gbps", "window_bytes", "allowed_gbps"]
+    flows = recorded.allowances.group_by(pl.col("flow_id").cast(pl.String), maintain_order=True)
     first = {row["flow_id"]: row for row in flows.first().iter_rows(named=True)}
     assert sorted(first) == ["culprits:h1:0", "culprits:h2:0"]
     for row in first.values():
@@ -69,18 +69,18 @@ def test_allowances_are_of_the_chosen_flows_and_begin_with_them(told: Result) ->
 
 
 def test_feedback_is_saved_and_read_again_and_left_out_where_it_is_not_kept(
-    told: Result, tmp_path: Path
+    recorded: Result, tmp_path: Path
 ) -> None:
-    told.save(tmp_path / "told")
-    again = package.read(tmp_path / "told")
-    assert told.signals is not None
-    assert told.allowances is not None
-    assert told.signals.equals(again.signals)  # type: ignore[arg-type]
-    assert told.allowances.equals(again.allowances)  # type: ignore[arg-type]
+    recorded.save(tmp_path / "recorded")
+    again = package.read(tmp_path / "recorded")
+    assert recorded.signals is not None
+    assert recorded.allowances is not None
+    assert recorded.signals.equals(again.signals)  # type: ignore[arg-type]
+    assert recorded.allowances.equals(again.allowances)  # type: ignore[arg-type]
     small = package.run(package.load(written(tmp_path, SMALL)))
     assert (small.signals, small.allowances) == (None, None)
-    small.save(tmp_path / "told", force=True)
-    assert not (tmp_path / "told" / "signals.parquet").exists()
+    small.save(tmp_path / "recorded", force=True)
+    assert not (tmp_path / "recorded" / "signals.parquet").exists()
 
 
 def test_threads_change_nothing(tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_threads_change_nothing(tmp_path: Path) -> None:
 
 
 def test_the_summary_names_ports_that_notified_senders(
-    floodway: Command, told: Result, tmp_path: Path
+    floodway: Command, recorded: Result, tmp_path: Path
 ) -> None:
-    summary = told.summary()
-    assert summary.cnps.congestion_points == told.counters["cnps"].sum()
-    assert summary.most_feedback[0].cnps == told.counters["cnps"].max()
+    summary = recorded.summary()
+    assert summary.cnps.congestion_points == recorded.counters["cnps"].sum()
+    assert summary.most_feedback[0].cnps == recorded.counters["cnps"].max()
     out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
     assert "Most feedback by ports" in out
     assert "CNs" not in out
@@ -113,7 +113,7 @@ MARKED = TOLD.replace(TOLD[TOLD.index("    { proxy-cnp") : TOLD.index("]\n\n[[wo
 
 
 def test_cnps_of_receivers_are_counted_and_distinguished_from_those_of_ports(
-    floodway: Command, told: Result, tmp_path: Path
+    floodway: Command, recorded: Result, tmp_path: Path
 ) -> None:
     result = package.run(package.load(written(tmp_path, MARKED)))
     made = result.summary().cnps
@@ -127,9 +127,9 @@ def test_cnps_of_receivers_are_counted_and_distinguished_from_those_of_ports(
     out = floodway("run", written(tmp_path, MARKED), "--out", tmp_path / "marked").out
     assert f"CNPs: 0 made by congestion points, {made.receivers:,} by receivers\n" in out
     # Where both make some, both stand there.
-    both = told.summary().cnps
+    both = recorded.summary().cnps
     assert both.receivers > 0
-    assert both.congestion_points + both.receivers == told.flows["cnps"].sum()
+    assert both.congestion_points + both.receivers == recorded.flows["cnps"].sum()
 
 
 def test_cnps_that_are_flags_of_acks_are_counted(floodway: Command, tmp_path: Path) -> None:

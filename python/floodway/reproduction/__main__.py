@@ -36,6 +36,7 @@ def mutants(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("out/mutants"),
     jobs: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
+    *,
     write: Write = False,
 ) -> None:
     """Run the quick studies with each mutant; exit code 1 if one makes no verdict worse."""

@@ -21,13 +21,13 @@ from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.simulated import Realised, facts, realised, seeds_text
 from floodway.simulation import versions
-from floodway.study.claims.judged import VERDICTS, best_reading
 from floodway.study.format.parse_plots import NUMBERS
 from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
-from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows, statements
+from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows
+from floodway.study.report.counts import verdict_counts
 from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.judged import Ablation, Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
-    from floodway.study.format.model import Origin, Plot, Study
+    from floodway.study.format.model import Plot, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
@@ -51,13 +51,6 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
-#: What statements are by their origin: one, and several.
-ORIGINS: Mapping[Origin, tuple[str, str]] = {
-    "printed": ("published statement", "published statements"),
-    "formula": ("number by a paper's formula", "numbers by a paper's formula"),
-    "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
-    "ours": ("statement of our own", "statements of our own"),
-}
 #: Rows of means that the report has.
 MOST_ROWS = 60
 #: With more labels than this, what differs by them is counted.
@@ -124,30 +117,7 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    yield from _counts(conducted)
-
-
-def _counts(conducted: Conducted) -> Iterator[str]:
-    """Count the verdicts of the statements of each origin."""
-    for origin, (one, several) in ORIGINS.items():
-        found = [best_reading(each).verdict for each in _statements(conducted, origin)]
-        if found:
-            counts = ", ".join(
-                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
-            )
-            yield f"{len(found)} {one if len(found) == 1 else several}: {counts}."
-
-
-def _statements(conducted: Conducted, origin: Origin) -> Iterator[list[Judged]]:
-    """Return the readings of each statement of an origin; figures of a paper may share a statement."""
-    found: dict[tuple[str, str], list[Judged]] = {}
-    for part in conducted.parts:
-        # The names that claims have without one of their own are those of their study alone.
-        for readings in statements(part.judged):
-            claim = readings[0].claim
-            of = part.study.paper if claim.statement != claim.name else str(part.study.file)
-            found.setdefault((of, claim.statement), []).extend(readings)
-    yield from (each for each in found.values() if each[0].claim.origin == origin)
+    yield from verdict_counts(conducted)
 
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
@@ -361,7 +331,7 @@ def _document(conducted: Conducted, studies: Sequence[dict[str, Any]]) -> dict[s
         "complete": True,
         "engine": engine(),
         "quick": conducted.plan.quick,
-        "counts": list(_counts(conducted)),
+        "counts": list(verdict_counts(conducted)),
         "studies": list(studies),
     }
 

@@ -33,3 +33,24 @@ def test_figures_of_one_paper_share_their_runs(figure: str) -> None:
     both = [load_study(STUDIES / "mercury" / f"{name}.toml") for name in ("11", figure)]
     whole, part = ({run.key for run in plan_of([study]).runs} for study in both)
     assert part < whole
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STUDIES)))
+def test_every_claim_names_its_ablation_or_says_why_there_is_none(file: Path) -> None:
+    missing = [
+        f"{claim.name}: {claim.says}"
+        for claim in load_study(file).claims
+        if not claim.ablations and not claim.no_ablation
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STUDIES)))
+def test_an_ablation_differs_from_what_it_stands_for(file: Path) -> None:
+    """With the same scenario and settings it would be no experiment."""
+    study = load_study(file)
+    for claim in study.claims:
+        subject = study.variant(claim.ablated or claim.variants[0])
+        for name in claim.ablations:
+            other = study.variant(name)
+            assert (other.base, other.sets) != (subject.base, subject.sets), (claim.name, name)

@@ -100,18 +100,20 @@ def write_report(
     folder = conducted.folder
     written: list[Path] = []
     sections = []
+    documents = []
     for part in conducted.parts:
         gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
         sections.append(_section(part, conducted, store, [*texts, numbers]))
+        documents.append(_part_document(part, conducted, gallery.shown))
     text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
     page = _page(title, text, folder)
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: page,
-        STUDY_FILE: json.dumps(_document(conducted), indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(_document(conducted, documents), indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -122,6 +124,11 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
+    yield from _counts(conducted)
+
+
+def _counts(conducted: Conducted) -> Iterator[str]:
+    """Count the verdicts of the statements of each origin."""
     for origin, (one, several) in ORIGINS.items():
         found = [best_reading(each).verdict for each in _statements(conducted, origin)]
         if found:
@@ -175,6 +182,8 @@ class _Gallery:
     def __init__(self, part: Part, conducted: Conducted, store: Runs, formats: Sequence[Format]) -> None:
         self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
         self.files: list[Path] = []
+        #: For each picture its file, title and caption.
+        self.shown: list[dict[str, str]] = []
 
     def picture(self, plot: Plot, on_message: Callable[[str], None]) -> str:
         """Write a picture and its data; return what the report says of it."""
@@ -197,6 +206,7 @@ class _Gallery:
         links = ", ".join(f"[{'data' if each == 'csv' else each}]({name}.{each})" for each in endings[1:])
         title = _plain(plot.title)
         caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
+        self.shown.append({"file": f"{name}.png", "title": title, "caption": caption})
         return f"![{title}]({name}.png)\n\n{caption} ({links})"
 
     def _drawn(self, plot: Plot) -> Drawing:
@@ -346,19 +356,25 @@ def _page(title: str, text: str, folder: Path) -> str:
     return environment.get_template("page.html.jinja").render(title=title, body=body)
 
 
-def _document(conducted: Conducted) -> dict[str, Any]:
+def _document(conducted: Conducted, studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "complete": True,
         "engine": engine(),
         "quick": conducted.plan.quick,
-        "studies": [_part_document(part, conducted) for part in conducted.parts],
+        "counts": list(_counts(conducted)),
+        "studies": list(studies),
     }
 
 
-def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
+def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str, str]]) -> dict[str, Any]:
     return {
         "name": part.study.name,
         "title": part.study.title,
+        "paper": part.study.paper,
+        "shows": _plain(part.study.shows),
+        "notes": part.study.notes.strip(),
+        "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
+        "pictures": list(pictures),
         "claims": [
             {
                 "name": judged.claim.name,

@@ -171,10 +171,9 @@ def _remark(part: Part, found: Judged) -> str:
         parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))
     if claim.cause:
         label = part.study.variant(claim.cause).label
-        number = (
-            "" if found.cause is None else f": {_number(found.cause, relative=claim.relative)}{_unit(found)}"
-        )
-        parts.append(" ".join(f"With {label}{number}. {claim.cause_says}".split()))
+        number = _number(found.cause, relative=claim.relative) + _unit(found)
+        ours = "not run" if found.cause is None else number
+        parts.append(" ".join(f"With {label}: {ours}. {claim.cause_says}".split()))
     return " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in parts if each)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.study.claims.judged import Judged
+    from floodway.study.claims.judgement import Judged
     from floodway.study.format.model import Study
 
     Given: TypeAlias = Mapping[str, Sequence[float | Value | None]]

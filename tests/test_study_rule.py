@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway.study import load_study
-from floodway.study.claims.judged import VERDICTS
+from floodway.study.claims.judgement import VERDICTS
 from floodway.study.claims.numbers import Numbers
 from floodway.study.claims.rule import Interval, band_of
 from floodway.study.claims.verdicts import claim_verdicts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.study.claims.judged import Verdict
+    from floodway.study.claims.judgement import Verdict
     from floodway.study.format.model import Study
 
 #: A mechanism, what it is compared with, and the mechanism without its deciding part.

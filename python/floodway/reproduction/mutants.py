@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.study import conduct, load_study, plan_of
-from floodway.study.claims.judged import VERDICTS, best_reading
+from floodway.study.claims.judgement import VERDICTS, best_reading
 from floodway.study.format.parse_axes import sets_of
 from floodway.study.format.toml_table import Table, read_toml
 from floodway.study.report.claim_rows import statements
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.study import Conducted, Study
-    from floodway.study.claims.judged import Judged, Verdict
+    from floodway.study.claims.judgement import Judged, Verdict
     from floodway.study.format.model import Sets
 
 __all__ = ["Found", "Mutant", "Worse", "mutants_of", "tried"]

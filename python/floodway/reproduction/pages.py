@@ -12,7 +12,7 @@ from PIL import Image
 from floodway.errors import OutputError
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
-from floodway.study.claims.judged import VERDICTS
+from floodway.study.claims.judgement import VERDICTS
 from floodway.study.report.claim_rows import COLUMNS, RULE
 
 if TYPE_CHECKING:

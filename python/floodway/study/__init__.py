@@ -1,6 +1,6 @@
 """Studies: runs, published numbers and their comparison; figures of papers are studies."""
 
-from floodway.study.claims.judged import Judged
+from floodway.study.claims.judgement import Judged
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.execution import conduct
 from floodway.study.format.model import Study

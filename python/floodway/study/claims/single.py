@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
-from floodway.study.claims.judged import Judged
+from floodway.study.claims.judgement import Judged
 from floodway.study.claims.rule import band_of, change, level_of, margin_answer, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from floodway.study.claims.judged import Verdict
+    from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
     from floodway.study.claims.rule import Answer, Interval
     from floodway.study.format.model import Claim, Study

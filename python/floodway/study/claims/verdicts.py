@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
-from floodway.study.claims.judged import VERDICTS, Ablation, Judged
-from floodway.study.claims.rule import level_of, margin_answer
+from floodway.study.claims.judgement import VERDICTS, Ablation, Judged
+from floodway.study.claims.rule import change, level_of, mean_of
 from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from floodway.study.claims.judged import Verdict
+    from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
     from floodway.study.claims.rule import Answer
     from floodway.study.format.model import Claim, Study
@@ -92,17 +92,20 @@ def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
         cells = [numbers.cell(claim.metric, each, at) for each in (subject, name)]
         if any(not cell.whole or cell.unfinished or cell.lost for cell in cells):
             return True
-        pairs = pairs_of(*cells)
-        exact = all(cell.exact for cell in cells)
-        if not exact and len(pairs[0]) < LEAST_SEEDS:
-            return True
-        answers = [
-            margin_answer(*each, best="lowest", margin=0.0, exact=exact, level=level_of(1))
-            for each in (pairs, pairs[::-1])
-        ]
-        if "yes" in answers:
+        if _beyond_chance(claim, *pairs_of(*cells), exact=all(cell.exact for cell in cells)):
             return True
     return False
+
+
+def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact: bool) -> bool:
+    """Whether the numbers of pairs of seeds differ; as the claim compares them, by ratio or difference."""
+    if not exact and len(one) < LEAST_SEEDS:
+        return True
+    interval = change(one, other, exact=exact, level=level_of(1)) if claim.relative else None
+    if interval is None:
+        differences = [own - without for own, without in zip(one, other, strict=True)]
+        interval = mean_of(differences, exact=exact, level=level_of(1))
+    return interval.low is None or interval.high is None or not interval.low <= 0 <= interval.high
 
 
 def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) -> Judged:

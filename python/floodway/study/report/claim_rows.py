@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.results.percentiles import of_flows
-from floodway.study.claims.judged import best_reading
+from floodway.study.claims.judgement import best_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from floodway.study.claims.judged import Ablation, Judged
+    from floodway.study.claims.judgement import Ablation, Judged
     from floodway.study.claims.outcome import Part
     from floodway.study.format.model import Claim
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.study.claims.judged import VERDICTS, best_reading
+from floodway.study.claims.judgement import VERDICTS, best_reading
 from floodway.study.report.claim_rows import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from floodway.study.claims.judged import Judged
+    from floodway.study.claims.judgement import Judged
     from floodway.study.claims.outcome import Conducted
     from floodway.study.format.model import Origin
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Drawing
     from floodway.results import Lossless, Result
     from floodway.results.simulated import Fact
-    from floodway.study.claims.judged import Ablation, Judged
+    from floodway.study.claims.judgement import Ablation, Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
     from floodway.study.format.model import Plot, Study

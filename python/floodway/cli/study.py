@@ -22,7 +22,7 @@ from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.ready import resolved
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
-from floodway.study.report.claim_rows import COLUMNS, expected, shown
+from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
 from floodway.study.report.table import numbers_table
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
     console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, TABLE_WIDTH)
-    rows = [shown(part, judged).cells for part in conducted.parts for judged in part.judged]
+    rows = [row.cells for part in conducted.parts for row in claim_rows(part)]
     if rows:
         table = table_of(title, COLUMNS, text_columns=COLUMNS)
         for row in rows:

@@ -16,17 +16,21 @@ __all__ = ["LEAST_SEEDS", "half_width", "interval_note", "ratio_half_width", "st
 LEAST_SEEDS = 3
 #: How often the interval of a mean holds the true one.
 LEVEL = 0.95
+#: Quantiles are looked for below this; that of one degree of freedom at 99.99 % is 6,366.
+LARGEST_T = 65536.0
 #: Halvings until a quantile is exact to a billionth.
-HALVINGS = 60
+HALVINGS = 70
 
 
-def half_width(values: Sequence[float]) -> float | None:
-    """Return how far the 95 % confidence interval of a mean reaches to either side.
+def half_width(values: Sequence[float], *, level: float = LEVEL) -> float | None:
+    """Return how far the confidence interval of a mean reaches to either side.
 
     Parameters
     ----------
     values
         One a seed; the seeds are independent of one another.
+    level
+        How often the interval holds the true mean: 95 times of 100 by default.
 
     Returns
     -------
@@ -42,10 +46,12 @@ def half_width(values: Sequence[float]) -> float | None:
     """
     if len(values) < LEAST_SEEDS:
         return None
-    return student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return student_t(len(values) - 1, level) * stdev(values) / math.sqrt(len(values))
 
 
-def ratio_half_width(values: Sequence[float], bases: Sequence[float]) -> float | None:
+def ratio_half_width(
+    values: Sequence[float], bases: Sequence[float], *, level: float = LEVEL
+) -> float | None:
     """Return the same of the mean of values over the mean of bases, each pair of one seed.
 
     It is that of the residuals, value - ratio x base, over the mean of the bases (Cochran 1977, chapter 6).
@@ -60,7 +66,7 @@ def ratio_half_width(values: Sequence[float], bases: Sequence[float]) -> float |
         return None
     ratio = fmean(values) / base
     residuals = [value - ratio * own for value, own in zip(values, bases, strict=True)]
-    reach = half_width(residuals)
+    reach = half_width(residuals, level=level)
     return None if reach is None else reach / abs(base)
 
 
@@ -82,23 +88,27 @@ def interval_note(fewest: int, most: int) -> str:
 
 
 @cache
-def student_t(freedom: int) -> float:
-    """Return the value that Student's t stays below in size 95 times of 100.
+def student_t(freedom: int, level: float = LEVEL) -> float:
+    """Return the value that Student's t stays below in size 95 times of 100, or as often as `level` says.
 
     Parameters
     ----------
     freedom
         Degrees of freedom, 1 or more.
+    level
+        A share below 1.
 
     Examples
     --------
     >>> [round(student_t(freedom), 3) for freedom in (1, 2, 4, 9)]
     [12.706, 4.303, 2.776, 2.262]
+    >>> round(student_t(4, 0.99), 3)
+    4.604
     """
-    low, high = 0.0, 64.0
+    low, high = 0.0, LARGEST_T
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _inside(middle, freedom) < LEVEL else (low, middle)
+        low, high = (middle, high) if _inside(middle, freedom) < level else (low, middle)
     # The last digits depend on the platform's arithmetic.
     return round(low, 9)
 

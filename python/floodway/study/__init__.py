@@ -1,7 +1,7 @@
 """Studies: runs, published numbers and their comparison; figures of papers are studies."""
 
+from floodway.study.claims.judged import Judged
 from floodway.study.claims.outcome import Conducted, Part
-from floodway.study.claims.verdicts import Judged
 from floodway.study.execution import conduct
 from floodway.study.format.model import Study
 from floodway.study.format.papers import Paper, asked_for, papers, ready_studies

@@ -16,7 +16,7 @@ from floodway.study.running.storage import Runs, StudyFolder, output_errors
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from floodway.plot import Format
     from floodway.study.format.model import Study
@@ -128,7 +128,7 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     ended = {task.run.key: task.wall_s is not None for task in tasks}
     done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
     parts = (
-        tuple(_part(study, runs, study_folder.runs, done, notify) for study, runs in plan.studies)
+        tuple(_part(study, runs, study_folder.runs, done, failures, notify) for study, runs in plan.studies)
         if complete
         else ()
     )
@@ -148,9 +148,14 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     return Conducted(**{**conducted.__dict__, "files": files})
 
 
-def _part(
-    study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str], notify: Callable[[str], None]
+def _part(  # noqa: PLR0913, PLR0917 (as `conduct`)
+    study: Study,
+    runs: Sequence[Run],
+    store: Runs,
+    done: frozenset[str],
+    failures: Mapping[str, str],
+    notify: Callable[[str], None],
 ) -> Part:
     own = [run.key for run in runs if run.key in done]
-    numbers = evaluated(study, runs, store, done=own, on_message=notify)
+    numbers = evaluated(study, runs, store, done=own, failures=failures, on_message=notify)
     return Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers))

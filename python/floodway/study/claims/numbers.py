@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlotError, StudyError
@@ -19,10 +19,38 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["Cell", "Numbers", "evaluated"]
+__all__ = ["Cell", "Numbers", "RunFacts", "evaluated"]
 
 #: The metrics of a study that defines none.
 USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
+#: Drops that no flow control and no buffer could have avoided, and credits, which are no data.
+NO_LOSS = ("link_error", "link_down", "no_route", "metered")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """What a verdict needs of a run besides its numbers.
+
+    Attributes
+    ----------
+    digest
+        Of all its tables.
+    lost
+        Packets that it dropped, but for those that failures of links destroyed.
+    deadlocked
+        Whether it ran into a deadlock.
+    """
+
+    digest: str
+    lost: int = 0
+    deadlocked: bool = False
+
+    @classmethod
+    def of(cls, result: Result, digest: str) -> RunFacts:
+        """Take them from a result."""
+        outcome = result.outcome
+        lost = sum(packets for reason, packets in outcome.drops if reason not in NO_LOSS)
+        return cls(digest=digest, lost=lost, deadlocked=bool(outcome.deadlocks))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +63,31 @@ class Cell:
         By seed.
     missing
         Seeds whose runs are not there.
+    facts
+        Of the runs that are there.
+    failures
+        Why runs failed that are not there.
     """
 
     values: Mapping[int, Value]
     missing: tuple[int, ...] = ()
+    facts: tuple[RunFacts, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether chance plays no part: two seeds or more gave the same results to the byte."""
+        return len(self.facts) > 1 and len({each.digest for each in self.facts}) == 1
+
+    @property
+    def lost(self) -> int:
+        """Packets that its runs lost."""
+        return sum(each.lost for each in self.facts)
+
+    @property
+    def deadlocked(self) -> int:
+        """How many of its runs ran into a deadlock."""
+        return sum(each.deadlocked for each in self.facts)
 
     @property
     def known(self) -> tuple[float, ...]:
@@ -86,12 +135,16 @@ class Numbers:
         By metric, and then by key of a run.
     metrics
         What was computed: what claims and pictures need first.
+    facts, failures
+        By key of a run: what a verdict needs besides, and why it failed, a violated invariant for example.
     """
 
     runs: tuple[Run, ...]
     done: frozenset[str]
     values: Mapping[str, Mapping[str, Value]]
     metrics: tuple[Metric, ...] = ()
+    facts: Mapping[str, RunFacts] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
 
     def cell(self, metric: Metric, variant: str, at: Coordinates) -> Cell:
         """Return a metric of a variant at some coordinates; empty for runs that are not of the study."""
@@ -100,6 +153,8 @@ class Numbers:
         return Cell(
             values={run.seed: values[run.key] for run in own if run.key in self.done},
             missing=tuple(run.seed for run in own if run.key not in self.done),
+            facts=tuple(self.facts[run.key] for run in own if run.key in self.facts),
+            failures=tuple(self.failures[run.key] for run in own if run.key in self.failures),
         )
 
     def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
@@ -109,12 +164,13 @@ class Numbers:
         )
 
 
-def evaluated(
+def evaluated(  # noqa: PLR0913 (what is known of the runs)
     study: Study,
     runs: Sequence[Run],
     store: Runs,
     *,
     done: Iterable[str],
+    failures: Mapping[str, str],
     on_message: Callable[[str], None],
 ) -> Numbers:
     """Compute every metric that the study names, or else the usual ones, of every run that is there.
@@ -130,9 +186,11 @@ def evaluated(
     metrics = _named(study, needed)
     there = frozenset(done)
     values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
+    facts: dict[str, RunFacts] = {}
     labels = {run.key: run.label for run in runs if run.key in there}
     for key, label in labels.items():
         result = store.result(key)
+        facts[key] = RunFacts.of(result, store.digest(key))
         for metric in metrics:
             try:
                 values[metric.name][key] = _value(study, metric, result, label)
@@ -141,7 +199,9 @@ def evaluated(
                     raise
                 on_message(f"no value: {error}")
                 values[metric.name][key] = Value(value=None)
-    return Numbers(metrics=tuple(metrics), runs=tuple(runs), done=there, values=values)
+    return Numbers(
+        metrics=tuple(metrics), runs=tuple(runs), done=there, values=values, facts=facts, failures=failures
+    )
 
 
 def _needed(study: Study) -> list[Metric]:

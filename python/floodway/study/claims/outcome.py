@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from floodway.study.claims.judged import Judged
     from floodway.study.claims.numbers import Numbers
-    from floodway.study.claims.verdicts import Judged
     from floodway.study.format.model import Study
     from floodway.study.running.plan import Plan
 

@@ -1,93 +1,151 @@
-"""Verdicts on claims: our numbers beside the published ones."""
+"""Verdicts on claims: our numbers beside the published ones, and beside those without the mechanism.
+
+The rule is that of docs/studies.md: the whole confidence interval must lie where the claim says, more noise
+never makes a verdict kinder, and a claim that holds without its mechanism does not count as agreement.
+"""
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from floodway.study.claims.judged import VERDICTS, Ablation, Judged
+from floodway.study.claims.rule import level_of, margin_answer
+from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from floodway.study.claims.judged import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
-    from floodway.study.format.model import Claim, Coordinates, Study
+    from floodway.study.claims.rule import Answer
+    from floodway.study.format.model import Claim, Study
 
-__all__ = ["VERDICTS", "Judged", "Verdict", "claim_verdicts"]
+__all__ = ["claim_verdicts"]
 
-Verdict = Literal["agrees", "same direction", "differs", "unfinished", "not run"]
-VERDICTS: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
-#: From best to worst for a claim over several numbers.
-_BAD: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
 #: Maximum number of differing numbers that are named.
 MOST_NAMED = 4
-#: A published value lies inside a range over this many seeds or more only.
-LEAST_SEEDS = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """A claim with what was found.
-
-    Attributes
-    ----------
-    claim
-        What was published; the remark of an order names those that we found equal.
-    ours
-        Our number: in percent where the claim is relative; None where there is none.
-    low, high
-        Its range over the seeds.
-    seeds
-        How many seeds it is of.
-    unfinished
-        Flows that did not finish among those that it is of.
-    found
-        For an order: the variants as we found them, best first, with their numbers.
-    cause
-        The number that the experiment of its cause gives in its place; None where there is none.
-    few
-        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
-    verdict
-        The verdict.
-    parts
-        Of a claim over several numbers or orders: each of those that are run.
-    """
-
-    claim: Claim
-    ours: float | None = None
-    low: float | None = None
-    high: float | None = None
-    seeds: int = 0
-    unfinished: int = 0
-    found: tuple[tuple[str, float], ...] = ()
-    cause: float | None = None
-    few: tuple[int, int, int] | None = None
-    verdict: Verdict = "not run"
-    parts: tuple[Judged, ...] = ()
-
-    @property
-    def difference(self) -> float | None:
-        """Ours less the published value; of a range, less the nearer end, and 0 inside."""
-        return None if self.ours is None or self.nearest is None else self.ours - self.nearest
-
-    @property
-    def nearest(self) -> float | None:
-        """The published number that is nearest to ours."""
-        if self.claim.between is None or self.ours is None:
-            return self.claim.value
-        low, high = self.claim.between
-        return min(max(self.ours, low), high)
 
 
 def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study."""
-    return tuple(_claim_verdict(study, claim, numbers) for claim in study.claims)
+    return tuple(_with_ablations(study, claim, numbers) for claim in study.claims)
 
 
-def _claim_verdict(study: Study, claim: Claim, numbers: Numbers) -> Judged:
+def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
+    """Judge a claim, and the same claim without its mechanism."""
+    found = _claim_verdict(study, claim, numbers, looks=claim.looks)
+    ablations = tuple(_ablation(study, claim, name, numbers) for name in claim.ablations)
+    found = replace(found, ablations=ablations)
+    if found.verdict != "agrees" or not ablations:
+        return found
+    same = [each for each in ablations if each.agrees == "yes"]
+    if same:
+        return replace(found, verdict="agrees, but also without it")
+    missing = [each for each in ablations if each.judged.verdict == "not run"]
+    if missing:
+        note = f"The experiment without the mechanism, {_labels(study, missing)}, is not run"
+        return replace(found, verdict="not run", notes=(*found.notes, note))
+    undecided = [each for each in ablations if each.agrees == "open"]
+    if undecided:
+        note = (
+            f"The number agrees, but too few seeds say whether it also does with {_labels(study, undecided)}"
+        )
+        return replace(found, verdict="too few seeds to say", notes=(*found.notes, note))
+    return found
+
+
+def _labels(study: Study, ablations: Iterable[Ablation]) -> str:
+    return ", ".join(study.variant(each.variant).label for each in ablations)
+
+
+def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablation:
+    """Judge a claim with another variant in the place of the one that it is about."""
+    subject = claim.ablated or claim.variants[0]
+
+    def other(own: str) -> str:
+        return name if own == subject else own
+
+    changed = replace(
+        claim,
+        variant=other(claim.variant),
+        against=other(claim.against),
+        rivals=tuple(map(other, claim.rivals)),
+        order=tuple(map(other, claim.order)),
+        cause="",
+        remark="",
+    )
+    found = _claim_verdict(study, changed, numbers, looks=claim.looks)
+    agrees: Answer = found.holds
+    # Without the mechanism flows are lost or never finish: then the claim does not hold.
+    if found.verdict in ("differs", "unfinished"):
+        agrees = "no"
+    if agrees == "no" and not _differ(claim, subject, name, numbers):
+        agrees = "yes"
+    return Ablation(variant=name, judged=found, agrees=agrees)
+
+
+def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
+    """Whether a variant and its ablation differ at all, beyond chance, somewhere in a claim."""
+    for at in claim.coordinates:
+        cells = [numbers.cell(claim.metric, each, at) for each in (subject, name)]
+        if any(not cell.whole or cell.unfinished or cell.lost for cell in cells):
+            return True
+        pairs = pairs_of(*cells)
+        exact = all(cell.exact for cell in cells)
+        answers = [
+            margin_answer(*each, best="lowest", margin=0.0, exact=exact, level=level_of(1))
+            for each in (pairs, pairs[::-1])
+        ]
+        if "yes" in answers:
+            return True
+    return False
+
+
+def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) -> Judged:
     if claim.several:
-        parts = [_claim_verdict(study, part, numbers) for part in _parts(claim) if _is_planned(part, numbers)]
+        own = [part for part in _parts(claim) if _is_planned(part, numbers)]
+        looks *= len(own) if claim.take != "each" else 1
+        parts = [_claim_verdict(study, part, numbers, looks=max(1, looks)) for part in own]
         return _together(study, claim, tuple(parts))
-    return _order(study, claim, numbers) if claim.order else _number(claim, numbers)
+    found = (
+        verdict_on_order(study, claim, numbers, level=level_of(looks))
+        if claim.order
+        else verdict_on_number(claim, numbers, level=level_of(looks))
+    )
+    return _with_faults(study, found, numbers)
+
+
+def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
+    """Say what the variants of a claim lost and where they stood still; what may lose nothing fails by it."""
+    claim = found.claim
+    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.variants}
+    if claim.against:
+        cells.setdefault(claim.against, numbers.cell(claim.metric, claim.against, claim.against_at))
+    notes: list[str] = []
+    failed = False
+    for name, cell in cells.items():
+        label = study.variant(name).label
+        if cell.lost:
+            must_not = name not in claim.may_lose
+            failed |= must_not
+            notes.append(f"{label} lost {_packets(cell)}" + (", and must lose none" if must_not else ""))
+        if cell.deadlocked:
+            notes.append(f"{label} ran into a deadlock")
+        notes += [f"{label}: failed: {error}" for error in dict.fromkeys(cell.failures)]
+    verdict: Verdict = (
+        "differs" if failed and found.verdict not in ("not run", "unfinished") else found.verdict
+    )
+    return replace(
+        found, notes=(*found.notes, *notes), verdict=verdict, holds="no" if failed else found.holds
+    )
+
+
+def _packets(cell: Cell) -> str:
+    """Say how many packets were lost, and in how many runs."""
+    count = "1 packet" if cell.lost == 1 else f"{cell.lost:,} packets"
+    runs = sum(each.lost > 0 for each in cell.facts)
+    return f"{count} in {runs} runs" if runs > 1 else count
 
 
 def _is_planned(claim: Claim, numbers: Numbers) -> bool:
@@ -96,142 +154,7 @@ def _is_planned(claim: Claim, numbers: Numbers) -> bool:
     return all(cell.values or cell.missing for cell in cells)
 
 
-def _number(claim: Claim, numbers: Numbers) -> Judged:
-    own = numbers.cell(claim.metric, claim.variant, claim.at)
-    other = numbers.cell(claim.metric, claim.against, claim.against_at) if claim.relative else None
-    cells = [own] if other is None else [own, other]
-    if any(not cell.values or cell.missing for cell in cells):
-        return Judged(claim=claim)
-    unfinished = sum(cell.unfinished for cell in cells)
-    values = _values(own, other)
-    ours = own.mean if other is None else _percent(own.mean, other.mean)
-    cause = _of_cause(claim, numbers, other)
-    few = own.few(claim.metric.kind.thousandths)
-    if ours is None:
-        return Judged(
-            claim=claim,
-            unfinished=unfinished,
-            cause=cause,
-            seeds=len(own.values),
-            verdict="unfinished" if unfinished else "differs",
-        )
-    low, high = min((*values, ours)), max((*values, ours))
-    found = Judged(
-        claim=claim,
-        ours=ours,
-        low=low,
-        high=high,
-        seeds=len(values),
-        unfinished=unfinished,
-        cause=cause,
-        few=few,
-    )
-    return Judged(**{**found.__dict__, "verdict": "unfinished" if unfinished else _verdict(found)})
-
-
-def _verdict(found: Judged) -> Verdict:
-    claim = found.claim
-    difference, nearest = found.difference, found.nearest
-    if difference is None or nearest is None or found.ours is None or found.low is None or found.high is None:
-        return "not run"
-    inside = found.seeds >= LEAST_SEEDS and found.low <= nearest <= found.high
-    beyond = (claim.bound == "at-least" and difference >= 0) or (claim.bound == "at-most" and difference <= 0)
-    if abs(difference) <= _allowed(claim, nearest) or inside or beyond:
-        return "agrees"
-    # What is printed as zero has no direction.
-    same = claim.relative and round(found.ours, 1) * nearest > 0
-    return "same direction" if same else "differs"
-
-
-def _allowed(claim: Claim, nearest: float) -> float:
-    """Return how far ours may be off: points of a percentage, percent of anything else."""
-    in_points = claim.relative or claim.unit == "%"
-    return claim.tolerance if in_points else abs(nearest) * claim.tolerance / 100
-
-
-def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
-    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
-    if any(not cell.values or cell.missing for cell in cells.values()):
-        return Judged(claim=claim)
-    unfinished = sum(cell.unfinished for cell in cells.values())
-    seeds = min(len(cell.values) for cell in cells.values())
-    means = {name: cell.mean for name, cell in cells.items()}
-    few = _together_few(cell.few(claim.metric.kind.thousandths) for cell in cells.values())
-    # A variant that leaves flows unfinished is worse than any that does not.
-    known = {name: mean for name, mean in means.items() if mean is not None and not cells[name].unfinished}
-    last = [name for name in claim.order if name not in known]
-    ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
-    order = (*ranked, *last)
-    found = tuple((name, known[name]) for name in ranked)
-    equal = [(one, other) for one, other in itertools.pairwise(ranked) if known[one] == known[other]]
-    verdict = _order_verdict(
-        claim,
-        order,
-        undecided=len(last) > 1 or (bool(last) and claim.best == "highest"),
-        tied=any(not claim.only_first or claim.order[0] in pair for pair in equal),
-    )
-    if equal and not claim.only_first:
-        claim = replace(claim, remark=_with_equal(study, claim.remark, equal))
-    return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, few=few, verdict=verdict)
-
-
-def _together_few(few: Iterable[tuple[int, int, int] | None]) -> tuple[int, int, int] | None:
-    """Return a percentile with the least and the most flows that it is of in any of some numbers."""
-    known = [each for each in few if each is not None]
-    return (known[0][0], min(each[1] for each in known), max(each[2] for each in known)) if known else None
-
-
-def _with_equal(study: Study, remark: str, equal: Iterable[tuple[str, str]]) -> str:
-    """Return a remark that also names the variants that are equal."""
-    first = [remark if remark.endswith((".", "!", "?")) else f"{remark}."] if remark else []
-    pairs = (
-        f"{study.variant(one).label} and {study.variant(other).label} are equal." for one, other in equal
-    )
-    return " ".join([*first, *pairs])
-
-
-def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool, tied: bool) -> Verdict:
-    if undecided:
-        return "unfinished"
-    if claim.only_first:
-        return "agrees" if order[0] == claim.order[0] and not tied else "differs"
-    # Between equal numbers, any order is a choice.
-    if tied:
-        return "differs"
-    if tuple(order) == claim.order:
-        return "agrees"
-    return "same direction" if order[0] == claim.order[0] else "differs"
-
-
-def _values(own: Cell, other: Cell | None) -> tuple[float, ...]:
-    """Return the number of each seed; of a difference, those seeds that both have."""
-    if other is None:
-        return own.known
-    pairs = [
-        (own.values[seed].value, other.values[seed].value) for seed in own.values if seed in other.values
-    ]
-    changes = [_percent(value, base) for value, base in pairs]
-    return tuple(change for change in changes if change is not None)
-
-
-def _percent(value: float | None, base: float | None) -> float | None:
-    return (value / base - 1) * 100 if value is not None and base else None
-
-
-def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | None:
-    """Return the number with the variant that isolates the cause in the place of the claim's own."""
-    if not claim.cause:
-        return None
-    at: Coordinates = claim.at
-    cell = numbers.cell(claim.metric, claim.cause, at)
-    if claim.cause_against and claim.cause_against != claim.against:
-        other = numbers.cell(claim.metric, claim.cause_against, at)
-    if not cell.whole or cell.unfinished:
-        return None
-    return cell.mean if other is None else _percent(cell.mean, other.mean)
-
-
-def _parts(claim: Claim) -> Iterable[Claim]:
+def _parts(claim: Claim) -> Iterator[Claim]:
     """Return a claim over several numbers as one claim for each of them."""
     for at in claim.coordinates:
         for rival in claim.rivals or ("",):
@@ -244,38 +167,41 @@ def _parts(claim: Claim) -> Iterable[Claim]:
 def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
     """Return the verdict on a claim over several numbers from the verdicts on each."""
     left_out = len(claim.coordinates) * max(1, len(claim.rivals)) - len(parts)
+    notes: list[str] = []
     if left_out and parts:
-        claim = _remarked(
-            claim, f"Of {len(parts)} of {len(parts) + left_out} numbers: the others are not run"
-        )
+        notes.append(f"Of {len(parts)} of {len(parts) + left_out} numbers: the others are not run")
     unfinished = sum(part.unfinished for part in parts)
     found = Judged(
         claim=claim,
         parts=parts,
         unfinished=unfinished,
         seeds=min((part.seeds for part in parts), default=0),
-        few=_together_few(part.few for part in parts),
+        exact=bool(parts) and all(part.exact for part in parts),
+        few=few_of_all(part.few for part in parts),
+        notes=tuple(notes),
     )
     if not parts or any(part.verdict == "not run" for part in parts):
         return found
     known = [part for part in parts if part.ours is not None]
     if claim.take != "each" and len(known) == len(parts):
         extreme = (min if claim.take == "lowest" else max)(known, key=lambda part: part.ours or 0.0)
-        claim = _remarked(claim, f"Ours is {_where(study, claim, extreme)}")
-        return replace(extreme, claim=claim, parts=parts, unfinished=unfinished)
-    worst = max((part.verdict for part in parts), key=_BAD.index)
-    if worst in ("differs", "same direction"):
+        notes += [f"Ours is {_where(study, claim, extreme)}", *extreme.notes]
+        return replace(extreme, claim=claim, parts=parts, unfinished=unfinished, notes=tuple(notes))
+    worst = max((part.verdict for part in parts), key=VERDICTS.index)
+    if worst not in {"agrees", "unfinished"}:
         others = [_where(study, claim, part) for part in parts if part.verdict != "agrees"]
         shown = "; nor ".join(others[:MOST_NAMED]) + (" and others" if len(others) > MOST_NAMED else "")
-        claim = _remarked(claim, f"Holds for {len(parts) - len(others)} of {len(parts)}, but not {shown}")
+        notes.append(f"Holds for {len(parts) - len(others)} of {len(parts)}, but not {shown}")
+    notes += dict.fromkeys(note for part in parts for note in part.notes)
     low, high = (choose((part.ours or 0.0 for part in known), default=None) for choose in (min, max))
-    return replace(found, claim=claim, low=low, high=high, verdict=worst)
-
-
-def _remarked(claim: Claim, text: str) -> Claim:
-    """Return a claim with a longer remark."""
-    first = [claim.remark if claim.remark.endswith((".", "!", "?")) else f"{claim.remark}."]
-    return replace(claim, remark=" ".join([*(first if claim.remark else []), f"{text}."]))
+    return replace(
+        found,
+        low=low,
+        high=high,
+        verdict=worst,
+        holds=all_of(part.holds for part in parts),
+        notes=tuple(notes),
+    )
 
 
 def _where(study: Study, claim: Claim, part: Judged) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Coordinates",
     "Mark",
     "Metric",
+    "Origin",
     "Plot",
     "Quick",
     "Sets",
@@ -37,6 +38,8 @@ Coordinates = tuple[tuple[str, str], ...]
 #: Pictures of metrics, over what goes across; the others are of single runs.
 KINDS_OF_NUMBERS = ("bars", "lines", "grid")
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
+#: Where a claim comes from: what a paper prints, what its formula gives, its authors' logs, or we.
+Origin = Literal["printed", "formula", "log", "ours"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -99,10 +102,12 @@ class Variant:
         What it begins with.
     sets
         What it sets.
-    only, without
+    only, left_out
         By axis: the points that it is run at, and those that it is not.
     seeds
         How many of the study's seeds it is run with at most; none for all of them.
+    may_lose
+        Whether it may drop packets; a claim about any other variant fails if it does.
     """
 
     name: str
@@ -110,13 +115,14 @@ class Variant:
     base: Base
     sets: Sets = ()
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seeds: int | None = None
+    may_lose: bool = False
 
     def runs_at(self, at: Coordinates) -> bool:
         """Whether it is run at these coordinates."""
         return all(
-            (axis not in self.only or point in self.only[axis]) and point not in self.without.get(axis, ())
+            (axis not in self.only or point in self.only[axis]) and point not in self.left_out.get(axis, ())
             for axis, point in at
         )
 
@@ -145,6 +151,11 @@ class Claim:
     ----------
     name, figure, says, source, remark
         Its name, its figure, and its text.
+    statement, reading
+        What is published, by a name: claims of one statement are readings of it, and it counts once. What
+        tells this reading from the others, in words.
+    origin
+        Where it comes from.
     metric, variant, at
         What is computed: the metric of a variant at some coordinates.
     against, against_at
@@ -160,6 +171,15 @@ class Claim:
     order, best, only_first
         For an order: the variants, best first, whether the lowest or the highest is best, and whether nothing
         is said of those behind the first.
+    margin
+        For an order: the least difference between two variants, in percent of the larger number.
+    ablations, ablated, no_ablation
+        Variants without the mechanism or its deciding part, each of which is judged, too; the variant that
+        they stand for; or why there is none.
+    may_lose
+        Variants that may drop packets in this claim.
+    looks
+        Among how many numbers the best is taken: readings of the statement.
     cause, cause_against, cause_says
         The variant that isolates why ours differs, what it is measured against, and what it shows.
     """
@@ -169,6 +189,9 @@ class Claim:
     says: str
     source: str
     remark: str
+    statement: str
+    reading: str
+    origin: Origin
     metric: Metric
     variant: str
     at: Coordinates
@@ -185,6 +208,12 @@ class Claim:
     order: tuple[str, ...]
     best: str
     only_first: bool
+    margin: float
+    ablations: tuple[str, ...]
+    ablated: str
+    no_ablation: str
+    may_lose: frozenset[str]
+    looks: int
     cause: str
     cause_against: str
     cause_says: str
@@ -193,11 +222,6 @@ class Claim:
     def relative(self) -> bool:
         """Whether the number is a difference to another one."""
         return bool(self.against)
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is unpublished: its source is "none", and a reason."""
-        return self.source.startswith("none")
 
     @property
     def several(self) -> bool:

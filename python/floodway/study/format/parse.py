@@ -122,10 +122,11 @@ def _variant(
         base=base,
         sets=(*(parent.sets if parent else ()), *sets_of(table, "set")),
         only=_points(table, "only", axes) if "only" in table or parent is None else parent.only,
-        without=_points(table, "except", axes) if "except" in table or parent is None else parent.without,
+        left_out=_points(table, "except", axes) if "except" in table or parent is None else parent.left_out,
         seeds=_most_seeds(table) if "seeds" in table or parent is None else parent.seeds,
+        may_lose=table.flag("may-lose") if "may-lose" in table or parent is None else parent.may_lose,
     )
-    for key in ("only", "except", "seeds"):
+    for key in ("only", "except", "seeds", "may-lose"):
         table.value(key)
     table.finish()
     return variant

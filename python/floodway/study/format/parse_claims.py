@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from floodway.study.format.model import Claim
 from floodway.study.format.parse_axes import coordinates_of
 from floodway.study.format.parse_metrics import metric_named
+from floodway.study.format.parse_statements import (
+    ablations_of,
+    may_lose_of,
+    origin_of,
+    refuse_equal_readings,
+    refuse_wrong_ablations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +32,8 @@ BOUNDS = ("about", "at-least", "at-most")
 TAKES = ("each", "lowest", "highest")
 #: All points of an axis.
 EVERY = "*"
+#: By default, in percent: a smaller difference is no order.
+MARGIN = 1.0
 #: Keys that an order has no use for.
 OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take")
 
@@ -30,7 +41,7 @@ OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take
 def claims_of(
     top: Table, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
 ) -> tuple[Claim, ...]:
-    """Read the claims.
+    """Read the claims; those of one statement are its readings.
 
     Raises
     ------
@@ -38,12 +49,15 @@ def claims_of(
         If one names a metric, variant, axis or point that is not there, or is over nothing.
     """
     claims: list[Claim] = []
+    of_paper = bool(top.text("paper") or top.text("source"))
     for number, table in enumerate(top.tables("claim"), start=1):
-        claim = _claim(table, f"claim-{number}", variants, axes, metrics)
+        claim = _claim(table, f"claim-{number}", variants, axes, metrics, of_paper=of_paper)
         if any(claim.name == other.name for other in claims):
             raise table.fault("name", f"{claim.name!r}: two claims have this name", given=claim.name)
+        refuse_equal_readings(table, claim, claims)
         claims.append(claim)
-    return tuple(claims)
+    readings = Counter(claim.statement for claim in claims)
+    return tuple(replace(claim, looks=readings[claim.statement]) for claim in claims)
 
 
 def full_coordinates(
@@ -72,8 +86,14 @@ def full_coordinates(
     return tuple((axis.name, points_by_axis[axis.name]) for axis in axes if axis.name in points_by_axis)
 
 
-def _claim(
-    table: Table, name: str, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
+def _claim(  # noqa: PLR0913 (what a claim may name)
+    table: Table,
+    name: str,
+    variants: Sequence[Variant],
+    axes: Sequence[Axis],
+    metrics: Mapping[str, Metric],
+    *,
+    of_paper: bool,
 ) -> Claim:
     names = [variant.name for variant in variants]
     order, only_first = _order(table, variants)
@@ -82,8 +102,12 @@ def _claim(
     at = coordinates[0]
     rivals = _rivals(table, names)
     cause = table.table("cause")
+    ablation = ablations_of(table, names)
     claim = Claim(
         name=table.text("name", name),
+        statement=table.text("statement") or table.text("name", name),
+        reading=table.text("reading"),
+        origin=origin_of(table, of_paper=of_paper),
         figure=table.text("figure"),
         says=table.text("says", due=True),
         source=table.text("source"),
@@ -99,13 +123,19 @@ def _claim(
         value=table.number("value"),
         between=_between(table),
         unit=_unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit),
-        tolerance=_tolerance(table),
+        tolerance=_not_negative(table, "tolerance", TOLERANCE),
         bound=table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS),  # type: ignore[arg-type]
         order=order,
         best=table.choice(
             "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
         ),
         only_first=only_first,
+        margin=_not_negative(table, "margin", MARGIN),
+        ablations=ablation.variants,
+        ablated=ablation.replaces,
+        no_ablation=ablation.none,
+        may_lose=may_lose_of(table, variants),
+        looks=1,
         cause=_variant(cause, "variant", names, variants) if "cause" in table else "",
         cause_against=_cause_against(cause, rivals[0] if rivals else "", names),
         cause_says=cause.text("says"),
@@ -210,11 +240,11 @@ def _other_coordinates(table: Table, axes: Sequence[Axis], at: Coordinates) -> C
     return tuple((axis, points_by_axis.get(axis, point)) for axis, point in at)
 
 
-def _tolerance(table: Table) -> float:
-    found = table.number("tolerance")
+def _not_negative(table: Table, key: str, usual: float) -> float:
+    found = table.number(key)
     if found is not None and found < 0:
-        raise table.fault("tolerance", f"{found:g} is not allowed; the minimum is 0", given=found)
-    return TOLERANCE if found is None else found
+        raise table.fault(key, f"{found:g} is not allowed; the minimum is 0", given=found)
+    return usual if found is None else found
 
 
 def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
@@ -234,9 +264,12 @@ def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
                 )
     elif claim.value is None and claim.between is None:
         raise table.fault("value", "is missing; a claim has a published value, or an order of variants")
+    if not claim.order and "margin" in table:
+        raise table.fault("margin", "applies to an order, and this claim is a number; it has a tolerance")
     if claim.variant in claim.rivals and claim.against_at == claim.at:
         raise table.fault("against", f"{claim.variant!r} is measured against itself", given=claim.variant)
     _hold_several_together(table, claim)
+    refuse_wrong_ablations(table, claim)
 
 
 def _hold_several_together(table: Table, claim: Claim) -> None:
@@ -260,6 +293,7 @@ def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> 
     if claim.cause:
         isolating = [name for name in (claim.cause, claim.cause_against) if name]
         needed += [(name, at) for name in isolating for at in claim.coordinates]
+    needed += [(name, at) for name in claim.ablations for at in (*claim.coordinates, claim.against_at)]
     for name, at in needed:
         variant = next(each for each in variants if each.name == name)
         if not variant.runs_at(at):

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.results.percentiles import of_flows
+from floodway.study.claims.judged import best_reading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from floodway.study.claims.judged import Ablation, Judged
     from floodway.study.claims.outcome import Part
-    from floodway.study.claims.verdicts import Judged
+    from floodway.study.format.model import Claim
 
-__all__ = ["COLUMNS", "Shown", "expected", "shown"]
+__all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "expected", "shown", "statements"]
 
-COLUMNS = ("figure", "claim", "published", "ours", "difference", "verdict", "remark")
-# From here on a difference in percent is harder to read than how many times as much it is.
-_TENFOLD = 9
+COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
+#: What the verdicts of a table of claims mean.
+RULE = (
+    "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its 95 % confidence "
+    "interval by Student's t over the seeds, for a difference over the pairs of a seed; (exact) where all "
+    "seeds gave the same results, so that chance plays no part. *Agrees*: the whole interval lies inside the "
+    "tolerance; an order needs differences of at least its margin, beyond chance. *Agrees, but also without "
+    "it*: the same holds without the mechanism or its deciding part, which *without it* names; this does not "
+    "count as agreement. *Same direction*: the sign, or the first of an order, is as published, beyond "
+    "chance. *Too few seeds to say*: the interval decides nothing. *Differs*: none of these, or a variant "
+    "that must lose nothing lost packets. A published statement counts once, by its best reading; the other "
+    "readings stand below it, with their verdicts in brackets, and the intervals of all are the wider the "
+    "more there are."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,34 +42,46 @@ class Shown:
     claim: str
     published: str
     ours: str
-    difference: str
+    without: str
     verdict: str
     remark: str
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Its cells, in the order of the columns."""
-        return (
-            self.figure,
-            self.claim,
-            self.published,
-            self.ours,
-            self.difference,
-            self.verdict,
-            self.remark,
-        )
+        return (self.figure, self.claim, self.published, self.ours, self.without, self.verdict, self.remark)
 
 
-def shown(part: Part, found: Judged) -> Shown:
-    """Return a claim with its verdict as text."""
+def claim_rows(part: Part) -> Iterator[Shown]:
+    """Return the claims of a study as text: each statement by its best reading, the others below it."""
+    for readings in statements(part.judged):
+        best = best_reading(readings)
+        yield shown(part, best, several=len(readings) > 1)
+        for other in readings:
+            if other is not best:
+                row = shown(part, other, several=True)
+                yield replace(row, claim=f"↳ {other.claim.reading or row.claim}", verdict=f"({row.verdict})")
+
+
+def statements(judged: Iterable[Judged]) -> tuple[tuple[Judged, ...], ...]:
+    """Return claims by the published statement that they are readings of."""
+    found: dict[str, list[Judged]] = {}
+    for each in judged:
+        found.setdefault(each.claim.statement, []).append(each)
+    return tuple(map(tuple, found.values()))
+
+
+def shown(part: Part, found: Judged, *, several: bool = False) -> Shown:
+    """Return a claim with its verdict as text; one of several readings with its name."""
     claim = found.claim
     source = f" ({claim.source})" if claim.source else ""
+    reading = f" [{claim.reading}]" if several and claim.reading else ""
     return Shown(
         figure=claim.figure or part.study.name,
-        claim=claim.says,
+        claim=claim.says + reading,
         published=_published(part, found) + source,
         ours=_ours(part, found),
-        difference=_difference(found),
+        without=_without(part, found),
         verdict=found.verdict,
         remark=_remark(part, found),
     )
@@ -74,13 +101,19 @@ def expected(minutes: float | None, *, jobs: int) -> str:
 def _published(part: Part, found: Judged) -> str:
     claim = found.claim
     if claim.only_first:
-        return f"{part.study.variant(claim.order[0]).label} {claim.best}"
+        return f"{part.study.variant(claim.order[0]).label} {claim.best}, by {claim.margin:g} % or more"
     if claim.order:
-        return ", ".join(part.study.variant(name).label for name in claim.order) + " (best first)"
+        labels = ", ".join(part.study.variant(name).label for name in claim.order)
+        return f"{labels} (best first, {claim.margin:g} % apart or more)"
+    tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if claim.tolerance else ""
     if claim.between is not None:
         low, high = (_number(each, relative=claim.relative) for each in claim.between)
-        return f"{low} to {high}{_unit(found)}"
-    return f"{_BOUNDS[claim.bound]}{_number(claim.value, relative=claim.relative)}{_unit(found)}"
+        return f"{low} to {high}{_unit(found)}{tolerance}"
+    return f"{_BOUNDS[claim.bound]}{_number(claim.value, relative=claim.relative)}{_unit(found)}{tolerance}"
+
+
+def _tolerance_unit(claim: Claim) -> str:
+    return " points" if claim.relative or claim.unit == "%" else " %"
 
 
 def _ours(part: Part, found: Judged) -> str:
@@ -89,33 +122,48 @@ def _ours(part: Part, found: Judged) -> str:
         return f"holds for {first} of {len(found.parts)}"
     if found.claim.order:
         return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in found.found)
+    star = "*" if found.unfinished else ""
     if found.ours is None and found.low is not None and found.high is not None:
         low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
-        return f"{low} to {high}{_unit(found)}" + ("*" if found.unfinished else "")
+        return f"{low} to {high}{_unit(found)}{star}"
     if found.ours is None:
         return f"not reached: {found.unfinished} flows unfinished" if found.unfinished else "-"
-    text = _number(found.ours, relative=found.claim.relative)
-    if found.low is not None and found.high is not None and found.low != found.high:
-        low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
-        text += f" ({low} to {high})"
-    return text + _unit(found) + ("*" if found.unfinished else "")
+    return f"{_number(found.ours, relative=found.claim.relative)}{_unit(found)}{star}{_spread(found)}"
 
 
-def _difference(found: Judged) -> str:
-    if found.difference is None:
-        return ""
-    if found.claim.unit == "%":
-        return f"{found.difference:+.1f} points"
-    value = found.nearest
-    if not value:
-        return f"{found.difference:+.4g}"
-    part = found.difference / value
-    return f"{part + 1:,.0f} times" if part > _TENFOLD else f"{part * 100:+.1f} %"
+def _spread(found: Judged) -> str:
+    """Return the interval of a number, or why it has none."""
+    if found.exact:
+        return " (exact)"
+    if found.low is None or found.high is None:
+        return " (1 seed)" if found.seeds == 1 else f" ({found.seeds} seeds)"
+    low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
+    return f" ({low} to {high})"
+
+
+def _without(part: Part, found: Judged) -> str:
+    """Return what the claim's ablations give, or why it has none."""
+    claim = found.claim
+    if not found.ablations:
+        return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
+    return "; ".join(_ablation(part, claim, each) for each in found.ablations)
+
+
+def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
+    label = part.study.variant(ablation.variant).label
+    if ablation.judged.verdict == "not run":
+        return f"{label}: not run"
+    verdict = {"yes": "also agrees", "no": "does not", "open": "undecided"}[ablation.agrees]
+    if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
+        return f"{label}, which it is compared with"
+    lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")
+    ours = "" if claim.order else f" {_ours(part, ablation.judged)}"
+    return f"{label}:{ours} {verdict}" + (f" ({lost})" if lost else "")
 
 
 def _remark(part: Part, found: Judged) -> str:
     claim = found.claim
-    parts = [claim.remark]
+    parts = [claim.remark, *found.notes]
     if found.unfinished:
         parts.append(f"{found.unfinished} flows did not finish")
     if found.few is not None:

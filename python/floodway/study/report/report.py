@@ -21,13 +21,13 @@ from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.simulated import Realised, facts, realised, seeds_text
 from floodway.simulation import versions
-from floodway.study.claims.verdicts import VERDICTS
+from floodway.study.claims.judged import VERDICTS, best_reading
 from floodway.study.format.parse_plots import NUMBERS
 from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
-from floodway.study.report.claim_rows import COLUMNS, shown
+from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows, statements
 from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Drawing
     from floodway.results import Lossless, Result
     from floodway.results.simulated import Fact
+    from floodway.study.claims.judged import Ablation, Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
-    from floodway.study.claims.verdicts import Judged
-    from floodway.study.format.model import Claim, Plot, Study
+    from floodway.study.format.model import Origin, Plot, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
@@ -51,11 +51,12 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
-#: Whose claims are: one, and several.
-CLAIMS = {
-    "published number or order": "published numbers and orders",
-    "claim without a source": "claims without a source",
-    "claim of our own": "claims of our own",
+#: What statements are by their origin: one, and several.
+ORIGINS: Mapping[Origin, tuple[str, str]] = {
+    "printed": ("published statement", "published statements"),
+    "formula": ("number by a paper's formula", "numbers by a paper's formula"),
+    "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
+    "ours": ("statement of our own", "statements of our own"),
 }
 #: Rows of means that the report has.
 MOST_ROWS = 60
@@ -121,26 +122,25 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    for what, several in CLAIMS.items():
-        found = [
-            judged.verdict
-            for part in conducted.parts
-            for judged in part.judged
-            if _origin(part.study, judged.claim) == what
-        ]
+    for origin, (one, several) in ORIGINS.items():
+        found = [best_reading(each).verdict for each in _statements(conducted, origin)]
         if found:
             counts = ", ".join(
                 f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
             )
-            yield f"{len(found)} {what if len(found) == 1 else several}: {counts}."
+            yield f"{len(found)} {one if len(found) == 1 else several}: {counts}."
 
 
-def _origin(study: Study, claim: Claim) -> str:
-    """Return the origin of a claim: published if a paper, a source or a figure of one is named."""
-    if claim.is_ours:
-        return "claim of our own"
-    named = study.paper or study.source or claim.source or claim.figure
-    return "published number or order" if named else "claim without a source"
+def _statements(conducted: Conducted, origin: Origin) -> Iterator[list[Judged]]:
+    """Return the readings of each statement of an origin; figures of a paper may share a statement."""
+    found: dict[tuple[str, str], list[Judged]] = {}
+    for part in conducted.parts:
+        # The names that claims have without one of their own are those of their study alone.
+        for readings in statements(part.judged):
+            claim = readings[0].claim
+            of = part.study.paper if claim.statement != claim.name else str(part.study.file)
+            found.setdefault((of, claim.statement), []).extend(readings)
+    yield from (each for each in found.values() if each[0].claim.origin == origin)
 
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
@@ -159,8 +159,7 @@ def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[s
 
 
 def _table(part: Part) -> str:
-    rows = [shown(part, judged).cells for judged in part.judged]
-    return _markdown_table(COLUMNS, rows)
+    return f"{_markdown_table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
 
 
 def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -363,22 +362,44 @@ def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
         "claims": [
             {
                 "name": judged.claim.name,
+                "statement": judged.claim.statement,
+                "reading": judged.claim.reading,
+                "origin": judged.claim.origin,
                 "figure": judged.claim.figure,
                 "says": judged.claim.says,
                 "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,
                 "unit": judged.claim.unit,
+                "tolerance": judged.claim.margin if judged.claim.order else judged.claim.tolerance,
                 "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
                 **({"parts": [_number_document(each) for each in judged.parts]} if judged.parts else {}),
                 "low": judged.low,
                 "high": judged.high,
                 "seeds": judged.seeds,
+                "exact": judged.exact,
                 "unfinished": judged.unfinished,
                 "cause": judged.cause,
                 "verdict": judged.verdict,
+                "notes": list(judged.notes),
+                "without": [_ablation_document(each) for each in judged.ablations]
+                or judged.claim.no_ablation
+                or None,
             }
             for judged in part.judged
         ],
         "runs": [_run_document(part, run, conducted) for run in part.numbers.runs],
+    }
+
+
+def _ablation_document(ablation: Ablation) -> dict[str, Any]:
+    """Return a claim without its mechanism."""
+    found = ablation.judged
+    return {
+        "variant": ablation.variant,
+        "ours": [name for name, _ in found.found] if found.claim.order else found.ours,
+        "low": found.low,
+        "high": found.high,
+        "verdict": found.verdict,
+        "agrees": ablation.agrees,
     }
 
 

@@ -7,6 +7,7 @@ that could be taken for a run. Its `run.json` has its key, and digests of all it
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -142,6 +143,12 @@ class Runs:
     def result(self, key: str) -> Result:
         """Read a run's results."""
         return read(self.folder_of(key))
+
+    def digest(self, key: str) -> str:
+        """Return one digest of all tables of a run: equal tables have equal ones."""
+        files = read_json(self.folder_of(key) / RUN_FILE)["files"]
+        listed = json.dumps({name: files[name]["sha256"] for name in sorted(files)})
+        return hashlib.sha256(listed.encode()).hexdigest()
 
     def wall_s(self, key: str) -> float:
         """Return what a run took, in seconds."""

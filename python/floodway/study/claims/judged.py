@@ -1,0 +1,134 @@
+"""A claim with what was found: our number, the verdict, and the same without the mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from floodway.study.claims.rule import Answer
+    from floodway.study.format.model import Claim
+
+__all__ = ["VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
+
+Verdict = Literal[
+    "agrees",
+    "agrees, but also without it",
+    "same direction",
+    "too few seeds to say",
+    "differs",
+    "unfinished",
+    "not run",
+]
+#: From best to worst: a statement has the best verdict of its readings, a claim over several numbers the
+#: worst of theirs.
+VERDICTS: tuple[Verdict, ...] = (
+    "agrees",
+    "agrees, but also without it",
+    "same direction",
+    "too few seeds to say",
+    "differs",
+    "unfinished",
+    "not run",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ablation:
+    """A claim without its mechanism, judged by the same rule.
+
+    Attributes
+    ----------
+    variant
+        What stands in the place of the claim's variant.
+    judged
+        What was found.
+    agrees
+        Whether the claim holds in this way, too; `open` where too few seeds, or no runs, decide it.
+    """
+
+    variant: str
+    judged: Judged
+    agrees: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A claim with what was found.
+
+    Attributes
+    ----------
+    claim
+        What was published.
+    ours
+        Our number: in percent where the claim is relative; None where there is none.
+    low, high
+        Its confidence interval, or for a claim over several numbers the smallest and the largest of them;
+        None where there are too few seeds.
+    seeds
+        How many seeds it is of.
+    exact
+        Whether chance plays no part in it: all seeds gave the same results.
+    unfinished
+        Flows that did not finish among those that it is of.
+    found
+        For an order: the variants as we found them, best first, with their numbers.
+    cause
+        The number that the experiment of its cause gives in its place; None where there is none.
+    few
+        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+    verdict
+        The verdict.
+    holds
+        Whether the number or order is as published, whatever the verdict says of losses and ablations.
+    notes
+        What a reader of the verdict must know besides the claim's own remark.
+    parts
+        Of a claim over several numbers or orders: each of those that are run.
+    ablations
+        The same claim without the mechanism.
+    """
+
+    claim: Claim
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+    exact: bool = False
+    unfinished: int = 0
+    found: tuple[tuple[str, float], ...] = ()
+    cause: float | None = None
+    few: tuple[int, int, int] | None = None
+    verdict: Verdict = "not run"
+    holds: Answer = "open"
+    notes: tuple[str, ...] = ()
+    parts: tuple[Judged, ...] = ()
+    ablations: tuple[Ablation, ...] = ()
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published value; of a range, less the nearer end, and 0 inside."""
+        return None if self.ours is None or self.nearest is None else self.ours - self.nearest
+
+    @property
+    def nearest(self) -> float | None:
+        """The published number that is nearest to ours."""
+        if self.claim.between is None or self.ours is None:
+            return self.claim.value
+        low, high = self.claim.between
+        return min(max(self.ours, low), high)
+
+
+def best_reading(readings: Iterable[Judged]) -> Judged:
+    """Return the reading of a statement that comes nearest to it: the best verdict, then the nearest number.
+
+    Among equals it is the first.
+    """
+
+    def rank(found: Judged) -> tuple[int, float]:
+        off = abs(found.difference) if found.difference is not None else float("inf")
+        return VERDICTS.index(found.verdict), off
+
+    return min(readings, key=rank)

@@ -1,0 +1,198 @@
+"""The rule of a verdict: intervals of our numbers, bands around published ones, and how they lie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal
+
+from floodway.results.interval import LEVEL, half_width, ratio_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.study.format.model import Claim
+
+__all__ = ["Answer", "Band", "Interval", "band_of", "change", "level_of", "margin_answer", "mean_of"]
+
+#: Whether something holds: for certain, not for certain, or so few seeds that nobody can say.
+Answer = Literal["yes", "no", "open"]
+#: Differences in percent below this are printed as 0.0 and have no sign.
+LEAST_CHANGE = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A number with its confidence interval.
+
+    Attributes
+    ----------
+    middle
+        The number: a mean, or a difference in percent.
+    reach
+        How far the interval reaches to either side: 0 where chance plays no part, None where there are too
+        few seeds for an interval.
+    """
+
+    middle: float
+    reach: float | None
+
+    @property
+    def low(self) -> float | None:
+        """Lower end."""
+        return None if self.reach is None else self.middle - self.reach
+
+    @property
+    def high(self) -> float | None:
+        """Upper end."""
+        return None if self.reach is None else self.middle + self.reach
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """What agrees with a published number: from `low` to `high`, both included.
+
+    Attributes
+    ----------
+    low, high
+        Its ends; infinite for a bound.
+    sign
+        +1 or -1 if all of it must lie on this side of zero, 0 if there is no side.
+    least
+        How far from zero it begins, with a sign.
+    """
+
+    low: float
+    high: float
+    sign: int = 0
+    least: float = 0.0
+
+    def holds(self, interval: Interval) -> Answer:
+        """Say whether a number lies in the band: with its whole interval, with no part of it, or neither."""
+        if interval.low is None or interval.high is None:
+            return "open"
+        low, high = self._ends
+        if interval.low >= low and interval.high <= high:
+            return "yes"
+        return "no" if interval.high < low or interval.low > high else "open"
+
+    def has_sign(self, interval: Interval) -> Answer:
+        """Say whether a number is on the published side of zero, with its whole interval."""
+        if not self.sign or interval.low is None or interval.high is None:
+            return "open"
+        near, far = sorted((interval.low * self.sign, interval.high * self.sign))
+        if near >= self._least:
+            return "yes"
+        return "no" if far < self._least else "open"
+
+    @property
+    def _least(self) -> float:
+        """The smallest distance from zero that has a sign."""
+        return self.least or math.ulp(0.0)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        low = max(self.low, self._least) if self.sign > 0 else self.low
+        high = min(self.high, -self._least) if self.sign < 0 else self.high
+        return low, high
+
+
+def band_of(claim: Claim) -> Band:
+    """Return what agrees with a claim's published number: it and its tolerance, never across zero.
+
+    A bound is a band with one end. A published zero has no side: ours may be off in both directions. A range
+    that ends at zero is not made longer there.
+    """
+    low, high = claim.between or (_number(claim), _number(claim))
+    if claim.bound == "at-most":
+        low = -math.inf
+    if claim.bound == "at-least":
+        high = math.inf
+    sign = 1 if low > 0 else -1 if high < 0 else 0
+    nearest = low if sign > 0 else -high
+    return Band(
+        low=low if low == 0 < high else low - _allowed(claim, low),
+        high=high if high == 0 > low else high + _allowed(claim, high),
+        sign=sign,
+        least=LEAST_CHANGE if sign and claim.relative and nearest >= LEAST_CHANGE else 0.0,
+    )
+
+
+def _number(claim: Claim) -> float:
+    return math.nan if claim.value is None else claim.value
+
+
+def _allowed(claim: Claim, end: float) -> float:
+    """Return how far ours may be off: points of a percentage, percent of anything else."""
+    if not math.isfinite(end):
+        return 0.0
+    in_points = claim.relative or claim.unit == "%"
+    return claim.tolerance if in_points else abs(end) * claim.tolerance / 100
+
+
+def level_of(looks: int) -> float:
+    """Return the level of each interval so that all of them hold their true numbers 95 times of 100.
+
+    Of several numbers the best is taken: of the readings of a statement, or of the points that `take`
+    chooses from. The chance of each is divided by their number (Bonferroni), so that more of them do not make
+    a verdict kinder.
+
+    Examples
+    --------
+    >>> level_of(1), level_of(5)
+    (0.95, 0.99)
+    """
+    return round(1 - (1 - LEVEL) / looks, 12)
+
+
+def mean_of(values: Sequence[float], *, exact: bool, level: float) -> Interval:
+    """Return a mean over seeds with its interval; `exact` where chance plays no part."""
+    return Interval(middle=fmean(values), reach=0.0 if exact else half_width(values, level=level))
+
+
+def change(values: Sequence[float], bases: Sequence[float], *, exact: bool, level: float) -> Interval | None:
+    """Return the difference of means in percent, with its interval over the pairs of a seed.
+
+    None where the mean of the bases is zero: then there is no percentage.
+    """
+    base = fmean(bases)
+    if not base:
+        return None
+    reach = 0.0 if exact else ratio_half_width(values, bases, level=level)
+    return Interval(middle=(fmean(values) / base - 1) * 100, reach=None if reach is None else reach * 100)
+
+
+def margin_answer(  # noqa: PLR0913 (what the comparison is of)
+    better: Sequence[float],
+    worse: Sequence[float],
+    *,
+    best: str,
+    margin: float,
+    exact: bool,
+    level: float,
+) -> Answer:
+    """Say whether one number is better than another, by a margin and beyond what chance does.
+
+    Parameters
+    ----------
+    better, worse
+        One a seed, in pairs.
+    best
+        Whether the `lowest` or the `highest` number is best.
+    margin
+        The least difference, in percent of the larger of both means.
+    exact
+        Whether chance plays no part.
+    level
+        Of the interval of the differences.
+    """
+    sign = 1 if best == "lowest" else -1
+    gains = [sign * (other - own) for own, other in zip(better, worse, strict=True)]
+    found = mean_of(gains, exact=exact, level=level)
+    least = margin / 100 * max(abs(fmean(better)), abs(fmean(worse)))
+    if found.low is None or found.high is None:
+        return "open"
+    if found.low >= least and found.low > 0:
+        return "yes"
+    return "no" if found.high < least or found.high <= 0 else "open"

@@ -1,0 +1,175 @@
+"""Verdicts on single numbers and orders, without what their runs lost and without ablations."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from floodway.results.interval import LEAST_SEEDS
+from floodway.study.claims.judged import Judged
+from floodway.study.claims.rule import band_of, change, level_of, margin_answer, mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from floodway.study.claims.judged import Verdict
+    from floodway.study.claims.numbers import Cell, Numbers
+    from floodway.study.claims.rule import Answer, Interval
+    from floodway.study.format.model import Claim, Study
+
+__all__ = ["all_of", "few_of_all", "pairs_of", "verdict_on_number", "verdict_on_order"]
+
+
+def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged:
+    """Judge one number of a claim; its interval is of this level."""
+    own = numbers.cell(claim.metric, claim.variant, claim.at)
+    other = numbers.cell(claim.metric, claim.against, claim.against_at) if claim.relative else None
+    cells = [own] if other is None else [own, other]
+    if any(not cell.values or cell.missing for cell in cells):
+        return Judged(claim=claim)
+    unfinished = sum(cell.unfinished for cell in cells)
+    # What is compared with itself, as an ablation may be, differs by nothing.
+    itself = (claim.variant, claim.at) == (claim.against, claim.against_at)
+    exact = itself or all(cell.exact for cell in cells)
+    interval = _interval(own, other, exact=exact, level=level)
+    seeds = len(own.values) if other is None else len(own.values.keys() & other.values.keys())
+    found = Judged(
+        claim=claim,
+        seeds=seeds,
+        exact=exact,
+        unfinished=unfinished,
+        cause=_of_cause(claim, numbers, other),
+        few=own.few(claim.metric.kind.thousandths),
+    )
+    if interval is None:
+        return replace(found, holds="no", verdict="unfinished" if unfinished else "differs")
+    found = replace(found, ours=interval.middle, low=interval.low, high=interval.high)
+    if unfinished:
+        return replace(found, holds="no", verdict="unfinished")
+    band = band_of(claim)
+    holds, sign = band.holds(interval), band.has_sign(interval)
+    verdict: Verdict = "too few seeds to say"
+    notes: tuple[str, ...] = ()
+    if holds == "yes":
+        verdict = "agrees"
+    elif claim.relative and sign == "yes":
+        verdict = "same direction"
+    elif holds == "no":
+        verdict = "differs"
+    if holds == "open":
+        notes = (_undecided(seeds, "the interval reaches beyond what agrees"),)
+    return replace(found, holds=holds, verdict=verdict, notes=notes)
+
+
+def _undecided(seeds: int, why: str) -> str:
+    """Say why seeds do not decide something."""
+    if seeds < LEAST_SEEDS:
+        have = "One seed has" if seeds == 1 else f"{seeds} seeds have"
+        return f"{have} no confidence interval: that needs {LEAST_SEEDS}, or 2 with exactly the same results"
+    return f"Over {seeds} seeds {why}"
+
+
+def _interval(own: Cell, other: Cell | None, *, exact: bool, level: float) -> Interval | None:
+    """Return a number over the seeds, or a difference in percent over the pairs; None where there is none."""
+    if other is None:
+        return mean_of(own.known, exact=exact, level=level) if own.mean is not None else None
+    if own.mean is None or other.mean is None:
+        return None
+    values, bases = pairs_of(own, other)
+    return change(values, bases, exact=exact, level=level) if values else None
+
+
+def pairs_of(own: Cell, other: Cell) -> tuple[list[float], list[float]]:
+    """Return the numbers of those seeds that both have."""
+    pairs = [
+        (own.values[seed].value, other.values[seed].value) for seed in own.values if seed in other.values
+    ]
+    known = [(one, two) for one, two in pairs if one is not None and two is not None]
+    return [one for one, _ in known], [two for _, two in known]
+
+
+def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: float) -> Judged:
+    """Judge an order, or its first variant alone; the intervals of its differences are of this level."""
+    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
+    if any(not cell.values or cell.missing for cell in cells.values()):
+        return Judged(claim=claim)
+    means = {name: cell.mean for name, cell in cells.items()}
+    # A variant that leaves flows unfinished is worse than any that does not.
+    known = {name: mean for name, mean in means.items() if mean is not None and not cells[name].unfinished}
+    last = [name for name in dict.fromkeys(claim.order) if name not in known]
+    ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
+    found = Judged(
+        claim=claim,
+        found=tuple((name, known[name]) for name in ranked),
+        seeds=min(len(cell.values) for cell in cells.values()),
+        exact=all(cell.exact for cell in cells.values()),
+        unfinished=sum(cell.unfinished for cell in cells.values()),
+        few=few_of_all(cell.few(claim.metric.kind.thousandths) for cell in cells.values()),
+    )
+    if len(last) > 1 or (last and claim.best == "highest"):
+        return replace(found, holds="no", verdict="unfinished")
+
+    def answer(pair: tuple[str, str]) -> Answer:
+        better, worse = pair
+        if better == worse or better in last:
+            return "no"
+        if worse in last:
+            return "yes"
+        own, other = cells[better], cells[worse]
+        exact = own.exact and other.exact
+        values, others = pairs_of(own, other)
+        return margin_answer(values, others, best=claim.best, margin=claim.margin, exact=exact, level=level)
+
+    first = claim.order[0]
+    of_first = {(first, name): answer((first, name)) for name in claim.order[1:]}
+    consecutive = (
+        of_first if claim.only_first else {pair: answer(pair) for pair in itertools.pairwise(claim.order)}
+    )
+    holds, leads = all_of(consecutive.values()), all_of(of_first.values())
+    verdict: Verdict = "differs" if holds == "no" else "too few seeds to say"
+    if holds == "yes":
+        verdict = "agrees"
+    elif not claim.only_first and leads == "yes":
+        verdict = "same direction"
+    equal = [pair for pair in itertools.pairwise(ranked) if _are_equal(claim, cells, pair)]
+    notes = [_equal(study, claim, pair) for pair in equal]
+    if holds == "open":
+        notes.append(_undecided(found.seeds, "the differences are not beyond chance"))
+    return replace(found, holds=holds, verdict=verdict, notes=tuple(notes))
+
+
+def all_of(answers: Iterable[Answer]) -> Answer:
+    """Say whether all of several things hold."""
+    found = set(answers)
+    return "no" if "no" in found else "open" if "open" in found else "yes"
+
+
+def _are_equal(claim: Claim, cells: dict[str, Cell], pair: tuple[str, str]) -> bool:
+    """Whether two means differ by less than the claim's margin, whatever chance does."""
+    one, two = (cells[name].mean or 0.0 for name in pair)
+    return one == two or abs(one - two) < claim.margin / 100 * max(abs(one), abs(two))
+
+
+def _equal(study: Study, claim: Claim, pair: tuple[str, str]) -> str:
+    one, two = (study.variant(name).label for name in pair)
+    return f"{one} and {two} are equal within {claim.margin:g} %"
+
+
+def few_of_all(few: Iterable[tuple[int, int, int] | None]) -> tuple[int, int, int] | None:
+    """Return a percentile with the least and the most flows that it is of in any of some numbers."""
+    known = [each for each in few if each is not None]
+    return (known[0][0], min(each[1] for each in known), max(each[2] for each in known)) if known else None
+
+
+def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | None:
+    """Return the number with the variant that isolates the cause in the place of the claim's own."""
+    if not claim.cause:
+        return None
+    cell = numbers.cell(claim.metric, claim.cause, claim.at)
+    if claim.cause_against and claim.cause_against != claim.against:
+        other = numbers.cell(claim.metric, claim.cause_against, claim.at)
+    if not cell.whole or cell.unfinished:
+        return None
+    found = _interval(cell, other, exact=True, level=level_of(1))
+    return None if found is None else found.middle

@@ -1,0 +1,242 @@
+"""The rule of a verdict over made-up results with a known truth: the right words, and rare errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from floodway.study import load_study
+from floodway.study.claims.judged import VERDICTS
+from floodway.study.claims.numbers import Numbers
+from floodway.study.claims.rule import Interval, band_of
+from floodway.study.claims.verdicts import claim_verdicts
+from floodway.study.metrics.kinds import Value
+from floodway.study.running.runs import Run
+from studies import study_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from floodway.study.claims.judged import Verdict
+    from floodway.study.format.model import Study
+
+#: A mechanism, what it is compared with, and the mechanism without its deciding part.
+TEXT = """\
+title = "Made up"
+scenario = "small.toml"
+seeds = 3
+[[variant]]
+name = "own"
+[[variant]]
+name = "other"
+[[variant]]
+name = "without"
+[[claim]]
+figure = "1"
+says = "says"
+metric = "fct-mean"
+"""
+REDUCES = 'variant = "own"\nagainst = "other"\nvalue = -20\ntolerance = 5\n'
+#: So many made-up studies; a rate of 2.5 % has a standard error of 0.5 points.
+STUDIES = 1000
+#: Nearly five standard errors above 2.5 %, and below 5 %.
+RARE = 0.049
+#: Noise that all variants of a seed share, and of each run.
+SHARED, OWN = 0.3, 0.1
+
+
+def study_of(folder: Path, claim: str) -> Study:
+    return load_study(study_file(folder, TEXT + claim))
+
+
+def made_up(study: Study, by_variant: dict[str, list[float]]) -> Numbers:
+    """Make up numbers of the study's only metric: by variant, one a seed; the results of seeds differ."""
+    runs: list[Run] = []
+    values: dict[str, Value] = {}
+    for name, own in by_variant.items():
+        for seed, value in enumerate(own, start=1):
+            key = f"{name}-{seed}"
+            # A verdict reads nothing of a run's scenario.
+            runs.append(Run(variant=name, at=(), seed=seed, key=key, recipe=None, scenario=None))  # type: ignore[arg-type]
+            values[key] = Value(value=value)
+    metric = study.claims[0].metric.name
+    return Numbers(runs=tuple(runs), done=frozenset(values), values={metric: values})
+
+
+def verdict_of(study: Study, by_variant: dict[str, list[float]]) -> Verdict:
+    return claim_verdicts(study, made_up(study, by_variant))[0].verdict
+
+
+def drawn(
+    rng: np.random.Generator, seeds: int, effects: dict[str, float], *, noise: float = OWN
+) -> dict[str, list[float]]:
+    """Draw numbers by variant: of a true effect in percent, with a seed's own luck and that of each run."""
+    luck = 1 + SHARED * rng.standard_normal(seeds).clip(-2, 2)
+    return {
+        name: list(100 * luck * (1 + effect / 100) * (1 + noise * rng.standard_normal(seeds)))
+        for name, effect in effects.items()
+    }
+
+
+def rate(
+    study: Study, verdict: Verdict, draw: Callable[[np.random.Generator], dict[str, list[float]]]
+) -> float:
+    rng = np.random.default_rng(20_261_125)
+    return sum(verdict_of(study, draw(rng)) == verdict for _ in range(STUDIES)) / STUDIES
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize(
+    "truth",
+    [pytest.param(0, id="none"), pytest.param(-10, id="half"), pytest.param(20, id="opposite")],
+)
+def test_what_is_not_so_rarely_agrees(tmp_path: Path, truth: float, noise: float, seeds: int) -> None:
+    study = study_of(tmp_path, REDUCES)
+    found = rate(study, "agrees", lambda rng: drawn(rng, seeds, {"own": truth, "other": 0}, noise=noise))
+    assert found <= RARE
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3])
+def test_what_is_so_rarely_differs(tmp_path: Path, noise: float, seeds: int) -> None:
+    study = study_of(tmp_path, REDUCES)
+    found = rate(study, "differs", lambda rng: drawn(rng, seeds, {"own": -20, "other": 0}, noise=noise))
+    assert found <= RARE
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_pure_noise_rarely_has_a_direction(tmp_path: Path, seeds: int) -> None:
+    study = study_of(tmp_path, REDUCES)
+    found = rate(study, "same direction", lambda rng: drawn(rng, seeds, {"own": 0, "other": 0}))
+    assert found <= RARE
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+@pytest.mark.parametrize(
+    "claim", ['order = ["own", "other"]\nmargin = 0\n', 'first = "own"\namong = ["other"]\n']
+)
+def test_noise_rarely_has_an_order(tmp_path: Path, claim: str, seeds: int) -> None:
+    study = study_of(tmp_path, claim)
+    found = rate(study, "agrees", lambda rng: drawn(rng, seeds, {"own": 0, "other": 0}))
+    assert found <= RARE
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_the_best_of_several_readings_of_noise_rarely_agrees(tmp_path: Path, seeds: int) -> None:
+    head, claim = TEXT[TEXT.index("[[claim]]") :], REDUCES.replace("-20", "-5")
+    readings = [
+        f'{claim}statement = "s"\nreading = "{name}"\n'.replace('"own"', f'"{name}"') for name in "xyz"
+    ]
+    variants = "".join(f'[[variant]]\nname = "{name}"\n' for name in "xyz")
+    text = TEXT.replace("[[claim]]", f"{variants}[[claim]]", 1) + head.join(readings)
+    study = load_study(study_file(tmp_path, text))
+    rng = np.random.default_rng(20_261_125)
+    wrong = 0
+    for _ in range(STUDIES):
+        numbers = made_up(study, drawn(rng, seeds, dict.fromkeys(("x", "y", "z", "other"), 0.0), noise=0.02))
+        wrong += any(each.verdict == "agrees" for each in claim_verdicts(study, numbers))
+    assert wrong / STUDIES <= 0.06
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_a_mechanism_that_decides_nothing_rarely_agrees(tmp_path: Path, seeds: int) -> None:
+    """Its ablation has the same effect: whatever the noise, the claim is not counted as agreement."""
+    study = study_of(tmp_path, f'{REDUCES}without = "without"\n')
+    effects = {"own": -20.0, "other": 0.0, "without": -20.0}
+    for noise in (0.005, 0.02, 0.1):
+        assert rate(study, "agrees", lambda rng: drawn(rng, seeds, effects, noise=noise)) <= RARE  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    ("truth", "expected"), [(-20, "agrees"), (-10, "same direction"), (0, "differs"), (20, "differs")]
+)
+def test_twenty_seeds_with_little_noise_get_the_right_word(
+    tmp_path: Path, truth: float, expected: Verdict
+) -> None:
+    study = study_of(tmp_path, REDUCES)
+    found = rate(study, expected, lambda rng: drawn(rng, 20, {"own": truth, "other": 0}, noise=0.02))
+    assert found >= 1 - RARE
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        REDUCES,
+        'order = ["own", "other"]\n',
+        'first = "own"\namong = ["other"]\n',
+        'variant = "own"\nvalue = 80\n',
+    ],
+)
+def test_one_seed_and_two_say_nothing(tmp_path: Path, claim: str, seeds: int) -> None:
+    study = study_of(tmp_path, claim)
+    by_variant = {"own": [80.0, 80.1][:seeds], "other": [100.0, 100.1][:seeds]}
+    assert verdict_of(study, by_variant) == "too few seeds to say"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    value=st.floats(-99, 300).filter(lambda value: abs(value) > 0.1),
+    tolerance=st.floats(0, 500),
+    middle=st.floats(-99, 500),
+    reach=st.floats(0, 100),
+    wider=st.floats(0, 100),
+    bound=st.sampled_from(["about", "at-least", "at-most"]),
+)
+def test_more_noise_is_never_kinder_and_no_tolerance_crosses_zero(  # noqa: PLR0913, PLR0917 (drawn)
+    claims: Study, value: float, tolerance: float, middle: float, reach: float, wider: float, bound: str
+) -> None:
+    claim = replace(claims.claims[0], value=value, tolerance=tolerance, bound=bound)  # type: ignore[arg-type]
+    band = band_of(claim)
+    narrow, wide = (Interval(middle=middle, reach=each) for each in (reach, reach + wider))
+    if band.holds(wide) == "yes":
+        assert band.holds(narrow) == "yes"
+    if band.has_sign(wide) == "yes":
+        assert band.has_sign(narrow) == "yes"
+    # A bound on the other side of zero, such as "at most 5 %", allows both signs.
+    if band.holds(narrow) == "yes" and (bound == "about" or (bound == "at-least") == (value > 0)):
+        assert narrow.low is not None
+        assert narrow.high is not None
+        assert math.copysign(1, value) * min(narrow.low * value, narrow.high * value) * value > 0
+
+
+@pytest.fixture(scope="module")
+def claims(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Study with a claim of a difference."""
+    return study_of(tmp_path_factory.mktemp("claims"), REDUCES)
+
+
+@pytest.mark.parametrize(
+    ("claim", "inside", "outside"),
+    [
+        ("value = -5\ntolerance = 10", (-15, -0.1), (-15.1, 0, 0.04, -0.04, 4)),
+        ("value = 5\ntolerance = 10", (15, 0.1), (15.1, 0, -0.04, 0.04)),
+        ("value = 0\ntolerance = 2", (-2, 0, 2), (-2.1, 2.1)),
+        ("between = [0, 10]\ntolerance = 2", (0, 12), (-0.1, 12.1)),
+        ("between = [-10, 10]\ntolerance = 2", (-12, 12), (-12.1, 12.1)),
+        ('value = -20\ntolerance = 5\nis = "at-most"', (-15, -90), (-14.9, 0, 20)),
+        ('value = 3\ntolerance = 5\nis = "at-least"', (0.1, 200), (0, -1)),
+        ('value = 0\ntolerance = 5\nis = "at-most"', (-4, 0), (0.1, 5)),
+    ],
+)
+def test_what_agrees_ends_at_the_tolerance_and_before_zero(
+    tmp_path: Path, claim: str, inside: tuple[float, ...], outside: tuple[float, ...]
+) -> None:
+    band = band_of(study_of(tmp_path, f'variant = "own"\nagainst = "other"\n{claim}\n').claims[0])
+    assert [band.holds(Interval(middle=each, reach=0.0)) for each in inside] == ["yes"] * len(inside)
+    assert [band.holds(Interval(middle=each, reach=0.0)) for each in outside] == ["no"] * len(outside)
+
+
+def test_verdicts_are_listed_from_best_to_worst() -> None:
+    assert VERDICTS[0] == "agrees"
+    assert (
+        VERDICTS.index("same direction") < VERDICTS.index("too few seeds to say") < VERDICTS.index("differs")
+    )

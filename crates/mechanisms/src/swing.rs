@@ -51,17 +51,24 @@
 //!
 //! The first term is the number of bytes on the link when the drain stops for good (one bandwidth-delay
 //! product). The second is the ripple of the loop between relay and switch, and room for drift: no feedback
-//! controls the remote queue, so that each relayed pause may leave a frame more in it (the bytes that a pause
-//! finds on the wire here, less those that its copy finds there, and those that the copy waits for). Traffic
-//! in both directions makes it drift, since copies wait behind packets: `floodway reproduce swing drift`
-//! measures by how much. In `form = "switch"` the loop is inside the switch, and its ripple is `xoff`.
+//! controls the remote queue, so that each relayed pause may add a frame to it, or take one away (the bytes
+//! that a pause finds on the wire here, less those that its copy finds there, and those that the copy waits
+//! for). In `form = "switch"` the loop is inside the switch, and its ripple is `xoff`.
+//!
+//! Without jitter, and without traffic in the other direction, a pause and its copy find the same, and the
+//! queue does not drift. Otherwise it drifts, up or down, by up to about a frame per cycle; the rate depends
+//! on the phase of the pauses among the packets. With continuous traffic in the other direction pauses and
+//! packets can be in resonance: then every cycle adds the same. A draining rate that differs by 0.1 %, or 10
+//! ns of delay, can start or end this, so that no formula gives the rate. `floodway reproduce swing drift`
+//! measures it over draining rate, jitter and MTU.
 //!
 //! Each time the link comes up again, its far end starts unpaused: 2·D·BW + 2 MTU + 64 may arrive in addition
 //! to a full queue.
 //!
 //! The formula is for one class on the link. Another class on the cable keeps bytes in the relay's queue
-//! without a pause that could be copied: with another busy class it needs more, by that class's share of a
-//! bandwidth-delay product.
+//! without a pause that could be copied, and they stay there as long as the link is busy. If classes are
+//! stopped in turn, each stop can add up to a bandwidth-delay product, so that no fixed size is enough
+//! (`floodway reproduce swing classes`).
 //!
 //! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at
 //! the relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`,
@@ -233,8 +240,8 @@ impl FlowControl for Params {
             Form::Switch => ("the far end of the link", "pause"),
         };
         Some(format!(
-            "{at} has no feedback: each {said} can leave one more frame in its queue, so that the margin can run out in a long run \
-             with traffic both ways"
+            "{at} has no feedback: each {said} can add a frame to its queue or take one away, so that with traffic both ways, jitter \
+             or other classes on the link it drifts, and the margin can run out"
         ))
     }
 

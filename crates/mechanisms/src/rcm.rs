@@ -61,6 +61,15 @@
 //!   Otherwise, without other flows, Wnc would never be sent, and the port would stall.
 //! - When harmful flows are found, their waiting packets are moved to their queue at once, in order, and back
 //!   when the control ends: nothing is reordered, and waiting packets are limited, too.
+//! - The paper's control quits "once the congestion state disappears"; it does not say when that is. Here the
+//!   local flag is cleared by two samples in a row without congestion, or by an empty queue, and the remote
+//!   flag by a CN of degree 0, or after `expire`. The control does not quit at once: from when the other
+//!   flows' queue is at most Qeq and no CN is valid, Wc grows by W/16 a period, and the control ends when Wc
+//!   is what it was before the first cut, or when no harmful flow was seen or named for `expire`.
+//! - Other flows take other paths after "several" notifications, or when the "reserved buffer is almost
+//!   full"; the paper gives no numbers. Here a port is severely congested in three cases: its degree is
+//!   `severe` or more; it has a valid CN that came within 50 us of the one before; or more than 4 Qeq wait in
+//!   the other flows' queue, which is 80 % of a queue of which Qeq is 20 %.
 //! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
 //! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
 //! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a share

@@ -71,8 +71,8 @@
 //!   senders with IRN's window loses an eighth more, and independent flows that never fill a plain queue
 //!   lose some.
 //! - Beside equal senders (DCQCN, IRN's retransmission) labels protect flows that only share links with an
-//!   incast, and short flows at its port. They do not raise throughput, and completion times gain over PFC in
-//!   no traffic that was tried (`studies/casl`).
+//!   incast, and short flows at its port. In a loaded leaf-spine they neither raise throughput nor, beyond
+//!   chance, shorten completion times beside PFC (`studies/casl`).
 //! - Waiting packets of a flow that gets a label move to the lossy queue in their order, and leave their
 //!   account: nothing is reordered within a switch. With `waiting = "stays"` the flow itself also stays until
 //!   it has no packet left in the lossless queue. In an incast that happens only when that queue has run

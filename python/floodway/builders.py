@@ -1475,10 +1475,11 @@ class Casl(Table):
         Period at which d is adapted, above 0. Source: floodway's choice; the paper gives none.
     drop_gain
         Increase of d per period while the lossy queue is twice Q1, from 0 to 1. Source:
-        floodway's choice; the paper gives none.
+        floodway's choice, as `drop-most`.
     drop_most
         The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's
-        choice; the paper gives none.
+        choice, by a sweep: incasts in a leaf-spine lose fewer packets than in a plain lossy
+        queue, since section 3.2 wants no excessive packet loss.
     floor
         Share of the port's rate for the lossy queue while both queues have something to send,
         from 0 to 0.5. Source: floodway's choice: no flow starves; with 0 the lossless queue has

@@ -214,7 +214,8 @@ fn the_lossy_queue_takes_what_fits_and_the_lossless_one_is_not_its_affair() {
 
 #[test]
 fn beyond_q1_packets_are_dropped_with_probability_d() {
-    let mut bench = Bench::new(Params { threshold: OrAuto::Given(Bytes::kb(100)), ..Params::default() });
+    let threshold = OrAuto::Given(Bytes::kb(100));
+    let mut bench = Bench::new(Params { threshold, drop_gain: 0.05, drop_most: 0.5, ..Params::default() });
     assert_eq!(bench.admitted(900_000), None, "d is 0 at first");
     bench.holds(0, 300_000);
     // Twice 0.05 · (300 - 100) / 100.
@@ -431,7 +432,7 @@ proptest! {
             }
             let (lossless, lossy) = bench.queues;
             bench.holds(lossless, lossy);
-            prop_assert!((0.0..=0.5).contains(&bench.d()));
+            prop_assert!((0.0..=bench.cp.params.drop_most).contains(&bench.d()));
             prop_assert!((50_000..=200_000).contains(&bench.q1()));
             prop_assert!(bench.cp.next_timeout().is_none_or(|at| at > bench.now));
             let first = QueueId { class: Class::DATA, sub: 0 };

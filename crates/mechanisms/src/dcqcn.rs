@@ -118,8 +118,9 @@ pub struct Params {
     /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp_interval: Option<Span>,
-    /// Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"hold"`.
-    /// Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
+    /// Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"ignore"`.
+    /// Source: the `DCQCN-TCD` simulator, whose rate adjustment (`EnableRootECNCC`) is off by default and in
+    /// its `configburst.txt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ue: Option<Ue>,
     /// Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate control.
@@ -238,11 +239,11 @@ pub enum Timers {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnUe")]
 pub enum Ue {
-    /// Rc and alpha keep their values, Rt = Rc, and increase steps and stages restart. Source: Zhang et al.,
-    /// SIGCOMM 2021.
-    #[default]
+    /// Rc and alpha keep their values, Rt = Rc, and increase steps and stages restart. Source: the
+    /// `DCQCN-TCD` simulator with its rate adjustment (`EnableRootECNCC`).
     Hold,
-    /// No effect. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+    /// No effect. Source: the `DCQCN-TCD` simulator as it is configured.
+    #[default]
     Ignore,
 }
 

@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation docs wheel test-wheel sdist clean tools
+.PHONY: help demo test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -115,6 +115,20 @@ ifneq ($(FLOODWAY_REFERENCE),)
 	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ns3 --report docs/validation.md --force
 endif
 	$(BIN)/python tests/semantics.py docs/validation.md
+
+# Some papers, without the page: make mutants PAPERS="casl rcm".
+PAPERS ?=
+
+mutants: $(BUILT) ## Mechanisms with something wrong: each must make a verdict of its paper worse; docs/mutants.md
+	$(BIN)/python -m floodway.reproduction mutants --write $(PAPERS)
+
+# A quarter of a day on two cores. Some papers: make reproduced PAPERS="casl rcm".
+reproduced: $(BUILT) ## Every paper at full size, and the pages with their results in docs/reproduced/
+	for paper in $(or $(PAPERS),swing bifrost rcm mercury casl); do \
+	  $(BIN)/floodway reproduce $$paper --quick --quiet --out out/quick/$$paper && \
+	  $(BIN)/floodway reproduce $$paper --quiet --out out/reproduce/$$paper && \
+	  $(BIN)/python -m floodway.reproduction pages $$paper || exit 1; \
+	done
 
 docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -407,5 +408,5 @@ def test_the_page_s_example_is_a_study_that_runs(tmp_path: Path, floodway: Comma
     (tmp_path / "page.toml").write_text(block.replace("```toml", "").replace("```", ""), encoding="utf-8")
     done = floodway("study", "page.toml", "--quiet", "--json")
     assert (done.code, done.err) == (0, "")
-    assert '"verdict": "agrees"' in done.out
-    assert '"verdict": "differs"' not in done.out
+    (study,) = json.loads(done.out)["studies"]
+    assert [claim["verdict"] for claim in study["claims"]] == ["agrees", "agrees"]

@@ -10,6 +10,7 @@ import pytest
 
 import floodway as package
 from floodway.plot import Source, fct, look
+from floodway.plot.curves import COLOURS
 from floodway.study import (
     asked_for,
     conduct,
@@ -69,20 +70,20 @@ def test_every_picture_is_drawn_with_its_data(tmp_path: Path) -> None:
 
 
 def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
-    own = STUDY.replace("tolerance = 1\n", 'tolerance = 1\nsource = "none: it is ours"\n')
+    own = STUDY.replace("tolerance = 1\n", 'tolerance = 1\norigin = "ours"\n')
     study = load_study(study_file(tmp_path, own))
     conduct(plan_of([study]), out=tmp_path / "out", jobs=2)
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"^1 published number or order: ", report, re.MULTILINE)
-    assert re.search(r"^1 claim of our own: ", report, re.MULTILINE)
+    assert re.search(r"^1 published statement: ", report, re.MULTILINE)
+    assert re.search(r"^1 statement of our own: ", report, re.MULTILINE)
 
 
 def test_claims_without_a_paper_are_not_called_published(tmp_path: Path) -> None:
     text = BRIEF.replace('figure = "1"\n', "").replace("seeds = 2", "seeds = 1")
     conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"^2 claims without a source: ", report, re.MULTILINE)
-    assert "published numbers" not in report
+    assert re.search(r"^2 statements of our own: ", report, re.MULTILINE)
+    assert not re.search(r"^[0-9]+ published statement", report, re.MULTILINE)
 
 
 def test_a_distribution_has_the_labels_of_the_same_picture_of_runs(tmp_path: Path) -> None:
@@ -110,7 +111,10 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "This is the quick version" in report
     assert "3: not drawn, none of its runs is there." in report
-    assert "| 1 | the larger pool is sooner | -10.0 % | - |  | not run |  |" in report
+    assert (
+        "| 1 | the larger pool is sooner | -10.0 % ± 5 points | - | no ablation is named | not run |  |"
+        in report
+    )
 
 
 def test_a_picture_that_cannot_be_drawn_is_reported_on_the_way(tmp_path: Path) -> None:
@@ -337,3 +341,17 @@ def test_studies_are_listed_with_what_they_show(tmp_path: Path, floodway: Comman
     assert "studies/alpha/10.toml  Figure 10" in listed.out
     assert "cannot be read" in listed.out
     assert json.loads(floodway("list", "studies", "--json").out)[0]["title"] == "Pools"
+
+
+def test_two_variants_of_a_picture_have_different_colours(tmp_path: Path) -> None:
+    """Even beyond the number of colours, which then come again with another line."""
+    names = [f"v{number}" for number in range(12)]
+    variants = "".join(f'[[variant]]\nname = "{name}"\n' for name in names)
+    shown = "".join(
+        f'[[plot]]\nname = "p{first}"\nkind = "bars"\nmetric = "fct-mean"\nvariants = {json.dumps(own)}\n'
+        for first, own in ((0, names[:2] + names[6:9]), (1, names[5:12]), (2, names[::5]))
+    )
+    study = load_study(study_file(tmp_path, f'title = "T"\nscenario = "small.toml"\n{variants}{shown}'))
+    for plot in study.plots:
+        assert len({drawing.colour_in(study, name) for name in plot.variants}) == len(plot.variants)
+    assert [drawing.colour_in(study, name) for name in names[:2]] == list(COLOURS[:2])

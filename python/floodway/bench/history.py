@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from floodway.bench.model import Measured, Paired, Skipped, Usage
 
-__all__ = ["add", "entry", "kind", "last_pairs", "of_cases", "read"]
+__all__ = ["add", "entry", "kind", "last_pairs", "of_cases", "read", "revision_of"]
 
 #: What of each run is kept beside the medians.
 SINGLE = ("wall_s", "read_s", "build_s", "peak_memory_bytes")
@@ -49,7 +49,7 @@ def entry(
     pairs
         Runs by turns with other simulators.
     """
-    revision = _text("git", "-C", str(root), "rev-parse", "HEAD")
+    revision = revision_of(root)
     changed = _text("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "crates")
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -62,6 +62,11 @@ def entry(
         "skipped": {each.name: each.reason for each in skipped},
         "pairs": [_pair(paired) for paired in pairs],
     }
+
+
+def revision_of(root: Path) -> str:
+    """Return the revision of the repository; unknown outside of one."""
+    return _text("git", "-C", str(root), "rev-parse", "HEAD")
 
 
 def _case(measured: Measured) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from floodway.files import read_json
 from floodway.ready import resolved
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
+from floodway.study.report.counts import verdict_counts
 from floodway.study.report.table import numbers_table
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ WAITS_FOR_FILES = "needs the environment variable"
 TABLE_WIDTH = 160
 #: States of runs, in the order of their columns.
 STATES: tuple[State, ...] = ("done", "failed", "to do")
+#: Below the claims.
+RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
 #: Rows of numbers that are shown, and metrics side by side.
 MOST_ROWS, METRICS_BESIDE = 40, 4
 
@@ -266,6 +269,7 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
         table = table_of(title, COLUMNS, text_columns=COLUMNS)
         for row in rows:
             table.add_row(*row)
+        table.caption = "\n".join([*verdict_counts(conducted), RULE_IS_IN])
         console.print(table)
     for part in conducted.parts:
         if not part.judged:

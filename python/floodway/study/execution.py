@@ -37,6 +37,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     force: bool = False,
     title: str = "",
     formats: Sequence[Format] = (),
+    report: bool = True,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
@@ -60,6 +61,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     formats
         In which pictures are written as well as in PNG, which the page shows. `floodway.plot.look` chooses
         how they look.
+    report
+        Whether pictures and a report are written; without them the verdicts are computed alone.
     on_progress
         Called about ten times a second.
     on_message
@@ -95,7 +98,13 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         complete = not tasks or run_tasks(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
         remove_left_behind(study_folder.runs.folder)
         return _finished(
-            plan, study_folder, tasks, complete=complete, title=title, formats=formats, notify=notify
+            plan,
+            study_folder,
+            tasks,
+            complete=complete,
+            title=title,
+            formats=formats if report else None,
+            notify=notify,
         )
 
 
@@ -118,12 +127,9 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     *,
     complete: bool,
     title: str,
-    formats: Sequence[Format],
+    formats: Sequence[Format] | None,
     notify: Callable[[str], None],
 ) -> Conducted:
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
-    from floodway.study.report.report import write_report  # noqa: PLC0415
-
     failures = {task.run.key: task.error for task in tasks if task.error}
     ended = {task.run.key: task.wall_s is not None for task in tasks}
     done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
@@ -135,8 +141,11 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     conducted = Conducted(
         plan=plan, folder=study_folder.folder, parts=parts, done=done, failures=failures, complete=complete
     )
-    if not complete:
+    if not complete or formats is None:
         return conducted
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.study.report.report import write_report  # noqa: PLC0415
+
     heading = title or plan.studies[0][0].title
     try:
         files = write_report(conducted, study_folder.runs, title=heading, formats=formats, on_message=notify)

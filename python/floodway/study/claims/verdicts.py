@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judged import VERDICTS, Ablation, Judged
 from floodway.study.claims.rule import level_of, margin_answer
 from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
@@ -93,6 +94,8 @@ def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
             return True
         pairs = pairs_of(*cells)
         exact = all(cell.exact for cell in cells)
+        if not exact and len(pairs[0]) < LEAST_SEEDS:
+            return True
         answers = [
             margin_answer(*each, best="lowest", margin=0.0, exact=exact, level=level_of(1))
             for each in (pairs, pairs[::-1])

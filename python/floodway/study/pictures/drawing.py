@@ -7,7 +7,7 @@ lines.
 from __future__ import annotations
 
 import math
-from itertools import cycle
+from itertools import count, cycle
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -121,12 +121,24 @@ def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
 
 
 def colour_in(study: Study, variant: str) -> str:
-    """Return the colour of a variant."""
+    """Return the colour of a variant: the same in all pictures, and no other variant's of a picture."""
     return colour_of(_rank(study, variant))
 
 
 def _rank(study: Study, variant: str) -> int:
-    return [each.name for each in study.variants].index(variant)
+    """Return the number of a variant's colour.
+
+    It is its own place among the variants, unless a picture shows it together with an earlier variant of that
+    colour: then it is the first number that no earlier variant of its pictures has.
+    """
+    shown_together = [frozenset(plot.variants) for plot in study.plots]
+    ranks: dict[str, int] = {}
+    for place, each in enumerate(study.variants):
+        beside = {name for names in shown_together if each.name in names for name in names}
+        taken = {ranks[name] for name in beside if name in ranks}
+        wanted = place % len(COLOURS)
+        ranks[each.name] = wanted if wanted not in taken else next(n for n in count() if n not in taken)
+    return ranks[variant]
 
 
 def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:

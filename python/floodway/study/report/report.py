@@ -21,13 +21,13 @@ from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.simulated import Realised, facts, realised, seeds_text
 from floodway.simulation import versions
-from floodway.study.claims.judged import VERDICTS, best_reading
 from floodway.study.format.parse_plots import NUMBERS
 from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
-from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows, statements
+from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows
+from floodway.study.report.counts import verdict_counts
 from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.judged import Ablation, Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
-    from floodway.study.format.model import Origin, Plot, Study
+    from floodway.study.format.model import Plot, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
@@ -51,13 +51,6 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
-#: What statements are by their origin: one, and several.
-ORIGINS: Mapping[Origin, tuple[str, str]] = {
-    "printed": ("published statement", "published statements"),
-    "formula": ("number by a paper's formula", "numbers by a paper's formula"),
-    "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
-    "ours": ("statement of our own", "statements of our own"),
-}
 #: Rows of means that the report has.
 MOST_ROWS = 60
 #: With more labels than this, what differs by them is counted.
@@ -100,18 +93,20 @@ def write_report(
     folder = conducted.folder
     written: list[Path] = []
     sections = []
+    documents = []
     for part in conducted.parts:
         gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
         sections.append(_section(part, conducted, store, [*texts, numbers]))
+        documents.append(_part_document(part, conducted, gallery.shown))
     text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
     page = _page(title, text, folder)
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: page,
-        STUDY_FILE: json.dumps(_document(conducted), indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(_document(conducted, documents), indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -122,25 +117,7 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    for origin, (one, several) in ORIGINS.items():
-        found = [best_reading(each).verdict for each in _statements(conducted, origin)]
-        if found:
-            counts = ", ".join(
-                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
-            )
-            yield f"{len(found)} {one if len(found) == 1 else several}: {counts}."
-
-
-def _statements(conducted: Conducted, origin: Origin) -> Iterator[list[Judged]]:
-    """Return the readings of each statement of an origin; figures of a paper may share a statement."""
-    found: dict[tuple[str, str], list[Judged]] = {}
-    for part in conducted.parts:
-        # The names that claims have without one of their own are those of their study alone.
-        for readings in statements(part.judged):
-            claim = readings[0].claim
-            of = part.study.paper if claim.statement != claim.name else str(part.study.file)
-            found.setdefault((of, claim.statement), []).extend(readings)
-    yield from (each for each in found.values() if each[0].claim.origin == origin)
+    yield from verdict_counts(conducted)
 
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
@@ -175,6 +152,8 @@ class _Gallery:
     def __init__(self, part: Part, conducted: Conducted, store: Runs, formats: Sequence[Format]) -> None:
         self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
         self.files: list[Path] = []
+        #: For each picture its file, title and caption.
+        self.shown: list[dict[str, str]] = []
 
     def picture(self, plot: Plot, on_message: Callable[[str], None]) -> str:
         """Write a picture and its data; return what the report says of it."""
@@ -197,6 +176,7 @@ class _Gallery:
         links = ", ".join(f"[{'data' if each == 'csv' else each}]({name}.{each})" for each in endings[1:])
         title = _plain(plot.title)
         caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
+        self.shown.append({"file": f"{name}.png", "title": title, "caption": caption})
         return f"![{title}]({name}.png)\n\n{caption} ({links})"
 
     def _drawn(self, plot: Plot) -> Drawing:
@@ -346,19 +326,25 @@ def _page(title: str, text: str, folder: Path) -> str:
     return environment.get_template("page.html.jinja").render(title=title, body=body)
 
 
-def _document(conducted: Conducted) -> dict[str, Any]:
+def _document(conducted: Conducted, studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "complete": True,
         "engine": engine(),
         "quick": conducted.plan.quick,
-        "studies": [_part_document(part, conducted) for part in conducted.parts],
+        "counts": list(verdict_counts(conducted)),
+        "studies": list(studies),
     }
 
 
-def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
+def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str, str]]) -> dict[str, Any]:
     return {
         "name": part.study.name,
         "title": part.study.title,
+        "paper": part.study.paper,
+        "shows": _plain(part.study.shows),
+        "notes": part.study.notes.strip(),
+        "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
+        "pictures": list(pictures),
         "claims": [
             {
                 "name": judged.claim.name,

@@ -1,0 +1,92 @@
+"""`python -m floodway.reproduction mutants|pages`, from the root of the repository."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.bench.history import revision_of
+from floodway.errors import FloodwayError
+from floodway.reproduction.mutants import mutants_of, tried
+from floodway.reproduction.pages import Made, mutants_page, read_results, results_page, write_pictures
+from floodway.results.files import replace_file
+from floodway.study import papers
+
+__all__ = ["app"]
+
+ROOT = Path.cwd()
+MUTANTS = ROOT / "tests" / "mutants"
+DOCS = ROOT / "docs"
+PAGE = DOCS / "mutants.md"
+RESULTS = DOCS / "reproduced"
+
+Write = Annotated[bool, typer.Option("--write", help="Write docs/mutants.md; with all papers.")]
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+@app.command()
+def mutants(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Papers; all that have mutants by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("out/mutants"),
+    jobs: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
+    *,
+    write: Write = False,
+) -> None:
+    """Run the quick studies with each mutant; exit code 1 if one makes no verdict worse."""
+    files = {file.stem: file for file in sorted(MUTANTS.glob("*.toml"))}
+    chosen = names or list(files)
+    unknown = [name for name in chosen if name not in files]
+    if unknown:
+        sys.exit(f"error: {unknown[0]!r} has no mutants; allowed: {', '.join(files)}")
+    studies = {paper.name: {file.stem: file for file in paper.files} for paper in papers()}
+    found = {
+        name: tried(
+            mutants_of(files[name]),
+            studies[name],
+            out=out / name,
+            jobs=jobs,
+            on_message=typer.echo,
+        )
+        for name in chosen
+    }
+    missed = [f"{name}: {each.mutant.name}" for name, own in found.items() for each in own if not each.worse]
+    if write and not names:
+        replace_file(PAGE, mutants_page(found, _made("make mutants")).encode())
+    if missed:
+        sys.exit(f"error: not noticed: {'; '.join(missed)}")
+
+
+@app.command()
+def pages(
+    names: Annotated[list[str], typer.Argument(help="Papers.")],
+    out: Annotated[Path, typer.Option(help="Folder with a paper's results each.")] = Path("out/reproduce"),
+    quick: Annotated[Path, typer.Option(help="The same of the quick form.")] = Path("out/quick"),
+) -> None:
+    """Write docs/reproduced/PAPER.md from results that are there."""
+    for name in names:
+        full = read_results(out / name)
+        if full["quick"]:
+            sys.exit(f"error: {out / name}: has the quick form; a page has results at full size")
+        few = read_results(quick / name) if (quick / name).exists() else None
+        made = _made(f"floodway reproduce {name}")
+        RESULTS.mkdir(exist_ok=True)
+        write_pictures(name, full, out / name, RESULTS)
+        replace_file(RESULTS / f"{name}.md", results_page(name, full, few, made).encode())
+
+
+def _made(command: str) -> Made:
+    return Made(command=command, date=f"{datetime.now(UTC):%Y-%m-%d}", revision=revision_of(ROOT)[:12])
+
+
+if __name__ == "__main__":
+    try:
+        app()
+    except FloodwayError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,197 @@
+"""Pages of the documentation with a paper's results at full size, and the tables of mutants."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+
+from floodway.errors import OutputError
+from floodway.results.files import replace_file
+from floodway.results.folders import STUDY_FILE
+from floodway.study.claims.judged import VERDICTS
+from floodway.study.report.claim_rows import COLUMNS, RULE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from floodway.reproduction.mutants import Found
+
+__all__ = ["Made", "mutants_page", "read_results", "results_page", "write_pictures"]
+
+#: Colours of a picture of a page: curves have few, and files are a third of the size.
+COLOURS = 64
+#: Pixels across at most.
+WIDEST = 1400
+
+#: Above the tables of mutants.
+MUTANTS = (
+    "A reproduction is worth as much as its power to fail. Each mutant is a mechanism with something "
+    "wrong: a part of it off, a parameter halved or doubled. It must make at least one verdict of its "
+    "paper's quick studies worse; otherwise the studies would not notice such a mistake. The mutants are in "
+    "`tests/mutants/`."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """How results were made: by which command, when, and by which revision of the sources."""
+
+    command: str
+    date: str
+    revision: str
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """Read the results of `floodway reproduce` in a folder, with the time that its runs took.
+
+    Raises
+    ------
+    OutputError
+        If the folder has no finished results.
+    """
+    try:
+        document: dict[str, Any] = json.loads((folder / STUDY_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(str(folder), f"has no results of `floodway reproduce`: {error}") from error
+    if not document.get("complete"):
+        raise OutputError(str(folder), "has results of a study that is not finished")
+    keys = {run["key"] for study in document["studies"] for run in study["runs"] if run["error"] is None}
+    taken = [json.loads((folder / "runs" / key / "run.json").read_text(encoding="utf-8")) for key in keys]
+    document["core_minutes"] = sum(run["timings"]["wall_s"] for run in taken) / 60
+    document["run_count"] = len(keys)
+    return document
+
+
+def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | None, made: Made) -> str:
+    """Return the page of a paper: its claims figure by figure beside the published numbers, and pictures.
+
+    Parameters
+    ----------
+    name
+        Of the paper, as `floodway reproduce` takes it.
+    full, quick
+        What `read_results` returned of both forms; without a quick form the page does not compare.
+    made
+        How the results were made.
+    """
+    paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
+    parts = [f"# {paper}: results at full size", _made(full, made), *full["counts"], RULE]
+    for study in full["studies"]:
+        parts += _study(name, study)
+    if quick is not None:
+        parts += _compared(full, quick)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _made(full: Mapping[str, Any], made: Made) -> str:
+    return (
+        f"This page is generated: `{made.command}`, {made.date}, revision {made.revision}, "
+        f"{full['run_count']:,} runs, {full['core_minutes']:,.0f} minutes of one core. [What we could not "
+        "reproduce, and why](not-reproduced.md) sums up where the numbers differ."
+    )
+
+
+def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {study['title']}"
+    yield study["shows"]
+    yield f"`floodway reproduce {paper} {study['name']}`"
+    yield study["notes"]
+    if study["rows"]:
+        yield _table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
+    for picture in study["pictures"]:
+        yield f"![{picture['title']}]({paper}/{picture['file']})"
+        yield picture["caption"]
+
+
+def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
+    """Say where the quick form has another verdict than the full one."""
+    verdicts = {
+        (study["name"], claim["name"]): claim["verdict"]
+        for study in quick["studies"]
+        for claim in study["claims"]
+    }
+    yield "## The quick form beside the full one"
+    rows = []
+    compared = 0
+    for study in full["studies"]:
+        for claim in study["claims"]:
+            own = verdicts.get((study["name"], claim["name"]), "not run")
+            compared += own != "not run"
+            if own not in {"not run", claim["verdict"]}:
+                rows.append((claim["figure"] or study["name"], claim["says"], claim["verdict"], own))
+    kinder = sum(VERDICTS.index(row[3]) < VERDICTS.index(row[2]) for row in rows)
+    yield (
+        f"`--quick` judges {compared} of these claims; {compared - len(rows)} have the same verdict, and in "
+        f"{kinder} the quick form is kinder."
+    )
+    if rows:
+        yield _table(("figure", "claim", "full", "quick"), rows)
+
+
+def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
+    """Return the page of all mutants: by paper, each with the verdicts that it makes worse."""
+    generated = f"`{made.command}`, {made.date}, revision {made.revision}"
+    parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
+    for paper, own in found.items():
+        noticed = sum(bool(each.worse) for each in own)
+        parts += [f"## {paper}", f"{noticed} of {len(own)} mutants are noticed."]
+        parts.append(_table(("mutant", "what is wrong", "worse verdicts", "such as"), map(_mutant, own)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _mutant(found: Found) -> tuple[str, ...]:
+    mutant = found.mutant
+    what = f"{mutant.what} (`{'`, `'.join(f'{key} = {value}' for key, value in mutant.sets)}`)"
+    if not found.worse:
+        return (mutant.name, what, "none", "not noticed")
+    first = found.worse[0]
+    return (
+        mutant.name,
+        what,
+        str(len(found.worse)),
+        f"{first.study}: {first.says}: {first.before} → {first.after}",
+    )
+
+
+def write_pictures(paper: str, full: Mapping[str, Any], folder: Path, out: Path) -> None:
+    """Copy the pictures of a paper's results, with few colours; those of earlier results go.
+
+    Raises
+    ------
+    OutputError
+        If one cannot be written.
+    """
+    target = out / paper
+    names = [picture["file"] for study in full["studies"] for picture in study["pictures"]]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for old in target.glob("*.png"):
+            if old.name not in names:
+                old.unlink()
+        for name in names:
+            replace_file(target / name, _smaller(folder / name))
+    except OSError as error:
+        raise OutputError(str(target), f"cannot be written: {error.strerror or error}") from error
+
+
+def _smaller(file: Path) -> bytes:
+    with Image.open(file) as picture:
+        plain = picture.convert("RGB")
+        if plain.width > WIDEST:
+            plain = plain.resize((WIDEST, round(plain.height * WIDEST / plain.width)))
+        content = io.BytesIO()
+        plain.quantize(COLOURS).save(content, format="PNG", optimize=True)
+    return content.getvalue()
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(
+        f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in line)} |"
+        for line in lines
+    )

@@ -1,0 +1,48 @@
+"""Counts of verdicts: of published statements, and apart from them of formulas, logs and our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.study.claims.judged import VERDICTS, best_reading
+from floodway.study.report.claim_rows import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from floodway.study.claims.judged import Judged
+    from floodway.study.claims.outcome import Conducted
+    from floodway.study.format.model import Origin
+
+__all__ = ["verdict_counts"]
+
+#: What statements are by their origin: one, and several.
+ORIGINS: Mapping[Origin, tuple[str, str]] = {
+    "printed": ("published statement", "published statements"),
+    "formula": ("number by a paper's formula", "numbers by a paper's formula"),
+    "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
+    "ours": ("statement of our own", "statements of our own"),
+}
+
+
+def verdict_counts(conducted: Conducted) -> Iterator[str]:
+    """Count the verdicts of the statements of each origin."""
+    for origin, (one, several) in ORIGINS.items():
+        found = [best_reading(each).verdict for each in _statements(conducted, origin)]
+        if found:
+            by_verdict = ", ".join(
+                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
+            )
+            yield f"{len(found)} {one if len(found) == 1 else several}: {by_verdict}."
+
+
+def _statements(conducted: Conducted, origin: Origin) -> Iterator[list[Judged]]:
+    """Return the readings of each statement of an origin; figures of a paper may share a statement."""
+    found: dict[tuple[str, str], list[Judged]] = {}
+    for part in conducted.parts:
+        # The names that claims have without one of their own are those of their study alone.
+        for readings in statements(part.judged):
+            claim = readings[0].claim
+            of = part.study.paper if claim.statement != claim.name else str(part.study.file)
+            found.setdefault((of, claim.statement), []).extend(readings)
+    yield from (each for each in found.values() if each[0].claim.origin == origin)

@@ -1,0 +1,113 @@
+"""Mutants that verdicts must notice, and the pages of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from floodway import StudyError
+from floodway.reproduction.mutants import mutants_of, tried
+from floodway.reproduction.pages import Made, mutants_page, read_results, results_page, write_pictures
+from floodway.study import conduct, load_study, papers, plan_of
+from studies import BRIEF, study_file
+
+if TYPE_CHECKING:
+    from floodway.reproduction.mutants import Found
+
+#: Three seeds, and a claim that holds: the smaller pool is no worse, since nothing pauses at these loads.
+HOLDS = (
+    BRIEF.replace("seeds = 2", "seeds = 3")
+    .replace("[quick]\nseeds = 1\n", "")
+    .replace(
+        'variant = "large"\nagainst = "little"\nat = { load = 0.4 }\nvalue = -10',
+        'variant = "large"\nat = { load = 0.2 }\nvalue = 1000\nis = "at-most"',
+    )
+)
+MUTANTS = """\
+[[mutant]]
+name = "slow"
+what = "every link is a hundred times slower"
+studies = ["pools"]
+variants = ["large"]
+set = { "topology.dumbbell.rate" = "1G" }
+
+[[mutant]]
+name = "name-only"
+what = "nothing is wrong"
+studies = ["pools"]
+variants = ["large", "elsewhere"]
+set = { "seed" = 1 }
+"""
+MADE = Made(command="floodway reproduce pools", date="2026-01-01", revision="abc")
+
+
+def found(folder: Path) -> tuple[Found, ...]:
+    (folder / "mutants.toml").write_text(MUTANTS, encoding="utf-8")
+    lines: list[str] = []
+    mutants = mutants_of(folder / "mutants.toml")
+    study = study_file(folder, HOLDS)
+    return tried(mutants, {"pools": study}, out=folder / "out", jobs=2, on_message=lines.append)
+
+
+def test_a_mutant_that_makes_a_verdict_worse_is_noticed_and_another_is_not(tmp_path: Path) -> None:
+    slow, same = found(tmp_path)
+    assert [(each.says, each.before, each.after) for each in slow.worse] == [
+        ("the larger pool is sooner", "agrees", "differs")
+    ]
+    assert same.worse == ()
+    page = mutants_page({"pools": (slow, same)}, MADE)
+    assert "1 of 2 mutants are noticed." in page
+    assert "not noticed" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (
+            MUTANTS.replace('variants = ["large"]', 'variants = ["none"]'),
+            "is of none of this study's variants",
+        ),
+        (MUTANTS.replace('studies = ["pools"]\n', "", 1), "mutant[slow].studies: is missing or empty"),
+        (MUTANTS.replace("what =", 'why = ""\nwhat ='), "'why' is not a key here"),
+    ],
+)
+def test_a_wrong_mutant_is_refused(tmp_path: Path, wrong: str, text: str) -> None:
+    (tmp_path / "mutants.toml").write_text(wrong, encoding="utf-8")
+    with pytest.raises(StudyError, match=text.replace("[", r"\[").replace("]", r"\]")):
+        tried(
+            mutants_of(tmp_path / "mutants.toml"),
+            {"pools": study_file(tmp_path, HOLDS)},
+            out=tmp_path / "out",
+            on_message=lambda _: None,
+        )
+
+
+def test_every_paper_has_mutants_of_its_studies() -> None:
+    folder = Path(__file__).parent / "mutants"
+    studies = {paper.name: {file.stem: file for file in paper.files} for paper in papers()}
+    for name in ("swing", "bifrost", "rcm", "mercury", "casl"):
+        mutants = mutants_of(folder / f"{name}.toml")
+        assert mutants
+        for mutant in mutants:
+            for study in mutant.studies:
+                variants = {variant.name for variant in load_study(studies[name][study]).variants}
+                assert variants & set(mutant.variants), (name, mutant.name, study)
+
+
+def test_a_page_has_the_claims_the_pictures_and_the_quick_form_beside_them(tmp_path: Path) -> None:
+    picture = '\n[[plot]]\nname = "1"\ntitle = "Means"\nkind = "lines"\nmetric = "fct-mean"\n'
+    study = load_study(
+        study_file(tmp_path, HOLDS.replace("[metric", "[quick]\nseeds = 1\n[metric", 1) + picture)
+    )
+    for name, quick in (("full", False), ("quick", True)):
+        conduct(plan_of([study], quick=quick), out=tmp_path / name, jobs=2)
+    full, few = read_results(tmp_path / "full"), read_results(tmp_path / "quick")
+    page = results_page("pools", full, few, MADE)
+    assert "`floodway reproduce pools`, 2026-01-01, revision abc, 12 runs" in page
+    assert "| 1 | the larger pool is sooner | at most 1,000 us" in page
+    assert "![Means](pools/1.png)" in page
+    assert "| 1 | the larger pool is sooner | agrees | too few seeds to say |" in page
+    write_pictures("pools", full, tmp_path / "full", tmp_path / "docs")
+    assert (tmp_path / "docs" / "pools" / "1.png").stat().st_size > 1000

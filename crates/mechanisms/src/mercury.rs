@@ -60,6 +60,9 @@
 //!   but get no CNPs.
 //! - A class that credit-based flow control (`cbfc`, `bifrost`) does not let start its largest frame counts
 //!   as paused, however short that is.
+//! - In Figs. 9 and 10 of the paper the detection decides nothing here: with windows no port of a switch is
+//!   paused, and `detection = "threshold"` gives the same results to the byte. It does decide where ports are
+//!   paused, as with XOFF at 40 KB in the network of Fig. 9 (`studies/mercury`).
 //! - At most 4096 flows are notified per interval.
 //! - The table of a queue is exact and bounded: while it is full, a flow that is not in it counts in the sum
 //!   and gets no CNP, until another flow has left the table.

@@ -123,6 +123,7 @@ __all__ = [
     "MarkAt",
     "MeasureWindow",
     "Mercury",
+    "MercuryDetection",
     "MercuryFlows",
     "MercuryWindow",
     "MicroBursts",
@@ -1269,6 +1270,9 @@ class Mercury(Table):
     period
         T: the time after which an undetermined queue is checked again; above 0. Source: the
         paper, parameter settings.
+    detection
+        What decides whether a queue above the threshold is congested. Source: the paper: the
+        state of the port.
     tolerance
         Number of full packets by which the bytes received during a pause may exceed what the
         link could carry, at least 0. Source: floodway's choice: one for each of the two inputs
@@ -1291,6 +1295,7 @@ class Mercury(Table):
     _tag: ClassVar[str | None] = "mercury"
     threshold: Size | None = None
     period: Time | None = None
+    detection: MercuryDetection | None = None
     tolerance: int | None = None
     base_rtt: TimeOfPath | None = None
     cnp_interval: Time | None = None
@@ -1345,8 +1350,8 @@ class Pacc(Table):
         gains as in Taheri et al., CoNEXT 2020.
     qref
         Qref: the queue length that the controller aims at, above 0; packets that join a longer
-        queue are congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction:
-        the Kmin of HPCC's ECN.
+        queue are congested. Source: reconstruction: RoCC's at 40 Gbit/s (Taheri et al., CoNEXT
+        2020), here at every rate.
     m
         m: maximum number of congested packets per CNP, at least 1. Source: reconstruction.
     nmax
@@ -1977,8 +1982,9 @@ class Dcqcn(Table):
         sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others. Source: Zhu
         et al., section 3.1; newer NICs, `min_time_between_cnps`.
     ue
-        Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"hold"`.
-        Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
+        Reaction to undetermined congestion (UE, where ports have `tcd`). Default: `"ignore"`.
+        Source: the `DCQCN-TCD` simulator, whose rate adjustment (`EnableRootECNCC`) is off by
+        default and in its `configburst.txt`.
     losses_as_cnps
         Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate
         control. Losses found by a timer do not count. Default: `"off"`. Source: Zhu et al.,
@@ -3293,8 +3299,8 @@ DcqcnTimers: TypeAlias = "Literal['asleep', 'ticking']"
 
 #: Effect of undetermined congestion (UE) on the rate.
 #: - 'hold': Rc and alpha keep their values, Rt = Rc, and increase steps and stages restart. Source:
-#:   Zhang et al., SIGCOMM 2021.
-#: - 'ignore': No effect. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+#:   the `DCQCN-TCD` simulator with its rate adjustment (`EnableRootECNCC`).
+#: - 'ignore': No effect. Source: the `DCQCN-TCD` simulator as it is configured.
 DcqcnUe: TypeAlias = "Literal['hold', 'ignore']"
 
 
@@ -3468,6 +3474,13 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 #: - 'enqueue': When it joins the queue, by the queue that includes it. Source: RED, which marks on
 #:   arrival.
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
+
+
+#: What decides whether a queue above the threshold is congested.
+#: - 'state-driven': Its state: an undetermined queue is not. Source: the paper, Algorithm 1.
+#: - 'threshold': Its length alone: a pause leaves every queue determined. Source: floodway's
+#:   choice, to compare with: Mercury without its detection.
+MercuryDetection: TypeAlias = "Literal['state-driven', 'threshold']"
 
 
 #: Which packets a switch counts as one flow.

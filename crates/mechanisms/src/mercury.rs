@@ -60,6 +60,9 @@
 //!   but get no CNPs.
 //! - A class that credit-based flow control (`cbfc`, `bifrost`) does not let start its largest frame counts
 //!   as paused, however short that is.
+//! - In Figs. 9 and 10 of the paper the detection decides nothing here: with windows no port of a switch is
+//!   paused, and `detection = "threshold"` gives the same results to the byte. It does decide where ports are
+//!   paused, as with XOFF at 40 KB in the network of Fig. 9 (`studies/mercury`).
 //! - At most 4096 flows are notified per interval.
 //! - The table of a queue is exact and bounded: while it is full, a flow that is not in it counts in the sum
 //!   and gets no CNP, until another flow has left the table.
@@ -98,6 +101,9 @@ pub struct Params {
     /// T: the time after which an undetermined queue is checked again; above 0.
     /// Source: the paper, parameter settings.
     pub period: Span,
+    /// What decides whether a queue above the threshold is congested.
+    /// Source: the paper: the state of the port.
+    pub detection: States,
     /// Number of full packets by which the bytes received during a pause may exceed what the link could
     /// carry, at least 0.
     /// Source: floodway's choice: one for each of the two inputs of the paper's motivation; the paper has 0.
@@ -119,6 +125,19 @@ pub struct Params {
     pub most_flows: u32,
 }
 
+/// What decides whether a queue above the threshold is congested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "MercuryDetection")]
+pub enum States {
+    /// Its state: an undetermined queue is not. Source: the paper, Algorithm 1.
+    #[default]
+    StateDriven,
+    /// Its length alone: a pause leaves every queue determined. Source: floodway's choice, to compare with:
+    /// Mercury without its detection.
+    Threshold,
+}
+
 /// Which packets a switch counts as one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -138,6 +157,7 @@ impl Default for Params {
         Params {
             threshold: None,
             period: Span::us(10),
+            detection: States::StateDriven,
             tolerance: 2,
             base_rtt: OfPath::Auto,
             cnp_interval: Span::us(50),
@@ -178,6 +198,7 @@ impl Detection for Params {
         Ok(Cp {
             threshold: self.threshold(port.rate),
             period: self.period,
+            detection: self.detection,
             slack: u128::from(port.wire.0) * u128::from(self.tolerance),
             base_rtt: match self.base_rtt {
                 OfPath::Auto => None,
@@ -215,6 +236,7 @@ impl Detection for Params {
 pub struct Cp {
     threshold: Bytes,
     period: Span,
+    detection: States,
     /// The tolerance in bytes.
     slack: u128,
     /// The same for all flows, or each flow's own.
@@ -311,8 +333,12 @@ impl Cp {
         }
     }
 
+    /// The state of a queue that a pause leaves undetermined.
     fn undetermined(&self, now: Time, length: Bytes) -> State {
-        State::Undetermined { until: now + self.period, length }
+        match self.detection {
+            States::StateDriven => State::Undetermined { until: now + self.period, length },
+            States::Threshold => State::Determined,
+        }
     }
 
     /// The window of a packet's flow; `None` while the flow is not in the table. A window of 0 would mean no

@@ -27,6 +27,8 @@
 //!
 //! - Layers below that make no increase steps (`line-rate`) never recover: the full window is restored when
 //!   no CNP has arrived for `restore-after`.
+//! - Every sender has a window from the start. A constant one in its place (`static-window`) is enough for
+//!   much of what the paper shows: see the ablations of `studies/mercury`.
 //! - A window is of payload bytes, and one packet at least.
 //!
 //! # References

@@ -29,8 +29,9 @@
 //!
 //! `red` marks all waiting packets, so that victims of pauses are slowed as if they had caused them. With
 //! `tcd` in its place (`congestion-point = "tcd"`) the receivers distinguish CE and UE (notification `tcd`,
-//! the default there), and `dcqcn` cuts the rate for CE and holds it for UE. A port that was never paused
-//! costs and marks the same as `red`. It decides late, after max(Ton): `mercury` decides sooner.
+//! the default there), and `dcqcn` cuts the rate for CE alone; with `ue = "hold"` it does not raise it for
+//! UE. A port that was never paused costs and marks the same as `red`. It decides late, after max(Ton):
+//! `mercury` decides sooner.
 //!
 //! # Symbols
 //!

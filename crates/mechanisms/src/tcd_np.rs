@@ -9,10 +9,10 @@
 //!
 //! # Why
 //!
-//! It is `dcqcn`'s notification point for ports with `tcd`: a sender that gets a CNP with UE holds its rate.
-//! Where such a port is in the network and no notification is chosen, the flows whose rate control asks for
-//! CNPs have it, with the interval that it asks for; choose it to set another interval, or `dcqcn` to report
-//! CE alone.
+//! It is `dcqcn`'s notification point for ports with `tcd`: a sender that gets a CNP with UE does not cut its
+//! rate. Where such a port is in the network and no notification is chosen, the flows whose rate control asks
+//! for CNPs have it, with the interval that it asks for; choose it to set another interval, or `dcqcn` to
+//! report CE alone.
 //!
 //! # Symbols
 //!

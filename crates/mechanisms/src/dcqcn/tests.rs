@@ -315,7 +315,7 @@ fn ue(rp: &mut Rp, at: u64) {
 
 #[test]
 fn undetermined_congestion_holds_the_papers_machine() {
-    let mut rp = rp(r#"{"preset": "paper", "g": 0.5}"#);
+    let mut rp = rp(r#"{"preset": "paper", "g": 0.5, "ue": "hold"}"#);
     cnp(&mut rp, 0);
     assert_eq!(rates(&mut rp, 29), (50 * G, 100 * G));
     sends(&mut rp, 29, 9);
@@ -332,7 +332,7 @@ fn undetermined_congestion_holds_the_papers_machine() {
 
 #[test]
 fn undetermined_congestion_holds_the_machine_of_nics() {
-    let mut rp = rp(DYADIC);
+    let mut rp = rp(&DYADIC.replace('}', r#", "ue": "hold"}"#));
     cnp(&mut rp, 0);
     ue(&mut rp, 13);
     // The step of 14 us comes at 23 and finds no gap; the one at 33 adds 2G to Rt.
@@ -349,7 +349,7 @@ fn undetermined_congestion_holds_the_machine_of_nics() {
 
 #[test]
 fn undetermined_congestion_holds_for_as_long_as_it_is_reported() {
-    for json in [r#"{"preset": "paper"}"#, r#"{"t-inc": "55us"}"#] {
+    for json in [r#"{"preset": "paper", "ue": "hold"}"#, r#"{"t-inc": "55us", "ue": "hold"}"#] {
         let mut held = rp(json);
         cnp(&mut held, 0);
         let cut = rates(&mut held, 10).0;
@@ -362,8 +362,8 @@ fn undetermined_congestion_holds_for_as_long_as_it_is_reported() {
 }
 
 #[test]
-fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
-    for json in [r#"{"preset": "paper", "ue": "ignore"}"#, r#"{"t-inc": "55us", "ue": "ignore"}"#] {
+fn undetermined_congestion_is_ignored_by_default_and_is_nothing_at_line_rate() {
+    for json in [r#"{"preset": "paper"}"#, r#"{"t-inc": "55us", "ue": "ignore"}"#] {
         let (mut notified, mut other) = (rp(json), rp(json));
         for at in (0..400).step_by(40) {
             cnp(&mut notified, at);
@@ -371,7 +371,7 @@ fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
             ue(&mut notified, at + 21);
             assert_eq!(rates(&mut notified, at + 30), rates(&mut other, at + 30), "{json}");
         }
-        let mut fresh = rp(&json.replace("ignore", "hold"));
+        let mut fresh = rp(r#"{"preset": "paper", "ue": "hold"}"#);
         ue(&mut fresh, 10);
         assert_eq!((rates(&mut fresh, 10), fresh.next_timeout()), ((100 * G, 100 * G), None));
     }
@@ -379,12 +379,12 @@ fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
 
 #[test]
 fn flags_of_undetermined_congestion_hold_and_are_part_of_a_cnp_just_before() {
-    let mut nic = rp(r#"{"cnp": "ack-flag"}"#);
+    let mut nic = rp(r#"{"cnp": "ack-flag", "ue": "hold"}"#);
     nic.on_ack(us(0), &ack(Mark::Ce));
     let cut = rates(&mut nic, 10).0;
     nic.on_ack(us(11), &ack(Mark::Ue));
     assert_eq!(rates(&mut nic, 11), (cut, cut));
-    let mut paper = rp(r#"{"preset": "paper", "cnp": "ack-flag"}"#);
+    let mut paper = rp(r#"{"preset": "paper", "cnp": "ack-flag", "ue": "hold"}"#);
     paper.on_ack(us(0), &ack(Mark::Ce));
     paper.on_ack(us(49), &ack(Mark::Ue));
     assert_eq!(rates(&mut paper, 49), (50 * G, 100 * G), "of the CNP's interval");

@@ -213,6 +213,7 @@ fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
 /// Drives both through the same inputs, with CNPs before other events of the same instant.
 fn compare(json: &str, inputs: &[(u64, Input)]) {
     let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+    let params = Params { ue: Some(Ue::Hold), ..params };
     let rp = params.build(&qp()).expect("the parameters are valid");
     let mut sleeper = Sleeper { rp, steps: Vec::new() };
     let mut model = Model::new(&params);

@@ -141,6 +141,18 @@ fn a_pause_makes_it_undetermined_and_then_no_cnp_is_sent() {
 }
 
 #[test]
+fn with_detection_by_the_threshold_a_pause_changes_nothing() {
+    let mut port = Port::new(r#"{ "detection": "threshold" }"#);
+    port.fill(us(1), 7, 200);
+    port.pause(us(2));
+    assert_eq!(port.state(), "determined");
+    port.fill(us(5), 8, 40);
+    port.resume(us(12));
+    // 50,000 bytes over 10 us, of which flow 7 has five sixths.
+    assert_eq!((port.leaves(us(12)), port.state()), (Some((7, 41_666)), "determined"));
+}
+
+#[test]
 fn what_came_in_during_the_pause_decides_at_the_resume() {
     // C · Tpause = 50,000 bytes and the tolerance of two frames of 1520: 53,040, or 51 packets of 1024 bytes
     // (52,224).

@@ -102,17 +102,17 @@ pub const FLOW_CONTROLS: [&str; 7] = [
 /// Of a pooled network: a threshold that falls as the switch's buffer fills.
 const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
 
-/// Reliability and rate control.
+/// Reliability and rate control. Where a port marks UE, DCQCN holds its rate.
 pub const TRANSPORTS: [(&str, &[&str]); 9] = [
-    (r#""go-back-n""#, &[r#""dcqcn""#]),
+    (r#""go-back-n""#, &[r#"{"dcqcn": {"ue": "hold"}}"#]),
     (r#""go-back-n""#, &[r#""hpcc""#]),
-    (r#""irn""#, &[r#""dcqcn""#]),
+    (r#""irn""#, &[r#"{"dcqcn": {"ue": "hold"}}"#]),
     (r#""go-back-n""#, &[r#""timely""#]),
     (r#""go-back-n""#, &[r#""dctcp""#]),
     (r#""irn""#, &[r#""line-rate""#]),
     (r#""none""#, &[r#""line-rate""#]),
     (r#""go-back-n""#, &[r#"{"static-window": {"size": "20KB"}}"#]),
-    (r#""go-back-n""#, &[r#""dcqcn""#, r#""mercury""#]),
+    (r#""go-back-n""#, &[r#"{"dcqcn": {"ue": "hold"}}"#, r#""mercury""#]),
 ];
 
 impl Plan {

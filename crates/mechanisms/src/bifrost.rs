@@ -61,13 +61,13 @@
 //!   check every k slots (lines 11-13) changes nothing: c is 0 whenever L + F > H. So k only sizes the
 //!   buffer.
 //! - Theorem 1 needs H >= Delta + 2·Rs·T; the algorithm's header prints Delta + Rs·T.
-//! - The testbed's H, "9.72 MB", is Delta + 3·Rs·T in MiB for slots of 5 us (section V has 10 us, for which it is
-//!   9.89); that of the simulations, "287 MB", is Delta + 2·Rs·T for slots of 10 us.
+//! - The testbed's H, "9.72 MB", is Delta + 3·Rs·T in MiB for slots of 5 us (section V has 10 us, for which
+//!   it is 9.89); that of the simulations, "287 MB", is Delta + 2·Rs·T for slots of 10 us.
 //! - Computing F from r (line 15) moves a leaked byte from F to L, so that L + F does not show it.
 //!   `f-mode = "ledger"`, the default, keeps the grants instead: F is the sum of those not yet due, and leaks
 //!   are paid back. `"measured"` is the printed form with its clamps, r in wire bytes.
-//! - On the testbed's probes `"measured"` has a higher mean than PFC, because of these leaks; the published gains
-//!   need `"ledger"`, or pauses that are longer by half a frame (`floodway reproduce bifrost 9a`).
+//! - On the testbed's probes `"measured"` has a higher mean than PFC, because of these leaks; the published
+//!   gains need `"ledger"`, or pauses that are longer by half a frame (`floodway reproduce bifrost 9a`).
 //! - RTT need not be a multiple of T: of the oldest grant, F includes only what the first RTT - (N - 1)·T of
 //!   a slot can still carry. A slot's pause comes first, so that the rest of the grant has arrived.
 //! - A grant is rounded down to what whole pause quanta leave of the slot, and is counted as rounded.

@@ -224,7 +224,8 @@ def claims(tmp_path_factory: pytest.TempPathFactory) -> Study:
         ("between = [-10, 10]\ntolerance = 2", (-12, 12), (-12.1, 12.1)),
         ('value = -20\ntolerance = 5\nis = "at-most"', (-15, -90), (-14.9, 0, 20)),
         ('value = 3\ntolerance = 5\nis = "at-least"', (0.1, 200), (0, -1)),
-        ('value = 0\ntolerance = 5\nis = "at-most"', (-4, 0), (0.1, 5)),
+        ('value = 0\ntolerance = 5\nis = "at-most"', (-4, -0.1), (0, 0.1, 5)),
+        ('value = 0\ntolerance = 5\nis = "at-least"', (4, 0.1), (0, 0.04, -5)),
     ],
 )
 def test_what_agrees_ends_at_the_tolerance_and_before_zero(

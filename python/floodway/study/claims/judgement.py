@@ -47,11 +47,19 @@ class Ablation:
         What was found.
     agrees
         Whether the claim holds in this way, too; `open` where too few seeds, or no runs, decide it.
+    differs
+        Whether its numbers differ from those of what it stands for, beyond chance.
     """
 
     variant: str
     judged: Judged
     agrees: Answer
+    differs: bool
+
+    @property
+    def holds_alike(self) -> bool:
+        """Whether a claim that holds does so without its mechanism, or without a difference by it."""
+        return self.agrees == "yes" or (self.agrees == "no" and not self.differs)
 
 
 @dataclass(frozen=True, kw_only=True)

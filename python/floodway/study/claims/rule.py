@@ -101,8 +101,8 @@ class Band:
 def band_of(claim: Claim) -> Band:
     """Return what agrees with a claim's published number: it and its tolerance, never across zero.
 
-    A bound is a band with one end. A published zero has no side: ours may be off in both directions. A range
-    that ends at zero is not made longer there.
+    A bound is a band with one end; a difference of at least zero, or at most, is one with a sign. A published
+    zero has no side: ours may be off in both directions. A range that ends at zero is not made longer there.
     """
     low, high = claim.between or (_number(claim), _number(claim))
     if claim.bound == "at-most":
@@ -110,12 +110,16 @@ def band_of(claim: Claim) -> Band:
     if claim.bound == "at-least":
         high = math.inf
     sign = 1 if low > 0 else -1 if high < 0 else 0
+    if claim.relative and claim.bound == "at-least" and low == 0:
+        sign = 1
+    if claim.relative and claim.bound == "at-most" and high == 0:
+        sign = -1
     nearest = low if sign > 0 else -high
     return Band(
         low=low if low == 0 < high else low - _allowed(claim, low),
         high=high if high == 0 > low else high + _allowed(claim, high),
         sign=sign,
-        least=LEAST_CHANGE if sign and claim.relative and nearest >= LEAST_CHANGE else 0.0,
+        least=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
     )
 
 

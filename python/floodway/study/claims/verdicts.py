@@ -40,8 +40,7 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     found = replace(found, ablations=ablations)
     if found.verdict != "agrees" or not ablations:
         return found
-    same = [each for each in ablations if each.agrees == "yes"]
-    if same:
+    if any(each.holds_alike for each in ablations):
         return replace(found, verdict="agrees, but also without it")
     missing = [each for each in ablations if each.judged.verdict == "not run"]
     if missing:
@@ -81,9 +80,8 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     # Without the mechanism flows are lost or never finish: then the claim does not hold.
     if found.verdict in ("differs", "unfinished"):
         agrees = "no"
-    if agrees == "no" and not _differ(claim, subject, name, numbers):
-        agrees = "yes"
-    return Ablation(variant=name, judged=found, agrees=agrees)
+    differs = _differ(claim, subject, name, numbers)
+    return Ablation(variant=name, judged=found, agrees=agrees, differs=differs)
 
 
 def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:

@@ -154,6 +154,8 @@ def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
     if ablation.judged.verdict == "not run":
         return f"{label}: not run"
     verdict = {"yes": "also agrees", "no": "does not", "open": "undecided"}[ablation.agrees]
+    if ablation.agrees == "no" and not ablation.differs:
+        verdict = "no difference"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
     lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")

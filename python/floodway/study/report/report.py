@@ -386,6 +386,7 @@ def _ablation_document(ablation: Ablation) -> dict[str, Any]:
         "high": found.high,
         "verdict": found.verdict,
         "agrees": ablation.agrees,
+        "differs": ablation.differs,
     }
 
 

@@ -355,3 +355,15 @@ def test_two_variants_of_a_picture_have_different_colours(tmp_path: Path) -> Non
     for plot in study.plots:
         assert len({drawing.colour_in(study, name) for name in plot.variants}) == len(plot.variants)
     assert [drawing.colour_in(study, name) for name in names[:2]] == list(COLOURS[:2])
+
+
+@pytest.mark.parametrize("log", ["", 'log = "x"\n'])
+def test_a_line_of_a_single_point_is_in_the_middle_of_its_picture(tmp_path: Path, log: str) -> None:
+    text = f'{BRIEF}[[plot]]\nname = "1"\nkind = "lines"\nmetric = "fct-mean"\n{log}'
+    conducted = conduct(
+        plan_of([load_study(study_file(tmp_path, text))], quick=True), out=tmp_path / "out", jobs=2
+    )
+    (part,) = conducted.parts
+    (axes,) = drawing.lines(part.study, part.study.plots[0], part.numbers).figure.axes
+    low, high = axes.get_xlim()
+    assert 0 < low < 0.2 < high < 1

@@ -170,8 +170,7 @@ pub struct Params {
     /// Source: floodway's choice, as `drop-most`.
     pub drop_gain: f64,
     /// The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's choice, by a
-    /// sweep: incasts in a leaf-spine lose fewer packets than in a plain lossy queue, since section 3.2 wants
-    /// no excessive packet loss.
+    /// sweep of few seeds: incasts lose less than in a plain lossy queue (3.2: no excessive packet loss).
     pub drop_most: f64,
     /// Share of the port's rate for the lossy queue while both queues have something to send, from 0 to 0.5.
     /// Source: floodway's choice: no flow starves; with 0 the lossless queue has strict priority, as in

@@ -106,11 +106,23 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             axes.set_ylabel(value_label(study, plot, metric))
             if "y" not in scale_axes(axes, plot.log):
                 axes.set_ylim(bottom=0)
+        points = {across[bar.at] for bar in table if bar.mean is not None}
+        if len(points) == 1:
+            _around(panels, points.pop())
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         note = note_of(plot, table)
         _legend(figure, panels, note)
     data = pl.concat([frame_of(table), *curves], how="diagonal")
     return Drawing(figure=figure, data=data, note=note)
+
+
+def _around(panels: Sequence[Axes], point: float) -> None:
+    """Show a single point in the middle: a logarithmic axis finds no limits for it."""
+    for axes in panels:
+        if axes.get_xscale() == "log":
+            axes.set_xlim(point / 2, point * 2)
+        else:
+            axes.set_xlim(point - (abs(point) or 1) / 2, point + (abs(point) or 1) / 2)
 
 
 def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:

@@ -126,11 +126,11 @@ def test_a_number_gets_the_verdict_that_the_page_says(
         ({}, "agrees"),
         ({"b": (3.5, 3.5)}, "same direction"),
         ({"a": (3.5, 3.5)}, "differs"),
-        ({"c": (Value(value=None, unfinished=2), 3.0)}, "agrees"),
-        ({"c": (Value(value=0.5, unfinished=2), 3.0)}, "agrees"),
+        ({"c": (Value(value=None, unfinished=2), Value(value=None, unfinished=1))}, "agrees"),
+        ({"c": (Value(value=0.5, unfinished=2), Value(value=3.0, unfinished=1))}, "agrees"),
         ({"c": (2.0, 4.0)}, "too few seeds to say"),
         ({"b": (2.0, 2.5)}, "too few seeds to say"),
-        ({"b": (Value(value=None, unfinished=2), 3.0)}, "same direction"),
+        ({"b": (Value(value=None, unfinished=2), Value(value=None, unfinished=1))}, "same direction"),
         (
             {"b": (Value(value=None, unfinished=2), 3.0), "c": (Value(value=None, unfinished=2), 3.0)},
             "unfinished",
@@ -159,7 +159,7 @@ def test_an_order_gets_the_verdict_that_the_page_says(
             "As printed. A and B are equal within 1 %. B and C are equal within 1 %.",
         ),
         # What did not finish is last, whatever its number.
-        ({"c": (Value(value=2.0, unfinished=2), 2.0)}, "agrees", "As printed. 2 flows did not finish."),
+        ({"c": (Value(value=2.0, unfinished=1),) * 2}, "agrees", "As printed. 2 flows did not finish."),
         ({"c": (2.03, 2.03)}, "agrees", "As printed."),
     ],
 )
@@ -356,8 +356,11 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
     [
         ((90.0, 90.0), {}, "agrees", "C: -10.0 % (exact) does not"),
         ((52.0, 52.0), {}, "agrees, but also without it", "C: -48.0 % (exact) also agrees"),
-        # Outside the tolerance, but no other number than that of the claim itself.
         ((50.0, 50.0), {}, "agrees, but also without it", "C: -50.0 % (exact) also agrees"),
+        # A larger effect without the mechanism is not its effect.
+        ((30.0, 30.0), {}, "agrees, but also without it", "C: -70.0 % (exact) larger effect"),
+        # Outside the tolerance, but not by what the claim takes for a difference.
+        ((55.5, 55.5), {}, "agrees", "C: -44.5 % (exact) does not"),
         ((40.0, 60.0), {}, "too few seeds to say", "C: -50.0 % (2 seeds) undecided"),
         ((None, None), {}, "not run", "C: not run"),
         # Without the mechanism packets are lost: then it does not hold.
@@ -470,3 +473,52 @@ def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:
     _, _, one_of_two = judge(tmp_path, READINGS, values)
     widths = [found.high - found.low for found in (alone, one_of_two) if found.high and found.low]
     assert widths == pytest.approx([2 * 2.484, 2 * 3.58266], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("c", "verdict"),
+    [((95.0, 95.0), "same direction, but also without it"), ((101.0, 101.0), "same direction")],
+)
+def test_a_direction_without_the_mechanism_is_no_direction_of_it(
+    tmp_path: Path, c: tuple[float, float], verdict: str
+) -> None:
+    values: Given = {"a": (90.0, 90.0), "b": (100.0, 100.0), "c": c}
+    _, _, found = judge(tmp_path, ABLATED, values)
+    assert found.verdict == verdict
+
+
+def test_what_is_lost_at_another_number_than_the_selected_one_counts(tmp_path: Path) -> None:
+    claim = 'variant = "a"\nagainst = ["b", "c"]\ntake = "lowest"\nvalue = -50\n'
+    values: Given = {"a": (50.0, 50.0), "b": (100.0, 100.0), "c": (60.0, 60.0)}
+    _, _, sound = judge(tmp_path, claim, values)
+    _, _, lossy = judge(tmp_path, claim, values, lost={"c": 3})
+    assert (sound.verdict, lossy.verdict) == ("agrees", "differs")
+    assert "C lost 6 packets in 2 runs, and must lose none" in lossy.notes
+
+
+def test_what_is_lost_at_the_point_of_comparison_counts(tmp_path: Path) -> None:
+    study = load_study(
+        study_file(tmp_path, STUDY.replace('against = "little"', "against-at = { load = 0.2 }"))
+    )
+    numbers = by_load(study, quick=False, of=lambda _, load: 10.0 if load == "0.2" else 9.0)
+    there = {run.key for run in numbers.runs if run.variant == "large" and dict(run.at)["load"] == "0.2"}
+    facts = {key: replace(own, lost=1) if key in there else own for key, own in numbers.facts.items()}
+    found = claim_verdicts(study, replace(numbers, facts=facts))[0]
+    assert found.verdict == "differs"
+    assert found.notes == ("10 MB at load = 0.2 lost 2 packets in 2 runs, and must lose none",)
+
+
+@pytest.mark.parametrize(
+    ("c", "verdict"),
+    [
+        ((Value(value=3.0, unfinished=1), Value(value=3.0, unfinished=1)), "agrees"),
+        # With one seed alone, that of another seed may be as good.
+        ((Value(value=3.0, unfinished=1), 3.0), "too few seeds to say"),
+        ((Value(value=None), Value(value=None)), "too few seeds to say"),
+    ],
+)
+def test_last_is_what_is_unfinished_with_every_seed(
+    tmp_path: Path, c: tuple[float | Value, ...], verdict: str
+) -> None:
+    _, _, found = judge(tmp_path, 'first = "a"', {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": c})
+    assert found.verdict == verdict

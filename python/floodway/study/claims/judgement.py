@@ -17,6 +17,7 @@ Verdict = Literal[
     "agrees",
     "agrees, but also without it",
     "same direction",
+    "same direction, but also without it",
     "too few seeds to say",
     "differs",
     "unfinished",
@@ -28,6 +29,7 @@ VERDICTS: tuple[Verdict, ...] = (
     "agrees",
     "agrees, but also without it",
     "same direction",
+    "same direction, but also without it",
     "too few seeds to say",
     "differs",
     "unfinished",
@@ -46,9 +48,11 @@ class Ablation:
     judged
         What was found.
     agrees
-        Whether the claim holds in this way, too; `open` where too few seeds, or no runs, decide it.
+        Whether the claim holds in this way, too, or with a larger effect; `open` where too few seeds, or no
+        runs, decide it.
     differs
-        Whether its numbers differ from those of what it stands for, beyond chance.
+        Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
+        takes for a difference.
     """
 
     variant: str
@@ -60,6 +64,11 @@ class Ablation:
     def holds_alike(self) -> bool:
         """Whether a claim that holds does so without its mechanism, or without a difference by it."""
         return self.agrees == "yes" or (self.agrees == "no" and not self.differs)
+
+    @property
+    def has_direction_alike(self) -> bool:
+        """Whether the direction is as published without the mechanism, too, or without a difference by it."""
+        return self.judged.verdict in ("agrees", "same direction") or self.holds_alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +100,8 @@ class Judged:
         The verdict.
     holds
         Whether the number or order is as published, whatever the verdict says of losses and ablations.
+    failed
+        Whether a variant lost packets that must lose none.
     notes
         What a reader of the verdict must know besides the claim's own remark.
     parts
@@ -111,6 +122,7 @@ class Judged:
     few: tuple[int, int, int] | None = None
     verdict: Verdict = "not run"
     holds: Answer = "open"
+    failed: bool = False
     notes: tuple[str, ...] = ()
     parts: tuple[Judged, ...] = ()
     ablations: tuple[Ablation, ...] = ()

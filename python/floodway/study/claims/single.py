@@ -112,11 +112,13 @@ def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: flo
 
     def answer(pair: tuple[str, str]) -> Answer:
         better, worse = pair
-        if better == worse or better in last:
-            return "no"
-        if worse in last:
-            return "yes"
         own, other = cells[better], cells[worse]
+        if better == worse or own.unfinished:
+            return "no"
+        if better in last or worse in last:
+            # Last is what left flows unfinished with every seed; a number that is not there says nothing.
+            always = all(value.unfinished for value in other.values.values())
+            return "yes" if better not in last and always else "open"
         exact = own.exact and other.exact
         values, others = pairs_of(own, other)
         return margin_answer(values, others, best=claim.best, margin=claim.margin, exact=exact, level=level)

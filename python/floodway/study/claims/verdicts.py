@@ -7,6 +7,7 @@ never makes a verdict kinder, and a claim that holds without its mechanism does 
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
@@ -38,8 +39,11 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     found = _claim_verdict(study, claim, numbers, looks=claim.looks)
     ablations = tuple(_ablation(study, claim, name, numbers) for name in claim.ablations)
     found = replace(found, ablations=ablations)
-    if found.verdict != "agrees" or not ablations:
+    if found.verdict not in ("agrees", "same direction") or not ablations:
         return found
+    if found.verdict == "same direction":
+        alike = any(each.has_direction_alike for each in ablations)
+        return replace(found, verdict="same direction, but also without it") if alike else found
     if any(each.holds_alike for each in ablations):
         return replace(found, verdict="agrees, but also without it")
     missing = [each for each in ablations if each.judged.verdict == "not run"]
@@ -48,9 +52,8 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
         return replace(found, verdict="not run", notes=(*found.notes, note))
     undecided = [each for each in ablations if each.agrees == "open"]
     if undecided:
-        note = (
-            f"The number agrees, but too few seeds say whether it also does with {_labels(study, undecided)}"
-        )
+        label = _labels(study, undecided)
+        note = f"The number agrees, but too few seeds say whether it also does with {label}"
         return replace(found, verdict="too few seeds to say", notes=(*found.notes, note))
     return found
 
@@ -76,34 +79,59 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
         remark="",
     )
     found = _claim_verdict(study, changed, numbers, looks=claim.looks)
-    agrees: Answer = found.holds
-    # Without the mechanism flows are lost or never finish: then the claim does not hold.
-    if found.verdict in ("differs", "unfinished"):
+    # A larger effect without the mechanism is no effect of the mechanism either.
+    at_all = _claim_verdict(study, _at_all(changed), numbers, looks=claim.looks)
+    agrees: Answer = at_all.holds
+    # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
+    if found.failed or found.verdict == "unfinished":
         agrees = "no"
-    differs = _differ(claim, subject, name, numbers)
+    differs = found.verdict == "not run" or found.failed or _differ(claim, subject, name, numbers)
     return Ablation(variant=name, judged=found, agrees=agrees, differs=differs)
 
 
+def _at_all(claim: Claim) -> Claim:
+    """Return a claim of a difference that holds for larger ones, too."""
+    if not claim.relative or claim.bound != "about":
+        return claim
+    low, high = claim.between or (claim.value or 0.0, claim.value or 0.0)
+    if low > 0:
+        return replace(claim, between=None, value=low, bound="at-least")
+    if high < 0:
+        return replace(claim, between=None, value=high, bound="at-most")
+    return claim
+
+
 def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
-    """Whether a variant and its ablation differ at all, beyond chance, somewhere in a claim."""
-    for at in claim.coordinates:
-        cells = [numbers.cell(claim.metric, each, at) for each in (subject, name)]
-        if any(not cell.whole or cell.unfinished or cell.lost for cell in cells):
-            return True
-        if _beyond_chance(claim, *pairs_of(*cells), exact=all(cell.exact for cell in cells)):
-            return True
-    return False
+    """Whether a variant and its ablation differ somewhere in a claim, beyond chance and by enough."""
+    pairs = [[numbers.cell(claim.metric, each, at) for each in (subject, name)] for at in claim.coordinates]
+    known = [cells for cells in pairs if all(cell.whole for cell in cells)]
+    if any(cell.unfinished for cells in known for cell in cells):
+        return True
+    level = level_of(max(1, len(known)))
+    return any(
+        _beyond_chance(claim, *pairs_of(*cells), exact=all(cell.exact for cell in cells), level=level)
+        for cells in known
+    )
 
 
-def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact: bool) -> bool:
-    """Whether the numbers of pairs of seeds differ; as the claim compares them, by ratio or difference."""
+def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact: bool, level: float) -> bool:
+    """Whether the numbers of pairs of seeds differ; as the claim compares them, by ratio or difference.
+
+    A difference is at least the tolerance, which the claim takes for no difference; of a bound or an order it
+    is at least the margin.
+    """
     if not exact and len(one) < LEAST_SEEDS:
         return True
-    interval = change(one, other, exact=exact, level=level_of(1)) if claim.relative else None
+    least = claim.margin if claim.order or claim.bound != "about" else claim.tolerance
+    interval = change(one, other, exact=exact, level=level) if claim.relative else None
     if interval is None:
         differences = [own - without for own, without in zip(one, other, strict=True)]
-        interval = mean_of(differences, exact=exact, level=level_of(1))
-    return interval.low is None or interval.high is None or not interval.low <= 0 <= interval.high
+        interval = mean_of(differences, exact=exact, level=level)
+        largest = max(abs(fmean(one)), abs(fmean(other)))
+        least = least if claim.unit == "%" and not claim.order else least / 100 * largest
+    if interval.low is None or interval.high is None:
+        return True
+    return not interval.low <= 0 <= interval.high and abs(interval.middle) >= least
 
 
 def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) -> Judged:
@@ -123,13 +151,18 @@ def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) 
 def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
     """Say what the variants of a claim lost and where they stood still; what may lose nothing fails by it."""
     claim = found.claim
-    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.variants}
+    places = [(name, claim.at) for name in claim.variants]
     if claim.against:
-        cells.setdefault(claim.against, numbers.cell(claim.metric, claim.against, claim.against_at))
+        places.append((claim.against, claim.against_at))
+    cells = {place: numbers.cell(claim.metric, *place) for place in places}
     notes: list[str] = []
     failed = False
-    for name, cell in cells.items():
+    for (name, at), cell in cells.items():
         label = study.variant(name).label
+        if at != claim.at:
+            label += " at " + ", ".join(
+                f"{axis} = {point}" for axis, point in at if dict(claim.at)[axis] != point
+            )
         if cell.lost:
             must_not = name not in claim.may_lose
             failed |= must_not
@@ -137,12 +170,11 @@ def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
         if cell.deadlocked:
             notes.append(f"{label} ran into a deadlock")
         notes += [f"{label}: failed: {error}" for error in dict.fromkeys(cell.failures)]
-    verdict: Verdict = (
-        "differs" if failed and found.verdict not in ("not run", "unfinished") else found.verdict
-    )
-    return replace(
-        found, notes=(*found.notes, *notes), verdict=verdict, holds="no" if failed else found.holds
-    )
+    notes = [*found.notes, *notes]
+    if not failed:
+        return replace(found, notes=tuple(notes))
+    verdict: Verdict = found.verdict if found.verdict in ("not run", "unfinished") else "differs"
+    return replace(found, notes=tuple(notes), verdict=verdict, holds="no", failed=True)
 
 
 def _packets(cell: Cell) -> str:
@@ -187,7 +219,9 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
     if not parts or any(part.verdict == "not run" for part in parts):
         return found
     known = [part for part in parts if part.ours is not None]
-    if claim.take != "each" and len(known) == len(parts):
+    lossy = any(part.failed for part in parts)
+    # What was lost or did not finish counts, wherever the selected number is.
+    if claim.take != "each" and len(known) == len(parts) and not unfinished and not lossy:
         extreme = (min if claim.take == "lowest" else max)(known, key=lambda part: part.ours or 0.0)
         notes += [f"Ours is {_where(study, claim, extreme)}", *extreme.notes]
         return replace(extreme, claim=claim, parts=parts, unfinished=unfinished, notes=tuple(notes))

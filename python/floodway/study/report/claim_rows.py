@@ -21,16 +21,18 @@ COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "rem
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 #: What the verdicts of a table of claims mean.
 RULE = (
-    "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its 95 % confidence "
-    "interval by Student's t over the seeds, for a difference over the pairs of a seed; (exact) where all "
-    "seeds gave the same results, so that chance plays no part. *Agrees*: the whole interval lies inside the "
-    "tolerance; an order needs differences of at least its margin, beyond chance. *Agrees, but also without "
-    "it*: the same holds without the mechanism or its deciding part, which *without it* names; this does not "
-    "count as agreement. *Same direction*: the sign, or the first of an order, is as published, beyond "
-    "chance. *Too few seeds to say*: the interval decides nothing. *Differs*: none of these, or a variant "
-    "that must lose nothing lost packets. A published statement counts once, by its best reading; the other "
-    "readings stand below it, with their verdicts in brackets, and the intervals of all are the wider the "
-    "more there are."
+    "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its confidence "
+    "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of more "
+    "where the best of several readings or numbers is taken; (exact) where all seeds gave the same results; "
+    "a claim over several numbers has the smallest and the largest of the means. *Agrees*: the whole "
+    "interval lies inside the tolerance; an order needs differences of at least its margin, beyond chance. "
+    "*Same direction*: the sign, or the first of an order, is as published, beyond chance. *But also without "
+    "it*: the same holds, or holds with a larger effect, or with no difference beyond tolerance and chance, "
+    "without the mechanism or its deciding part, which *without it* names; this does not count as agreement. "
+    "*Too few seeds to say*: the interval decides nothing. *Differs*: none of these, or a variant that must "
+    "lose nothing lost packets. *Unfinished*: flows did not finish. *Not run*: runs failed, or the quick "
+    "version leaves them out. A published statement counts once, by its best reading; the other readings "
+    "stand below it, with their verdicts in brackets."
 )
 
 
@@ -125,7 +127,8 @@ def _ours(part: Part, found: Judged) -> str:
     star = "*" if found.unfinished else ""
     if found.ours is None and found.low is not None and found.high is not None:
         low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
-        return f"{low} to {high}{_unit(found)}{star}"
+        means = "" if found.exact else "means from "
+        return f"{means}{low} to {high}{_unit(found)}{star}"
     if found.ours is None:
         return f"not reached: {found.unfinished} flows unfinished" if found.unfinished else "-"
     return f"{_number(found.ours, relative=found.claim.relative)}{_unit(found)}{star}{_spread(found)}"
@@ -137,6 +140,8 @@ def _spread(found: Judged) -> str:
         return " (exact)"
     if found.low is None or found.high is None:
         return " (1 seed)" if found.seeds == 1 else f" ({found.seeds} seeds)"
+    if found.low == found.high:
+        return f" (equal with {found.seeds} seeds)"
     low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
     return f" ({low} to {high})"
 
@@ -154,6 +159,8 @@ def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
     if ablation.judged.verdict == "not run":
         return f"{label}: not run"
     verdict = {"yes": "also agrees", "no": "does not", "open": "undecided"}[ablation.agrees]
+    if ablation.agrees == "yes" and ablation.judged.holds == "no":
+        verdict = "larger effect"
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":

@@ -36,13 +36,7 @@ def verdict_counts(conducted: Conducted) -> Iterator[str]:
             yield f"{len(found)} {one if len(found) == 1 else several}: {by_verdict}."
 
 
-def _statements(conducted: Conducted, origin: Origin) -> Iterator[list[Judged]]:
-    """Return the readings of each statement of an origin; figures of a paper may share a statement."""
-    found: dict[tuple[str, str], list[Judged]] = {}
-    for part in conducted.parts:
-        # The names that claims have without one of their own are those of their study alone.
-        for readings in statements(part.judged):
-            claim = readings[0].claim
-            of = part.study.paper if claim.statement != claim.name else str(part.study.file)
-            found.setdefault((of, claim.statement), []).extend(readings)
-    yield from (each for each in found.values() if each[0].claim.origin == origin)
+def _statements(conducted: Conducted, origin: Origin) -> Iterator[tuple[Judged, ...]]:
+    """Return the readings of each statement of an origin; each study has its own names of statements."""
+    found = [readings for part in conducted.parts for readings in statements(part.judged)]
+    yield from (readings for readings in found if readings[0].claim.origin == origin)

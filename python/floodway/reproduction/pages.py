@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Made", "mutants_page", "read_results", "results_page", "write_pictures"]
 
-#: Colours of a picture of a page: curves have few, and files are a third of the size.
-COLOURS = 64
+#: Colours of a picture of a page, which keep those of curves: files are a third of the size.
+COLOURS = 256
 #: Pixels across at most.
 WIDEST = 1400
 

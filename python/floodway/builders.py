@@ -1483,8 +1483,8 @@ class Casl(Table):
         floodway's choice, as `drop-most`.
     drop_most
         The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's
-        choice, by a sweep: incasts in a leaf-spine lose fewer packets than in a plain lossy
-        queue, since section 3.2 wants no excessive packet loss.
+        choice, by a sweep of few seeds: incasts lose less than in a plain lossy queue (3.2: no
+        excessive packet loss).
     floor
         Share of the port's rate for the lossy queue while both queues have something to send,
         from 0 to 0.5. Source: floodway's choice: no flow starves; with 0 the lossless queue has

@@ -14,9 +14,11 @@ from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.study.claims.judgement import VERDICTS
 from floodway.study.report.claim_rows import COLUMNS, RULE
+from floodway.study.report.report import markdown_table
+from floodway.study.running.storage import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.reproduction.mutants import Found
@@ -61,8 +63,8 @@ def read_results(folder: Path) -> dict[str, Any]:
     if not document.get("complete"):
         raise OutputError(str(folder), "has results of a study that is not finished")
     keys = {run["key"] for study in document["studies"] for run in study["runs"] if run["error"] is None}
-    taken = [json.loads((folder / "runs" / key / "run.json").read_text(encoding="utf-8")) for key in keys]
-    document["core_minutes"] = sum(run["timings"]["wall_s"] for run in taken) / 60
+    store = Runs(folder / "runs")
+    document["core_minutes"] = sum(map(store.wall_s, keys)) / 60
     document["run_count"] = len(keys)
     return document
 
@@ -102,7 +104,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield f"`floodway reproduce {paper} {study['name']}`"
     yield study["notes"]
     if study["rows"]:
-        yield _table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
+        yield markdown_table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
     for picture in study["pictures"]:
         yield f"![{picture['title']}]({paper}/{picture['file']})"
         yield picture["caption"]
@@ -130,7 +132,7 @@ def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str
         f"{kinder} the quick form is kinder."
     )
     if rows:
-        yield _table(("figure", "claim", "full", "quick"), rows)
+        yield markdown_table(("figure", "claim", "full", "quick"), rows)
 
 
 def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
@@ -140,7 +142,9 @@ def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
     for paper, own in found.items():
         noticed = sum(bool(each.worse) for each in own)
         parts += [f"## {paper}", f"{noticed} of {len(own)} mutants are noticed."]
-        parts.append(_table(("mutant", "what is wrong", "worse verdicts", "such as"), map(_mutant, own)))
+        parts.append(
+            markdown_table(("mutant", "what is wrong", "worse verdicts", "such as"), map(_mutant, own))
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -187,11 +191,3 @@ def _smaller(file: Path) -> bytes:
         content = io.BytesIO()
         plain.quantize(COLOURS).save(content, format="PNG", optimize=True)
     return content.getvalue()
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(
-        f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in line)} |"
-        for line in lines
-    )

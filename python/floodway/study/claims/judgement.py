@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,16 +25,7 @@ Verdict = Literal[
 ]
 #: From best to worst: a statement has the best verdict of its readings, a claim over several numbers the
 #: worst of theirs.
-VERDICTS: tuple[Verdict, ...] = (
-    "agrees",
-    "agrees, but also without it",
-    "same direction",
-    "same direction, but also without it",
-    "too few seeds to say",
-    "differs",
-    "unfinished",
-    "not run",
-)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, kw_only=True)

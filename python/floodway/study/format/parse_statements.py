@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+from floodway.study.format.model import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.format.model import Claim, Origin, Variant
+    from floodway.study.format.model import Claim, Variant
     from floodway.study.format.toml_table import Table
 
 __all__ = [
@@ -20,7 +22,7 @@ __all__ = [
     "refuse_wrong_ablations",
 ]
 
-ORIGINS = ("printed", "formula", "log", "ours")
+ORIGINS = get_args(Origin)
 
 
 def origin_of(table: Table, *, of_paper: bool) -> Origin:

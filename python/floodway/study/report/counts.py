@@ -10,7 +10,6 @@ from floodway.study.report.claim_rows import statements
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from floodway.study.claims.judgement import Judged
     from floodway.study.claims.outcome import Conducted
     from floodway.study.format.model import Origin
 
@@ -26,17 +25,12 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
 
 
 def verdict_counts(conducted: Conducted) -> Iterator[str]:
-    """Count the verdicts of the statements of each origin."""
+    """Count the verdicts of the statements of each origin, each by its best reading."""
+    best = [best_reading(readings) for part in conducted.parts for readings in statements(part.judged)]
     for origin, (one, several) in ORIGINS.items():
-        found = [best_reading(each).verdict for each in _statements(conducted, origin)]
+        found = [judged.verdict for judged in best if judged.claim.origin == origin]
         if found:
             by_verdict = ", ".join(
                 f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
             )
             yield f"{len(found)} {one if len(found) == 1 else several}: {by_verdict}."
-
-
-def _statements(conducted: Conducted, origin: Origin) -> Iterator[tuple[Judged, ...]]:
-    """Return the readings of each statement of an origin; each study has its own names of statements."""
-    found = [readings for part in conducted.parts for readings in statements(part.judged)]
-    yield from (readings for readings in found if readings[0].claim.origin == origin)

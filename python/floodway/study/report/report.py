@@ -32,7 +32,7 @@ from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.plot.axes import Format
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
+__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "markdown_table", "write_report"]
 
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
@@ -136,10 +136,11 @@ def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[s
 
 
 def _table(part: Part) -> str:
-    return f"{_markdown_table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
+    return f"{markdown_table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
 
 
-def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; each cell is in one line."""
     lines_ = [columns, ["---"] * len(columns), *rows]
     return "\n".join(
         f"| {' | '.join(_plain(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in lines_
@@ -204,7 +205,7 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     links = f"Every number, a row a seed: [CSV]({name}.csv), [Parquet]({name}.parquet)"
     left_out = len(table.rows) - MOST_ROWS
     more = f"; {left_out} more rows are there only" if left_out > 0 else ""
-    shown_rows = _markdown_table(table.heads, table.rows[:MOST_ROWS])
+    shown_rows = markdown_table(table.heads, table.rows[:MOST_ROWS])
     notes = "".join(f"{_plain(note)}. " for note in table.notes)
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
@@ -241,7 +242,7 @@ def _simulated(part: Part, known: Mapping[str, _Known]) -> str:
     rows += [
         (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
     ]
-    return "### Simulated\n\n" + _markdown_table(("", ""), rows)
+    return "### Simulated\n\n" + markdown_table(("", ""), rows)
 
 
 def _lines_of(own: Sequence[Fact], name: str) -> str:
@@ -306,7 +307,7 @@ def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
         total = sum(float(row[1]) for row in rows)
         yield TIMES
         yield f"{total:,.0f} s of one core in all."
-        yield _markdown_table(("run", "seconds", "key"), rows)
+        yield markdown_table(("run", "seconds", "key"), rows)
 
 
 def _page(title: str, text: str, folder: Path) -> str:

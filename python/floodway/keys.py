@@ -1,7 +1,7 @@
 """Keys of runs: a hash of what decides a result.
 
 That is the whole scenario as it was resolved, the bytes of every file that it reads, the code of its
-mechanisms in Python, the seed, and the engine. What a file is called, and which line set itmething, decides
+mechanisms in Python, the seed, and the engine. What a file is called, and which line set a value, decide
 nothing.
 """
 

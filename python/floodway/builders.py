@@ -818,9 +818,15 @@ class Defaults(Table):
         Which flows share a queue pair. Default: `per-flow`.
     class_
         Class of flows. Default: 3.
+    payload
+        Payload of the full packets of flows, from 1 byte to the run's `mtu`: flows of several
+        sizes mix on a link, in turns. Default: the run's `mtu`.
     pipeline
         Time from a packet's arrival at a switch to its place in the egress queue, for data,
         ACKs, NAKs and CNPs alike. Default: 0.
+    cell
+        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes,
+        thresholds and headroom count cells then. Default: 1 byte, as if there were none.
     """
 
     flow_control: FlowControl | None = None
@@ -834,7 +840,9 @@ class Defaults(Table):
     reliability: ReliabilityParams | None = None
     qp: Qp | None = None
     class_: Class | None = None
+    payload: Size | None = None
     pipeline: Time | None = None
+    cell: Size | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1690,6 +1698,11 @@ class SharedBuffer(Table):
         All memory of the switch, in bytes; reserves and headroom are taken from it. Not
         together with `pool`. Default: not given; the pool is. Source: the HPCC simulator's
         `switch-mmu.cc`, which counts so.
+    headroom_pool
+        Headroom that all ports share, in bytes: a packet that would enter its port's headroom
+        is dropped when this is full. Less than the sum of the ports' headroom is over-
+        subscribed, and promises nothing if all pause at once. Default: each port has its own.
+        Source: `SONiC`'s shared headroom pool, `BUFFER_POOL.xoff`.
     reserve
         R: bytes set aside for each (ingress port, class), at least 0. Source: floodway's
         choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
@@ -1717,6 +1730,7 @@ class SharedBuffer(Table):
     _tag: ClassVar[str | None] = "shared"
     pool: Size | None = None
     total: Size | None = None
+    headroom_pool: Size | None = None
     reserve: Size | None = None
     egress_alpha: float | None = None
     egress_pool: Size | None = None
@@ -2506,9 +2520,15 @@ class Override(Table):
         Which flows share a queue pair. Default: `per-flow`.
     class_
         Class of flows. Default: 3.
+    payload
+        Payload of the full packets of flows, from 1 byte to the run's `mtu`: flows of several
+        sizes mix on a link, in turns. Default: the run's `mtu`.
     pipeline
         Time from a packet's arrival at a switch to its place in the egress queue, for data,
         ACKs, NAKs and CNPs alike. Default: 0.
+    cell
+        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes,
+        thresholds and headroom count cells then. Default: 1 byte, as if there were none.
     """
 
     name: str
@@ -2532,7 +2552,9 @@ class Override(Table):
     reliability: ReliabilityParams | None = None
     qp: Qp | None = None
     class_: Class | None = None
+    payload: Size | None = None
     pipeline: Time | None = None
+    cell: Size | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

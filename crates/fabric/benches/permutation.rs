@@ -84,6 +84,7 @@ fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
             routing: params(r#""ecmp""#),
             hash_seed: None,
             pipeline: Span::ZERO,
+            cell: Bytes(1),
             relay: None,
         })
     };
@@ -152,6 +153,7 @@ fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
             notification: NotificationParams::asked_by(&rate_control),
             rate_control,
             qp: Sharing::PerFlow,
+            payload: None,
         }],
         workloads: vec![WorkloadSpec {
             name: "permutation".into(),

@@ -64,6 +64,7 @@ fn switch_or_relay(name: &str, relay: Option<RelayPorts>) -> NodeSpec {
         routing: read(r#""ecmp""#),
         hash_seed: None,
         pipeline: Span::ns(100),
+        cell: Bytes(1),
         relay,
     };
     node(name, Role::Switch(spec))
@@ -120,6 +121,7 @@ pub(crate) fn busy() -> Blueprint {
         notification: NotificationParams::asked_by(&rate_control),
         rate_control,
         qp: Sharing::PerFlow,
+        payload: None,
     }];
     let flow = |source: u32| FlowSpec {
         source: NodeId(source),

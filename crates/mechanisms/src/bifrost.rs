@@ -51,6 +51,10 @@
 //! that has started is finished. Where fibre jitters, MTU means MTU + Rs · jitter here and in the guard
 //! below; where the reverse direction is slower, it also includes what arrives while a frame passes there.
 //!
+//! Where buffers are allocated in cells (`cell`), L is the bytes on the wire whose frames may occupy what is
+//! held, whatever their sizes, and the buffer is as much larger: three times with frames of 64 bytes in cells
+//! of 254.
+//!
 //! Each time the link comes up again, the upstream starts open: Delta + Rs·T + (k + N + 1) MTU may arrive on
 //! top of a full buffer.
 //!
@@ -244,7 +248,8 @@ impl Params {
     fn level_on(&self, time_slots: TimeSlots, link: &LinkInfo) -> Bytes {
         let auto = || {
             let ample = time_slots.least_level().saturating_add(Bytes(time_slots.full));
-            ample.min(link.buffer.saturating_sub(self.slack(time_slots, link)))
+            let buffer = link.worst_frame().wire_within(link.buffer);
+            ample.min(buffer.saturating_sub(self.slack(time_slots, link)))
         };
         self.level.or_else(auto).max(time_slots.least_level())
     }
@@ -320,7 +325,8 @@ impl Params {
 /// A frame may have started when a pause arrives, and the pause may be later than the one before it: behind a
 /// frame in the reverse direction, and by the jitter.
 fn leak(link: &LinkInfo) -> u64 {
-    let frame = bytes_meanwhile(link, link.mtu).max(link.mtu);
+    let largest = link.mtu + if link.has_cells() { link.overhead } else { Bytes::ZERO };
+    let frame = bytes_meanwhile(link, largest).max(largest);
     frame.0 + link.rate.bytes_covering(link.reverse_jitter).0
 }
 
@@ -341,7 +347,7 @@ impl FlowControl for Params {
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let time_slots = self.time_slots(link);
         let level = self.level.or_else(|| Bytes::ZERO).max(time_slots.least_level());
-        level.saturating_add(self.slack(time_slots, link))
+        link.worst_frame().most_held(level.saturating_add(self.slack(time_slots, link)))
     }
 
     fn min_buffer_formula(&self) -> &'static str {
@@ -354,7 +360,8 @@ impl FlowControl for Params {
     /// The level, which a larger buffer raises, and (k + N + 1)·MTU.
     fn lossless_size(&self, link: &LinkInfo) -> Bytes {
         let time_slots = self.time_slots(link);
-        self.level_on(time_slots, link).saturating_add(self.slack(time_slots, link))
+        let bytes = self.level_on(time_slots, link).saturating_add(self.slack(time_slots, link));
+        link.worst_frame().most_held(bytes)
     }
 
     /// What grants at a restart may let through beyond the level: all of a round trip and a time slot, with
@@ -363,7 +370,10 @@ impl FlowControl for Params {
         let time_slots = self.time_slots(link);
         let raised = self.level_on(time_slots, &LinkInfo { buffer: Bytes::MAX, ..*link });
         let rises = raised.saturating_sub(self.level_on(time_slots, link));
-        Bytes(time_slots.most_incoming()).saturating_add(self.slack(time_slots, link)).saturating_add(rises)
+        let bytes = Bytes(time_slots.most_incoming())
+            .saturating_add(self.slack(time_slots, link))
+            .saturating_add(rises);
+        link.worst_frame().most_held(bytes)
     }
 
     fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {

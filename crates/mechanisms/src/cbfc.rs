@@ -55,6 +55,9 @@
 //! remaining credit is too small. With `on-change` the smaller of that size and R · P replaces R · P. Where
 //! the reverse direction is slower, what arrives during a message is included.
 //!
+//! Where buffers are allocated in cells (`cell`), what is free counts as the bytes on the wire whose frames
+//! never occupy more, and the size is as much larger.
+//!
 //! In InfiniBand's mode each frame counts in whole blocks, and the size never exceeds 2048 blocks plus the
 //! two frames in transit.
 //!
@@ -159,27 +162,30 @@ impl Params {
         let frame = largest(link);
         let flight = link.rate.bytes_covering(link.delay + link.reverse_delay);
         let message = bytes_meanwhile(link, frame + MESSAGE + link.overhead);
+        let worst = link.worst_frame();
         let all = flight.saturating_add(self.unadvertised(link)).saturating_add(message + frame * 3);
         match self.count() {
-            Count::Bytes => all,
+            Count::Bytes => worst.most_held(all),
             Count::Blocks => {
                 let blocks = all.0.div_ceil(frame.0).saturating_mul(Count::Blocks.of(frame));
-                Bytes(blocks.saturating_mul(BLOCK))
+                worst.most_held(Bytes(blocks.saturating_mul(BLOCK)))
             }
         }
     }
 
     /// The least buffer that lets a largest frame through.
     fn least_buffer(&self, link: &LinkInfo) -> Bytes {
+        let worst = link.worst_frame();
         match self.count() {
-            Count::Bytes => largest(link),
-            Count::Blocks => Bytes(Count::Blocks.of(largest(link)) * BLOCK),
+            Count::Bytes => worst.most_held(largest(link)),
+            Count::Blocks => worst.most_held(Bytes(Count::Blocks.of(largest(link)) * BLOCK)),
         }
     }
 
     /// The reason why counters of 12 bits leave the link idle, if they do.
     fn limit_of_credit(&self, link: &LinkInfo) -> Option<String> {
-        let (credit, busy) = (Bytes(MOST_BLOCKS * BLOCK), self.busy_buffer(link));
+        let (credit, busy) =
+            (Bytes(MOST_BLOCKS * BLOCK), link.worst_frame().wire_within(self.busy_buffer(link)));
         if self.mode == Mode::Ideal || busy <= credit {
             return None;
         }
@@ -241,7 +247,10 @@ impl FlowControl for Params {
         let busy = self.busy_buffer(link);
         match self.count() {
             Count::Bytes => busy,
-            Count::Blocks => busy.min(Bytes(MOST_BLOCKS * BLOCK) + self.least_buffer(link) * 2),
+            Count::Blocks => {
+                let credit = link.worst_frame().most_held(Bytes(MOST_BLOCKS * BLOCK));
+                busy.min(credit + self.least_buffer(link) * 2)
+            }
         }
     }
 

@@ -101,6 +101,7 @@ impl Buffer for Params {
         BufferPlan {
             own: Some(Sizing::Fixed(self.voq)),
             pool: None,
+            headroom: None,
             reserve: Bytes::ZERO,
             crossbar: Some(CrossbarPlan { output: self.output, speed_up: self.speed_up }),
         }
@@ -152,6 +153,7 @@ mod tests {
             free: Bytes::ZERO,
             threshold: Bytes::kb(70),
             headroom: Bytes::kb(30),
+            headroom_free: Bytes::MAX,
             size: Bytes::kb(100),
             egress_used: Bytes::ZERO,
         };

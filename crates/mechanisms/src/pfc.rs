@@ -48,6 +48,14 @@
 //! crosses XOFF may exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the
 //! size of the largest frame in buffers.
 //!
+//! Where buffers are allocated in cells (`cell`), a byte on the wire may take more than one of the buffer. MTU
+//! is then in whole cells, and the bytes of the link's time, with preambles and gaps, count as often as the
+//! worst size of frame makes them: 254 / 84 times for frames of 64 bytes in cells of 254.
+//!
+//! ```text
+//! H = (rate · (forward delay + reverse delay + react) + MTU + 64 + 40) · cells / wire + MTU in cells
+//! ```
+//!
 //! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
 //!   in headroom, too.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
@@ -248,24 +256,24 @@ pub enum Action {
 impl Params {
     /// XOFF - XON on this link.
     fn resume_offset(&self, link: &LinkInfo) -> Bytes {
-        self.resume_offset.unwrap_or(link.mtu * 2)
+        self.resume_offset.unwrap_or(link.largest_held() * 2)
     }
 
     /// The formula of H.
     fn after_decision(&self, link: &LinkInfo) -> Bytes {
-        bytes_until_heeded(link, self.react.on(link))
+        held_until_heeded(link, self.react.on(link))
     }
 
     /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the
     /// pause is in headroom.
     fn own_headroom(&self, link: &LinkInfo) -> Bytes {
-        let cause = if self.trigger == Trigger::Headroom { link.mtu } else { Bytes::ZERO };
+        let cause = if self.trigger == Trigger::Headroom { link.largest_held() } else { Bytes::ZERO };
         self.after_decision(link) + cause
     }
 
     /// Headroom beside a shared pool, where the packet that causes the pause may be in headroom.
     fn pool_headroom(&self, link: &LinkInfo) -> Bytes {
-        self.after_decision(link) + link.mtu
+        self.after_decision(link) + link.largest_held()
     }
 
     /// Why the link may idle: the queue empties before data come again after a pause.
@@ -284,7 +292,7 @@ impl Params {
         let buffer = if link.buffer == Bytes::MAX {
             String::new()
         } else {
-            let least = enough + link.mtu.saturating_sub(Bytes(1)) + self.own_headroom(link);
+            let least = enough + link.largest_held().saturating_sub(Bytes(1)) + self.own_headroom(link);
             format!(", in a buffer of {},", least.rounded_up())
         };
         Some(format!(
@@ -349,7 +357,7 @@ impl Params {
         if link.buffer == Bytes::MAX {
             return refuse("\"auto\" needs a dedicated buffer per port (buffer.static)".into());
         }
-        let least = self.buffer_for(link.mtu, link);
+        let least = self.buffer_for(link.largest_held(), link);
         if link.buffer < least {
             return refuse(format!(
                 "\"auto\" does not fit: the buffer has {}, {} less than the {least} that headroom \
@@ -359,12 +367,12 @@ impl Params {
                 self.headroom(link),
             ));
         }
-        Ok(link.buffer - self.headroom(link) - link.mtu + Bytes(1))
+        Ok(link.buffer - self.headroom(link) - link.largest_held() + Bytes(1))
     }
 
     /// XOFF + MTU - 1 + H.
     fn buffer_for(&self, xoff: Bytes, link: &LinkInfo) -> Bytes {
-        let crossing = link.mtu.saturating_sub(Bytes(1));
+        let crossing = link.largest_held().saturating_sub(Bytes(1));
         let headroom = self.headroom.or_else(link, || self.own_headroom(link));
         xoff.saturating_add(crossing).saturating_add(headroom)
     }
@@ -417,11 +425,35 @@ impl Params {
     }
 }
 
+/// Most bytes of a buffer that are taken between a decision to pause and the first moment that obeys it.
+fn held_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
+    if link.has_cells() {
+        let begun_before = bytes_until_begun(link, react);
+        link.worst_frame().most_held(begun_before) + link.largest_held()
+    } else {
+        bytes_until_heeded(link, react)
+    }
+}
+
 /// Most bytes that arrive between a decision to pause and the first moment that obeys it: both delays, the
 /// reaction, the frame ahead of the pause, the one that the peer has begun, and the pause frame.
 pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
+    bytes_until_begun(link, react) + link.mtu + unseen(link)
+}
+
+/// The bytes of the link's time from a decision to pause to the first moment that obeys it: all frames that
+/// begin in it arrive.
+pub fn bytes_until_begun(link: &LinkInfo, react: Span) -> Bytes {
     let flight = link.delay + link.reverse_delay + react;
-    link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
+    let ahead = link.mtu + PFC_FRAME + unseen(link) * 2;
+    link.rate.bytes_covering(flight) + bytes_meanwhile(link, ahead)
+}
+
+/// Preamble and gap, where they count: a buffer that counts bytes holds fewer than the wire has carried,
+/// frame by frame, which is more than those of the pause and of the frame ahead of it. Cells have no such
+/// slack.
+fn unseen(link: &LinkInfo) -> Bytes {
+    if link.has_cells() { link.overhead } else { Bytes::ZERO }
 }
 
 /// The share of its rate that PFC lets a long link carry, where the queue at its end is drained at `drain`
@@ -470,7 +502,7 @@ impl FlowControl for Params {
     /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
-            Xoff::Auto => link.mtu,
+            Xoff::Auto => link.largest_held(),
             Xoff::At { fixed, .. } => fixed,
         };
         self.buffer_for(xoff, link)
@@ -505,7 +537,8 @@ impl FlowControl for Params {
             return self.pool_headroom(link);
         }
         let (xoff, _) = self.threshold(link).unwrap_or_default();
-        xoff.saturating_add(link.mtu.saturating_sub(Bytes(1))).saturating_add(self.own_headroom(link))
+        let crossing = link.largest_held().saturating_sub(Bytes(1));
+        xoff.saturating_add(crossing).saturating_add(self.own_headroom(link))
     }
 
     /// H once more: the upstream starts open, and is paused at once.

@@ -27,13 +27,16 @@
 //!
 //! ```text
 //! memory = pool + ports · classes · (reserve + headroom)
+//! memory = pool + ports · classes · reserve + headroom-pool
 //! ```
 //!
 //! The classes are the data classes of the run. With `pool` reserves and headroom are added to it; with
 //! `total` the pool is the memory that reserves and headroom leave, and if they need more than the total an
 //! error shows the excess. The port's headroom is PFC's H and one MTU more: other ports can take the pool's
 //! last bytes, or lower a dynamic threshold, before this one has paused its upstream. However small the pool,
-//! a lossless class with that headroom loses nothing; a small pool pauses earlier.
+//! a lossless class with that headroom loses nothing; a small pool pauses earlier. With `headroom-pool` the ports
+//! share their headroom, up to H each: what lies in it is then lost or not by how many ports are paused at
+//! once.
 //!
 //! # Known differences
 //!
@@ -78,6 +81,12 @@ pub struct Params {
     /// Source: the HPCC simulator's `switch-mmu.cc`, which counts so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Bytes>,
+    /// Headroom that all ports share, in bytes: a packet that would enter its port's headroom is dropped when
+    /// this is full. Less than the sum of the ports' headroom is over-subscribed, and promises nothing if all
+    /// pause at once. Default: each port has its own.
+    /// Source: `SONiC`'s shared headroom pool, `BUFFER_POOL.xoff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_pool: Option<Bytes>,
     /// R: bytes set aside for each (ingress port, class), at least 0.
     /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
@@ -106,6 +115,7 @@ impl Default for Params {
         Params {
             pool: None,
             total: None,
+            headroom_pool: None,
             reserve: Bytes::ZERO,
             egress_alpha: 1.0,
             egress_pool: None,
@@ -123,7 +133,13 @@ impl Buffer for Params {
             Some(total) => PoolSize::Total(total),
             None => PoolSize::Pool(self.pool.unwrap_or(POOL)),
         };
-        BufferPlan { own: None, pool: Some(pool), reserve: self.reserve, crossbar: None }
+        BufferPlan {
+            own: None,
+            pool: Some(pool),
+            headroom: self.headroom_pool,
+            reserve: self.reserve,
+            crossbar: None,
+        }
     }
 
     fn size_of_switch(&self) -> Option<&'static str> {
@@ -215,7 +231,7 @@ impl slots::Admission for Admission {
         let shared = held.saturating_sub(self.reserve);
         if self.crossing.is_below(shared, above, pool.threshold) && above <= pool.free {
             Admit::Shared
-        } else if i.headroom.saturating_add(p.frame) <= pool.headroom {
+        } else if i.headroom.saturating_add(p.frame) <= pool.headroom && p.frame <= pool.headroom_free {
             Admit::Headroom
         } else {
             Admit::Drop(DropReason::Buffer)
@@ -245,6 +261,7 @@ mod tests {
         free: Bytes::mb(1),
         threshold: Bytes::kb(20),
         headroom: Bytes::kb(30),
+        headroom_free: Bytes::MAX,
         size: Bytes::MAX,
         egress_used: Bytes::ZERO,
     };

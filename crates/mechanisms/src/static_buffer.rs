@@ -69,12 +69,12 @@ impl Buffer for Params {
     type Admission = Admission;
 
     fn plan(&self) -> BufferPlan {
-        BufferPlan { own: Some(self.size), pool: None, reserve: Bytes::ZERO, crossbar: None }
+        BufferPlan { own: Some(self.size), pool: None, headroom: None, reserve: Bytes::ZERO, crossbar: None }
     }
 
     fn spared(&self, link: &LinkInfo) -> Bytes {
         match self.crossing {
-            Crossing::Headroom => link.mtu.saturating_sub(Bytes(1)),
+            Crossing::Headroom => link.largest_held().saturating_sub(Bytes(1)),
             Crossing::Shared | Crossing::Pool => Bytes::ZERO,
         }
     }
@@ -130,6 +130,7 @@ mod tests {
             free: Bytes::ZERO,
             threshold: Bytes::kb(60),
             headroom: Bytes(38_500),
+            headroom_free: Bytes::MAX,
             size: Bytes::kb(100),
             egress_used: Bytes::ZERO,
         };
@@ -173,6 +174,7 @@ mod tests {
             free: Bytes::ZERO,
             threshold: Bytes::mb(1),
             headroom: Bytes::kb(40),
+            headroom_free: Bytes::MAX,
             size: Bytes::kb(1_040),
             egress_used: Bytes::ZERO,
         };

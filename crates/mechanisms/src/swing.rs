@@ -222,7 +222,7 @@ impl FlowControl for Params {
         let bdp = link.rate.bytes_covering(link.delay + link.reverse_delay);
         // Section 6.1: a little more than that product, 41 MB for 40 MB.
         let margin = Bytes((bdp.0 as f64 * self.margin.max(0.0)) as u64);
-        bdp.saturating_add(margin.max(self.ripple(link)))
+        link.worst_frame().most_held(bdp.saturating_add(margin.max(self.ripple(link))))
     }
 
     fn min_buffer_formula(&self) -> &'static str {
@@ -231,7 +231,7 @@ impl FlowControl for Params {
 
     /// The bytes on the link when it comes up again, since its far end starts unpaused.
     fn restart_size(&self, link: &LinkInfo) -> Bytes {
-        bytes_until_heeded(link, Span::ZERO)
+        link.worst_frame().most_held(bytes_until_heeded(link, Span::ZERO))
     }
 
     fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {

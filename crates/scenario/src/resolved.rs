@@ -48,6 +48,7 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
             setting("buffer", &switch.buffer),
             setting("routing", &switch.routing),
             setting("pipeline", &switch.pipeline),
+            setting("cell", &switch.cell),
         ];
         grouping.add("switch", node.name.clone(), settings);
     }
@@ -85,6 +86,7 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
             setting("notification", &flows.notification),
             setting("qp", &flows.qp),
         ];
+        settings.extend(flows.payload.as_ref().map(|payload| setting("payload", payload)));
         settings.extend(hot_setting(built, &workload.name));
         grouping.add("workload", workload.name.clone(), settings);
     }

@@ -170,6 +170,13 @@ impl AtNode<'_, '_> {
             switch.pool_used,
             switch.pool_size
         );
+        let shared_headroom = accounts.clone().filter(|account| account.pooled);
+        assert_eq!(
+            switch.headroom_used,
+            shared_headroom.map(|account| account.headroom).sum::<u64>(),
+            "what is in headroom"
+        );
+        assert!(switch.headroom_used <= switch.headroom_size, "the headroom that ports share");
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
         assert_eq!(switch.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
         assert!(switch.peak >= switch.occupied);
@@ -183,12 +190,13 @@ impl AtNode<'_, '_> {
             let queues = 1..self.facts.layout.queues_per_port;
             queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
         });
-        let queued =
-            queues.map(|(port, q)| self.node.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
+        let queues = queues.map(|(port, q)| &self.node.queues[self.facts.layout.queue(port) + q]);
+        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
+        let queued = waiting.map(|packet| switch.occupied_by(packet.frame)).sum::<u64>();
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let lost =
             piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
-        queued + lost.map(|(_, packet)| u64::from(packet.frame)).sum::<u64>()
+        queued + lost.map(|(_, packet)| switch.occupied_by(packet.frame)).sum::<u64>()
     }
 
     /// Queue pairs that are ready may send.

@@ -34,6 +34,8 @@ pub(crate) struct SendHalf {
     pub in_network: i32,
     /// Bytes in buffers of a full packet that is not the first of its message.
     pub full_frame: u16,
+    /// Its payload.
+    pub full_payload: u16,
     pub class: u8,
     pub telemetry: Telemetry,
     /// Its packets' path is known.
@@ -159,6 +161,7 @@ impl SendHalf {
             turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
             has_acks: path.has_acks,
             full_frame,
+            full_payload: info.mtu.0 as u16,
             layers: Layers {
                 constant: stack.iter().all(ReactionPoint::is_constant),
                 observes_sent: stack.iter().any(|layer| !layer.is_constant() && layer.observes_sent()),
@@ -231,6 +234,7 @@ impl SendHalf {
             },
             has_acks: false,
             full_frame: 0,
+            full_payload: 0,
             in_network: 0,
             allowance: Allowance::FREE,
             allowance_noted: None,

@@ -136,13 +136,21 @@ impl<'a> Accounts<'a> {
         }
     }
 
+    /// The headroom that a switch's ports share, where not each has its own.
+    pub fn headroom_pool(&self, node: NodeId) -> Option<Bytes> {
+        let Role::Switch(switch) = &self.blueprint.nodes[node.index()].role else { return None };
+        switch.buffer.plan().headroom
+    }
+
     /// What a switch's ports have of its buffer beside the pool.
     fn taken(&self, node: NodeId) -> Result<Bytes, BuildError> {
-        let mut taken = Bytes::ZERO;
+        let shared = self.headroom_pool(node);
+        let mut taken = shared.unwrap_or_default();
         for &port in &self.ports[node.index()] {
             for &class in &self.classes {
                 if let Some(account) = self.of(port, class)? {
-                    taken += account.own.unwrap_or(account.reserve + account.headroom);
+                    let headroom = if shared.is_some() { Bytes::ZERO } else { account.headroom };
+                    taken += account.own.unwrap_or(account.reserve + headroom);
                 }
             }
         }
@@ -169,6 +177,8 @@ impl<'a> Accounts<'a> {
             reverse_jitter: reverse.jitter,
             nic_rate: self.nic_rate,
             mtu: self.mtu,
+            least_frame: blueprint.wire.data(Bytes(1), false).frame,
+            cell: blueprint.switch_at(port).map_or(Bytes(1), |switch| switch.cell),
             overhead: blueprint.wire.ack().wire - blueprint.wire.ack().frame,
             has_errors: data.errors.any() || reverse.errors.any(),
             to_host: blueprint.switch_at(port).is_none(),

@@ -105,6 +105,13 @@ struct PathTimes {
     queues: Span,
 }
 
+impl Blueprint {
+    /// Payload of the full packets of flows with these settings.
+    pub fn payload_of(&self, settings: usize) -> Bytes {
+        self.settings[settings].payload.unwrap_or(self.mtu)
+    }
+}
+
 impl FlowSettings {
     pub(crate) fn needs(&self, need: Need) -> bool {
         self.rate_control.iter().any(|layer| layer.needs().contains(&need))

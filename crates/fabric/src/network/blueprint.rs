@@ -81,6 +81,8 @@ pub struct SwitchSpec {
     pub hash_seed: Option<u32>,
     /// From a packet's arrival to its place in the egress queue.
     pub pipeline: Span,
+    /// Its buffer's cell: a packet occupies whole cells. At most 1 where it counts bytes.
+    pub cell: Bytes,
     /// Its ports, where it is a relay on a link and not a switch.
     pub relay: Option<RelayPorts>,
 }
@@ -239,6 +241,8 @@ pub struct FlowSettings {
     pub notification: NotificationParams,
     /// Which flows share a queue pair.
     pub qp: Sharing,
+    /// Payload of their full packets, at most the run's `mtu`; that, where it is not given.
+    pub payload: Option<Bytes>,
 }
 
 /// Which flows share a queue pair.

@@ -311,6 +311,8 @@ impl<'a> World<'a> {
             number,
             pipeline: spec.pipeline.0,
             pool_size: pool.0,
+            headroom_size: spec.buffer.plan().headroom.map_or(NEVER, |size| size.0),
+            cell: spec.cell.0,
             pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
             releases: VecDeque::with_capacity(ports.len()),
             relay: spec.relay.map(|ports| self.relaying(ports)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Admission as _;
-use floodway_units::{Bytes, Class, PortId, Span, Time};
+use floodway_units::{Bytes, Class, NodeId, PortId, Span, Time};
 
 use crate::network::accounts::{Account, Accounts};
 use crate::network::blueprint::{Acks, Blueprint, LinkControl, Role, Rounding};
@@ -13,6 +13,15 @@ use crate::records::outcome::{Shortfall, Unproven};
 const UNNOTICED: &str = "its link is down for a time shorter than its faults.detection: pauses lost meanwhile are not sent again at once";
 const SHARED: &str =
     "pauses may wait behind those of other classes on the link, which its formula does not count";
+
+/// Why sizes promise nothing where ports share less headroom than they have.
+fn over_subscribed(shared: Bytes, needed: Bytes) -> String {
+    format!(
+        "its ports share {} of headroom, and need {} if all of them pause at once",
+        shared,
+        needed.rounded_up()
+    )
+}
 
 /// What an ingress port and class has, and what its flow control asks for to lose nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +102,12 @@ impl Blueprint {
                 }
             }
         }
+        for (node, needed) in std::mem::take(&mut found.headroom) {
+            let shared = accounts.headroom_pool(node).filter(|shared| *shared < needed);
+            if let Some(shared) = shared {
+                found.doubt(over_subscribed(shared, needed), self.nodes[node.index()].name.clone());
+            }
+        }
         if found.is_lossless {
             self.doubt_semantics(&mut found);
         }
@@ -109,6 +124,10 @@ impl Blueprint {
         let Some(need) = accounts.need(port, class, account) else { return };
         let Some(control) = self.control_into(port, class) else { return };
         found.is_lossless = true;
+        if account.own.is_none() {
+            let node = self.links[port.index() / 2].ends[port.index() % 2].node;
+            *found.headroom.entry(node).or_default() += account.headroom;
+        }
         found.react_is_zero |= control.reaction(&account.link) == Some(Span::ZERO);
         if need.short() > Bytes::ZERO {
             found.short(need, || self.port_name(port), class);
@@ -175,6 +194,8 @@ struct Found {
     react_is_zero: bool,
     worst: Option<Shortfall>,
     ports: u64,
+    /// By switch: the headroom of all ports that take of its pool.
+    headroom: BTreeMap<NodeId, Bytes>,
     /// By reason: the first place, and how many there are.
     doubts: BTreeMap<String, (String, u64)>,
 }

@@ -220,7 +220,8 @@ impl World<'_> {
         let mut held = vec![0u64; node.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
-                held[self.facts.layout.port_class(packet.ingress, packet.class)] += u64::from(packet.frame);
+                let account = self.facts.layout.port_class(packet.ingress, packet.class);
+                held[account] += node.switch.occupied_by(packet.frame);
             }
         };
         let switch = &node.switch;
@@ -240,7 +241,7 @@ impl World<'_> {
             }
         }
         for leaving in &switch.releases {
-            held[leaving.port_class as usize] += u64::from(leaving.frame);
+            held[leaving.port_class as usize] += switch.occupied_by(leaving.frame);
         }
         for (account, held) in node.ingress.iter().zip(held) {
             let charged = account.held + account.headroom;

@@ -23,6 +23,11 @@ pub(crate) struct Switch {
     pub next_release: u64,
     pub pool_size: u64,
     pub pool_used: u64,
+    /// Bytes in the headroom of ports that take of the pool, and how many there may be.
+    pub headroom_used: u64,
+    pub headroom_size: u64,
+    /// Its buffer's cell; at most 1 where it counts bytes.
+    pub cell: u64,
     /// Up to here the pool counts as half empty.
     pub pool_fast_path_up_to: u64,
     pub occupied: u64,
@@ -54,6 +59,9 @@ impl Switch {
             next_release: NEVER,
             pool_size: NEVER,
             pool_used: 0,
+            headroom_used: 0,
+            headroom_size: NEVER,
+            cell: 1,
             pool_fast_path_up_to: NEVER,
             occupied: 0,
             peak: 0,
@@ -64,6 +72,13 @@ impl Switch {
             relay: None,
             inputs: None,
         }
+    }
+
+    /// What a frame of so many bytes occupies of its buffer.
+    #[inline]
+    pub fn occupied_by(&self, frame: u16) -> u64 {
+        let frame = u64::from(frame);
+        if self.cell <= 1 { frame } else { frame.next_multiple_of(self.cell) }
     }
 
     /// It holds `frame` bytes more, `of_pool` of them in its pool.

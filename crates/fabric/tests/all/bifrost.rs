@@ -361,6 +361,10 @@ struct Plan {
     period: u64,
     half: bool,
     pipeline: u64,
+    /// Of the switches' buffers.
+    cell: u64,
+    /// Payload of every third flow.
+    small: u64,
     flows: Vec<Draw>,
 }
 
@@ -397,9 +401,10 @@ fn plans() -> impl Strategy<Value = Plan> {
         cable(vec![1, 10, 25, 30], 1..6_000),
     );
     let bifrost = (1_001u64..12_000, prop_oneof![Just(0u64), 0..1_000u64], 1u64..4, any::<bool>());
+    let packing = (prop::sample::select(vec![1u64, 1, 64, 96, 254, 256, 420]), 1u64..256);
     let flow = (0usize..4, 1u64..400_000, 0u64..150_000, prop::bool::weighted(0.3));
     let flows = prop::collection::vec(flow, 4..24);
-    (run, network, bifrost, flows).prop_map(|(run, network, bifrost, mut flows)| {
+    (run, network, bifrost, flows, packing).prop_map(|(run, network, bifrost, mut flows, packing)| {
         flows.sort_by_key(|&(_, _, start, _)| start);
         Plan {
             wire: run.0,
@@ -413,6 +418,8 @@ fn plans() -> impl Strategy<Value = Plan> {
             react: bifrost.1,
             period: bifrost.2,
             half: bifrost.3,
+            cell: packing.0,
+            small: packing.1,
             flows,
         }
     })
@@ -448,13 +455,18 @@ fn run(plan: &Plan) -> Records {
     }
     for switch in switches {
         net.pipeline(switch, Span::ns(plan.pipeline));
+        net.cell(switch, Bytes(plan.cell));
     }
     let receiver = net.host("receiver");
     lay(&mut net, at, receiver, plan.drain, &pfc);
-    for &(sender, size, start, back) in &plan.flows {
+    let small = net.with_payload(0, Bytes(plan.small));
+    for (i, &(sender, size, start, back)) in plan.flows.iter().enumerate() {
         let sender = senders[sender % senders.len()];
         let (from, to) = if back { (receiver, sender) } else { (sender, receiver) };
-        net.flow(from, to, Bytes(size), Span::ns(start));
+        let is_small = i % 3 == 2;
+        let size = if is_small { size.min(500 * plan.small) } else { size };
+        let settings = is_small.then_some(small);
+        net.flow(from, to, Bytes(size), Span::ns(start)).settings = settings;
     }
     net.run()
 }

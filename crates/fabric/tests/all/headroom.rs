@@ -211,3 +211,73 @@ fn with_a_pool_that_others_have_taken_the_crossing_frame_is_in_headroom_too() {
     let lost = records.outcome.lossless.loss.map(|loss| loss.missing_bytes);
     assert_eq!(lost, Some(FRAME - SPARE));
 }
+
+/// Frames of 64 bytes alone, in cells of 254: each byte on the wire takes up to 254 / 84 of the buffer.
+#[test]
+fn small_frames_in_cells_fit_into_the_formula_and_not_into_a_cell_less_than_they_take() {
+    let run = |headroom: Option<u64>| {
+        let size = headroom.map_or(String::new(), |size| format!(r#", "headroom": "{size}B""#));
+        let pfc = format!(r#"{{"pfc": {{"xoff": "{XOFF}B", "react": "1us"{size}}}}}"#);
+        let mut net = Net::new(Format::Ethernet);
+        let (a, s, b, c) = (net.host("a"), net.switch("s"), net.host("b"), net.host("c"));
+        net.link(a, s, G100, Span::us(10), &pfc);
+        let out = net.link(s, b, G100, Span::us(1), &pfc);
+        net.link(c, s, G100, Span::us(1), &pfc);
+        net.pauses(out, b, Span::ZERO, Time::NEVER);
+        net.cell(s, Bytes(254));
+        let small = net.with_payload(0, Bytes(2));
+        net.flow(a, b, Bytes(100_000), Span::ZERO).settings = Some(small);
+        net.flow(c, a, Bytes::mb(1), Span::ZERO);
+        let net = net.limit(Span::us(200));
+        let account = net.blueprint.accounts().of(port(0, 1), Class::DATA).unwrap().expect("s is a switch");
+        (account.headroom.0, net.run())
+    };
+    let (formula, records) = run(None);
+    assert_eq!(records.outcome.lossless.verdict, LosslessVerdict::HeldBySizing);
+    let taken = counter(&records, "s", "a-s", "headroom_peak_bytes");
+    assert_eq!(taken % 254, 0);
+    // What the formula has beyond the case: its last frame is a full one, and the reverse frame may be at
+    // any byte when the pause is due.
+    let full = 1082_u64.next_multiple_of(254);
+    assert!(taken <= formula && formula - taken <= full + 1082 * 254 / 84 + 254, "{taken} of {formula}");
+    // The buffer is as large as if a full frame crossed the threshold, and that of a cell leaves the rest.
+    let peak = counter(&records, "s", "a-s", "peak_bytes");
+    let least = peak - XOFF - (full - 1);
+    let (_, records) = run(Some(least));
+    assert!(records.outcome.lossless.is_held());
+    let (_, records) = run(Some(least - 1));
+    assert_eq!(records.outcome.lossless.verdict, LosslessVerdict::Violated);
+    assert_eq!(records.outcome.lossless.loss.expect("it is violated").missing_bytes, 1);
+}
+
+/// Two ports that are paused at one instant, and share headroom.
+#[test]
+fn ports_that_share_headroom_lose_if_it_is_over_subscribed_and_all_pause_at_once() {
+    let run = |shared: Option<u64>| {
+        let pfc = format!(r#"{{"pfc": {{"xoff": "{XOFF}B"}}}}"#);
+        let mut net = Net::new(Format::HpccNs3);
+        let (a, s, b, c) = (net.host("a"), net.switch("s"), net.host("b"), net.host("c"));
+        net.link(a, s, G100, Span::us(1), &pfc);
+        net.link(c, s, G100, Span::us(1), &pfc);
+        let out = net.link(s, b, G100, Span::us(1), &pfc);
+        net.pauses(out, b, Span::ZERO, Time::NEVER);
+        let headroom = shared.map_or(String::new(), |size| format!(r#", "headroom-pool": "{size}B""#));
+        net.buffer(s, &format!(r#"{{"shared": {{"pool": "10MB"{headroom}}}}}"#));
+        net.flow(a, b, Bytes::mb(1), Span::ZERO);
+        net.flow(c, b, Bytes::mb(1), Span::ZERO);
+        let net = net.limit(Span::us(200));
+        let account = net.blueprint.accounts().of(port(0, 1), Class::DATA).unwrap().expect("s is a switch");
+        (account.headroom.0, net.run())
+    };
+    let (each, records) = run(None);
+    assert_eq!(records.outcome.lossless.verdict, LosslessVerdict::HeldBySizing);
+    let taken = counter(&records, "s", "a-s", "headroom_peak_bytes");
+    // All three ports' headroom, though only two are paused.
+    assert_eq!(run(Some(3 * each)).1.outcome.lossless.verdict, LosslessVerdict::HeldBySizing);
+    let enough = run(Some(2 * taken)).1.outcome;
+    assert_eq!(enough.lossless.verdict, LosslessVerdict::HeldInRun);
+    assert!(enough.lossless.unproven[0].why.contains("share"), "{:?}", enough.lossless.unproven);
+    let short = run(Some(2 * taken - 1)).1.outcome.lossless;
+    assert_eq!(short.verdict, LosslessVerdict::Violated);
+    assert_eq!(short.loss.expect("it is violated").missing_bytes, 1);
+}

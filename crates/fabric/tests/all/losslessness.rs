@@ -31,6 +31,10 @@ struct Plan {
     flows: Vec<Draw>,
     /// Does every other flow have a class of its own, whose pauses may stand ahead of the others'?
     classes: bool,
+    /// Of the switches' buffers.
+    cell: u64,
+    /// Payload of every third flow.
+    small: u64,
 }
 
 fn cable(gbps: Vec<u64>) -> impl Strategy<Value = Cable> {
@@ -39,11 +43,15 @@ fn cable(gbps: Vec<u64>) -> impl Strategy<Value = Cable> {
 }
 
 /// Threshold and buffer that fit together.
-fn thresholds() -> impl Strategy<Value = (String, String)> {
+fn thresholds(cell: u64) -> impl Strategy<Value = (String, String)> {
     let fixed = (1u64..60_000)
         .prop_map(|xoff| (format!(r#""{xoff}B""#), r#"{"static": {"size": "auto"}}"#.to_owned()));
-    let auto = (950_000u64..1_000_000)
-        .prop_map(|size| (r#""auto""#.to_owned(), format!(r#"{{"static": {{"size": "{size}B"}}}}"#)));
+    // In cells a frame may take nine times its bytes.
+    let times = if cell > 1 { 10 } else { 1 };
+    let auto = (950_000u64..1_000_000).prop_map(move |size| {
+        let size = size * times;
+        (r#""auto""#.to_owned(), format!(r#"{{"static": {{"size": "{size}B"}}}}"#))
+    });
     prop_oneof![2 => fixed, 1 => auto, 3 => pooled()]
 }
 
@@ -69,9 +77,9 @@ fn flow_control(xoff: &str, offset: Option<u64>, on_off: bool, react: u64) -> St
 }
 
 /// A flow control, and a buffer that it loses nothing in.
-fn controls() -> impl Strategy<Value = (String, String)> {
+fn controls(cell: u64) -> impl Strategy<Value = (String, String)> {
     let offset = prop::option::of(prop_oneof![Just(0u64), 0..30_000u64]);
-    let pfc = (thresholds(), offset, any::<bool>(), prop_oneof![Just(0u64), 0..2_000u64]).prop_map(
+    let pfc = (thresholds(cell), offset, any::<bool>(), prop_oneof![Just(0u64), 0..2_000u64]).prop_map(
         |((xoff, buffer), offset, on_off, react)| (flow_control(&xoff, offset, on_off, react), buffer),
     );
     prop_oneof![3 => pfc, 1 => credits()]
@@ -82,7 +90,8 @@ fn credits() -> impl Strategy<Value = (String, String)> {
     let mode = prop::sample::select(vec!["ideal", "infiniband"]);
     let on_change =
         prop_oneof![Just(String::new()), (1u64..9_000).prop_map(|b| format!(r#", "on-change": "{b}B""#))];
-    let size = prop_oneof![12_000u64..20_000, 12_000u64..300_000];
+    // In cells a byte on the wire may take nine.
+    let size = prop_oneof![150_000u64..200_000, 150_000u64..600_000];
     (mode, 1u64..12, on_change, size).prop_map(|(mode, period, on_change, size)| {
         let cbfc = format!(r#"{{"cbfc": {{"mode": "{mode}", "period": "{period}us"{on_change}}}}}"#);
         (cbfc, format!(r#"{{"static": {{"size": "{size}B"}}}}"#))
@@ -90,6 +99,11 @@ fn credits() -> impl Strategy<Value = (String, String)> {
 }
 
 fn plans() -> impl Strategy<Value = Plan> {
+    let cell = prop::sample::select(vec![1u64, 1, 64, 96, 144, 254, 256, 420]);
+    (cell, 1u64..256).prop_flat_map(plans_in)
+}
+
+fn plans_in((cell, small): (u64, u64)) -> impl Strategy<Value = Plan> {
     let fast = || vec![10, 25, 30, 40, 100, 400];
     let reliability = prop::sample::select(vec![r#""none""#, r#""go-back-n""#]);
     let run = (
@@ -99,7 +113,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop_oneof![Just(0u64), 0..1_000u64],
         any::<bool>(),
     );
-    let control = (controls(), reliability);
+    let control = (controls(cell), reliability);
     let network = (
         prop::collection::vec(cable(fast()), 2..5),
         prop::collection::vec(cable(fast()), 0..3),
@@ -107,7 +121,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     );
     let flow = (0usize..4, 1u64..150_000, 0u64..60_000, prop::bool::weighted(0.2));
     let flows = prop::collection::vec(flow, 4..24);
-    (run, control, network, flows).prop_map(|(run, control, network, flows)| {
+    (run, control, network, flows).prop_map(move |(run, control, network, flows)| {
         let ((flow_control, buffer), reliability) = control;
         Plan {
             wire: run.0,
@@ -115,6 +129,8 @@ fn plans() -> impl Strategy<Value = Plan> {
             seed: run.2,
             pipeline: run.3,
             classes: run.4,
+            cell,
+            small,
             senders: network.0,
             chain: network.1,
             drain: network.2,
@@ -155,6 +171,7 @@ fn run(plan: &Plan) -> Records {
     lay(&mut net, at, receiver, plan.drain, &plan.flow_control);
     for switch in switches {
         net.pipeline(switch, Span::ns(plan.pipeline));
+        net.cell(switch, Bytes(plan.cell));
     }
     let mut flows = plan.flows.clone();
     flows.sort_by_key(|&(_, _, start, _)| start);
@@ -164,8 +181,11 @@ fn run(plan: &Plan) -> Records {
     for (i, (sender, size, start, back)) in flows.into_iter().enumerate() {
         let sender = senders[sender % senders.len()];
         let (from, to) = if back { (receiver, sender) } else { (sender, receiver) };
-        let settings = (plan.classes && i % 2 == 1).then_some(1);
-        net.flow(from, to, Bytes(size), Span::ns(start)).settings = settings;
+        let class = usize::from(plan.classes && i % 2 == 1);
+        let is_small = i % 3 == 2;
+        let settings = if is_small { net.with_payload(class, Bytes(plan.small)) } else { class };
+        let size = if is_small { size.min(500 * plan.small) } else { size };
+        net.flow(from, to, Bytes(size), Span::ns(start)).settings = Some(settings);
     }
     net.run()
 }

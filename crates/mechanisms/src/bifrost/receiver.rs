@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
 use super::{Params, Pauses, TimeSlots};
-use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo, WorstFrame};
 
 /// Receiver half: one per (ingress port, class).
 ///
@@ -33,6 +33,8 @@ pub struct Receiver {
     pause_ends: Time,
     /// Rate of the link, which defines the length of quanta.
     rate: Rate,
+    /// What the bytes held may have been on the wire.
+    worst: WorstFrame,
 }
 
 impl Receiver {
@@ -56,6 +58,7 @@ impl Receiver {
             reaches_over: false,
             pause_ends: Time::ZERO,
             rate: link.rate,
+            worst: link.worst_frame(),
         }
     }
 
@@ -70,6 +73,7 @@ impl Receiver {
         // Algorithm 1, line 9: Bifrost_update.
         // Algorithm 1, line 10: c = min(Rs · T, H - L - F), at least 0.
         // Algorithm 1, lines 11 to 13: nothing is left to deduct, since that is 0 while L + F > H.
+        let held = self.worst.wire_of(held);
         let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
         self.pauses.whole_grant(room.0)
     }

@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Class, Span, Time};
 
 use super::Params;
 use super::count::Count;
-use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo, WorstFrame};
 
 /// Receiver half: one per (ingress port, class).
 ///
@@ -17,6 +17,8 @@ pub struct Receiver {
     count: Count,
     /// The buffer.
     size: Bytes,
+    /// What may be sent on the wire for what is free.
+    worst: WorstFrame,
     period: Span,
     /// Whether a message may be lost, so that one is sent each period.
     repeat: bool,
@@ -44,12 +46,13 @@ impl Receiver {
             class: link.class,
             count,
             size: link.buffer,
+            worst: link.worst_frame(),
             period,
             repeat: link.has_errors,
             on_change: params.on_change.map(|delta| count.of(delta)),
             arrived: 0,
             received: Bytes::ZERO,
-            advertised: count.grant(link.buffer),
+            advertised: count.grant(link.worst_frame().wire_within(link.buffer)),
             next: if link.has_errors { Time::ZERO + period } else { Time::NEVER },
         }
     }
@@ -68,7 +71,8 @@ impl Receiver {
     /// FCCL = ABR + min(free, 2048).
     fn limit(&self, q: &IngressView) -> u64 {
         // Section 7.9: FCCL = ABR + the smaller of what is free and 2048 blocks.
-        self.count.add(self.arrived, self.count.grant(self.size.saturating_sub(q.queued)))
+        self.count
+            .add(self.arrived, self.count.grant(self.worst.wire_within(self.size.saturating_sub(q.queued))))
     }
 
     fn send(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {

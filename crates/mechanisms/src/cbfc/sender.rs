@@ -52,7 +52,7 @@ impl Sender {
             class: link.class,
             count,
             sent: 0,
-            limit: (!link.to_host).then(|| count.grant(link.buffer)),
+            limit: (!link.to_host).then(|| count.grant(link.worst_frame().wire_within(link.buffer))),
             is_stopped: false,
             reports: Reports::new(params, link).filter(|_| !link.to_host),
         }

@@ -33,8 +33,12 @@ pub struct LinkInfo {
     pub nic_rate: Rate,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
+    /// The smallest data frame as buffers hold it.
+    pub least_frame: Bytes,
     /// Bytes of each frame on the wire in addition: preamble and gap.
     pub overhead: Bytes,
+    /// The buffer's cell: a frame occupies whole cells. At most 1 where it counts bytes.
+    pub cell: Bytes,
     /// Frames may be damaged on the link, in one direction or the other.
     pub has_errors: bool,
     /// Data goes to a host, which accepts all packets.

@@ -8,6 +8,8 @@
 #[macro_use]
 mod hooks;
 
+mod auto_or;
+mod cells;
 #[macro_use]
 mod choice;
 #[macro_use]
@@ -20,10 +22,10 @@ mod host;
 mod relay;
 #[macro_use]
 mod switch;
-mod auto_or;
 
 pub use auto_or::{OfPath, OrAuto, Sizing, Timeout};
 pub(crate) use auto_or::{keyword_or, keyword_or_schema};
+pub use cells::{WorstFrame, cycle_held, in_cells};
 pub use choice::{
     Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Repeats, Routing, Scheduling,
     SwitchShare,

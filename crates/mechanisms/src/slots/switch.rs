@@ -108,6 +108,8 @@ pub struct PoolView {
     pub threshold: Bytes,
     /// Size of the headroom.
     pub headroom: Bytes,
+    /// Free bytes of the headroom that the switch's ports share; `Bytes::MAX` where each has its own.
+    pub headroom_free: Bytes,
     /// Size of a static buffer, headroom included; `Bytes::MAX` with a shared pool.
     pub size: Bytes,
     /// Bytes that the switch's egress queues of data hold beyond those reserved for each; zero where
@@ -234,6 +236,8 @@ pub struct BufferPlan {
     pub own: Option<Sizing>,
     /// A pool shared by the switch.
     pub pool: Option<PoolSize>,
+    /// Headroom that the switch's ports share, where not each has its own.
+    pub headroom: Option<Bytes>,
     /// Set aside for each (ingress port, class).
     pub reserve: Bytes,
     /// Packets wait at the inputs, for each output separately, and cross to queues at the outputs.

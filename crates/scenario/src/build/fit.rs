@@ -86,6 +86,10 @@ impl Builder<'_> {
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
             let node_id = NodeId(i as u32);
+            if let Err(error) = blueprint.validate_cell(node_id) {
+                faults.add(&plan.nodes[i].switch.cell.origin, "", error.message, node.name.clone());
+                continue;
+            }
             let sound =
                 accounts.pool(node_id).map(|_| ()).and_then(|()| blueprint.validate_crossbar(node_id));
             if ports_are_sound && let Err(error) = sound {
@@ -311,9 +315,10 @@ impl Found<'_> {
                 self.points(blueprint, (port, &info), &plan.congestion_points);
             }
         }
-        let wire = blueprint.wire.data_with(blueprint.mtu, false, blueprint.telemetry()).wire;
-        let probe = QpInfo { mtu: blueprint.mtu, wire, ..QpInfo::example() };
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {
+            let mtu = blueprint.payload_of(workload.settings);
+            let wire = blueprint.wire.data_with(mtu, false, blueprint.telemetry()).wire;
+            let probe = QpInfo { mtu, wire, ..QpInfo::example() };
             let place = || format!("flows of {}", workload.name);
             if let Err(error) = plan.reliability.value.build(&probe) {
                 let key = format!("{}.{}", plan.reliability.value.name(), error.key);
@@ -431,7 +436,8 @@ impl Found<'_> {
                 let why = format!("{why}, and {name} sends one for {ack_interval} packets");
                 self.warnings.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
             }
-            let acknowledged = Bytes(u64::from(ack_interval).saturating_mul(blueprint.mtu.0));
+            let payload = plan.payload.as_ref().map_or(blueprint.mtu, |payload| payload.value);
+            let acknowledged = Bytes(u64::from(ack_interval).saturating_mul(payload.0));
             for layer in &plan.rate_control.value {
                 if let Some(size) = layer.fixed_window()
                     && acknowledged > size

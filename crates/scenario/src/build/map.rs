@@ -193,6 +193,7 @@ pub fn settings(plan: &FlowPlan, class: Class) -> FlowSettings {
         rate_control: plan.rate_control.value.clone(),
         notification: plan.notification.value.clone(),
         qp: plan.qp.value.into(),
+        payload: plan.payload.as_ref().map(|payload| payload.value),
     }
 }
 
@@ -205,6 +206,7 @@ fn intern(plan: &FlowPlan, class: Class, blueprint: &mut Blueprint) -> Result<us
             && known.rate_control == plan.rate_control.value
             && known.notification == plan.notification.value
             && known.qp == plan.qp.value.into()
+            && known.payload == plan.payload.as_ref().map(|payload| payload.value)
     });
     Ok(known.unwrap_or_else(|| {
         blueprint.settings.push(settings(plan, class));

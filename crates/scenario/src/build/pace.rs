@@ -50,13 +50,14 @@ impl<'a> Pace<'a> {
             Some(path) => self.slowest(path),
             None => self.slowest_between(ends),
         };
-        self.message(flow.size, slowest.min(self.cap(flow.settings.unwrap_or(settings))))
+        let settings = flow.settings.unwrap_or(settings);
+        self.message((flow.size, settings), slowest.min(self.cap(settings)))
     }
 
     /// The same for a message of a loop.
     pub fn round(&self, of: &LoopSpec, settings: usize) -> Span {
         let slowest = self.slowest_between((of.source, of.destination));
-        self.message(of.size, slowest.min(self.cap(settings)))
+        self.message((of.size, settings), slowest.min(self.cap(settings)))
     }
 
     /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one
@@ -92,13 +93,14 @@ impl<'a> Pace<'a> {
         rtts.max().unwrap_or_default()
     }
 
-    fn message(&self, size: Bytes, rate: Rate) -> Span {
-        let sent = sent(rate, self.wire(size)).0.saturating_mul(2);
+    fn message(&self, (size, settings): (Bytes, usize), rate: Rate) -> Span {
+        let sent = sent(rate, self.wire(size, settings)).0.saturating_mul(2);
         Span(sent.saturating_add(self.rtt.0).saturating_add(self.timeout.unwrap_or_default().0))
     }
 
-    fn wire(&self, size: Bytes) -> u64 {
-        on_the_wire(Bytes(size.0.min(1 << 50)), self.blueprint.wire, self.blueprint.mtu)
+    fn wire(&self, size: Bytes, settings: usize) -> u64 {
+        let payload = self.blueprint.payload_of(settings);
+        on_the_wire(Bytes(size.0.min(1 << 50)), self.blueprint.wire, payload)
     }
 
     /// The highest rate at which flows of these settings are sent.
@@ -158,15 +160,16 @@ impl<'a> Load<'a> {
     }
 
     pub fn add_flow(&mut self, flow: &FlowSpec, settings: usize) {
-        let bytes = self.pace.wire(flow.size);
+        let settings = flow.settings.unwrap_or(settings);
+        let bytes = self.pace.wire(flow.size, settings);
         for &port in flow.path.iter().flatten() {
             add(&mut self.ports[port.index()], bytes);
         }
-        self.add((flow.source, flow.destination, flow.settings.unwrap_or(settings)), bytes);
+        self.add((flow.source, flow.destination, settings), bytes);
     }
 
     pub fn add_loop(&mut self, of: &LoopSpec, settings: usize) {
-        let bytes = self.pace.wire(of.size).saturating_mul(of.messages);
+        let bytes = self.pace.wire(of.size, settings).saturating_mul(of.messages);
         self.add((of.source, of.destination, settings), bytes);
     }
 

@@ -215,7 +215,7 @@ impl Builder<'_> {
             self.fault(&workload_path(workload, "micro-bursts.rate"), why);
             return None;
         }
-        let size = payload(rate, bursts.length, blueprint.wire, blueprint.mtu);
+        let size = payload(rate, bursts.length, blueprint.wire, self.payload_of(workload, blueprint));
         if size.is_none() {
             let why = format!("in {}, {} sends no packet at {rate}", bursts.length, map.name(source));
             self.fault(&workload_path(workload, "micro-bursts.length"), why);

@@ -3,7 +3,7 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
 use floodway_fabric::sizes::Sizes;
-use floodway_units::{NodeId, Rate, Span, Time};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use super::map::Map;
 use super::{Builder, error_at, workload_path};
@@ -14,6 +14,12 @@ use crate::workload::Workload;
 use crate::workload::poisson::{Poisson, mean_gap, most_load};
 
 impl Builder<'_> {
+    /// Payload of the full packets of a workload's flows.
+    pub(super) fn payload_of(&self, workload: &Workload, blueprint: &Blueprint) -> Bytes {
+        let at = self.document.workload.iter().position(|other| other.name == workload.name);
+        at.map_or(blueprint.mtu, |settings| blueprint.payload_of(settings))
+    }
+
     /// Arrivals of a Poisson workload; none where errors say why.
     pub(super) fn poisson(
         &mut self,
@@ -39,7 +45,7 @@ impl Builder<'_> {
             return None;
         }
         let capacity = self.capacity(workload, ("poisson.of", &poisson.of), &sources, map, blueprint)?;
-        let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
+        let mean = poisson.accounting.mean(&sizes, blueprint.wire, self.payload_of(workload, blueprint));
         let flows = (mean, sources.len());
         let mean_gap = self.gap(workload, "poisson.load", poisson.load, flows, capacity)?;
         let pattern = self.destination_pattern(workload, poisson, &sources, &destinations, map)?;

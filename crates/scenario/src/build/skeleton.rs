@@ -34,6 +34,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
                 routing: plan.routing.value.clone(),
                 hash_seed: plan.hash_seed.or(seed),
                 pipeline: plan.pipeline.value,
+                cell: plan.cell.value,
                 relay: network.relays.iter().find(|relay| relay.node == number as usize).map(ports),
             })
         };

@@ -14,7 +14,7 @@ use crate::cost::too_much;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
 use crate::grammar::selector::Selector;
-use crate::resolve::Plan;
+use crate::resolve::{Choice, FlowPlan, Plan};
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::csv::{self, FlowRow, RowError};
@@ -46,6 +46,7 @@ impl Builder<'_> {
                 let origin = &flows.class.origin;
                 self.errors.push(ScenarioError::new(self.place_of(origin), &*origin.key, why));
             }
+            self.check_payload(flows, blueprint.mtu);
             self.check_needs(flows);
             self.check_marks(plan, flows);
             self.check_windows(plan, flows);
@@ -55,6 +56,14 @@ impl Builder<'_> {
         self.check_telling(plan);
         self.check_routing(plan);
         blueprint.classes()[1..].to_vec()
+    }
+
+    fn check_payload(&mut self, flows: &FlowPlan, mtu: Bytes) {
+        let Some(Choice { value, origin }) = &flows.payload else { return };
+        if !(Bytes(1)..=mtu).contains(value) {
+            let why = format!("{value} is not a payload from 1B to the run's mtu, {mtu}");
+            self.errors.push(ScenarioError::new(self.place_of(origin), &*origin.key, why));
+        }
     }
 
     /// Arrivals of each workload.

@@ -52,6 +52,7 @@ impl Relays {
                 defaults.pipeline.is_some(),
                 any(&|relay| own(&plan.nodes[relay.node].switch.pipeline.origin)),
             ),
+            ("cell", defaults.cell.is_some(), any(&|relay| own(&plan.nodes[relay.node].switch.cell.origin))),
         ];
         let not_taken =
             keys.into_iter().filter(|(_, is_set, is_own)| *is_set && *is_own).map(|(key, ..)| key);

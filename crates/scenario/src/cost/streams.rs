@@ -17,6 +17,8 @@ const BUSY: f64 = 0.9;
 pub struct Stream {
     /// How many.
     flows: f64,
+    /// Payload of a full packet.
+    mtu: f64,
     /// Their payload, all together; without end where it is infinite.
     bytes: f64,
     /// Full and other packets, all together.
@@ -61,7 +63,7 @@ pub struct Demand {
 /// The streams of all workloads.
 pub fn streams(blueprint: &Blueprint, routes: &Routes) -> Vec<Stream> {
     let mut rng = floodway_units::stream(blueprint.seed, 0, "cost");
-    let mut finder = Finder { blueprint, routes, rng: &mut rng };
+    let mut finder = Finder { blueprint, routes, rng: &mut rng, payload: 1.0 };
     blueprint.workloads.iter().flat_map(|workload| finder.streams(workload)).collect()
 }
 
@@ -69,6 +71,8 @@ struct Finder<'a> {
     blueprint: &'a Blueprint,
     routes: &'a Routes,
     rng: &'a mut Rng,
+    /// Of full packets of the present workload.
+    payload: f64,
 }
 
 impl Finder<'_> {
@@ -82,6 +86,7 @@ impl Finder<'_> {
 
     fn arrivals(&mut self, workload: &WorkloadSpec) -> Vec<Stream> {
         let replies = self.replies(workload.settings);
+        self.payload = self.blueprint.payload_of(workload.settings).0.max(1) as f64;
         match &workload.arrivals {
             Arrivals::List(flows) => {
                 let step = flows.len().div_ceil(EXAMINED).max(1);
@@ -147,11 +152,11 @@ impl Finder<'_> {
     }
 
     fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), path: Vec<PortId>) -> Stream {
-        let mtu = self.blueprint.mtu.0.max(1) as f64;
+        let mtu = self.payload;
         // Of sizes that are spread the last packet is half full.
         let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { (size / mtu + 0.5).max(1.0) };
         let awaited = (starts.1, 1.0);
-        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, awaited, path }
+        Stream { flows, mtu, bytes: flows * size, packets: flows * packets, replies, starts, awaited, path }
     }
 
     /// One of the shortest paths, drawn; empty where there is none.
@@ -207,9 +212,8 @@ impl Demand {
         let (rate, share, use_) = shares.fold((f64::INFINITY, 1.0_f64, 0.0_f64), |least, of| {
             (least.0.min(of.0), least.1.min(of.1), least.2.max(of.2))
         });
-        let mtu = blueprint.mtu.0.max(1) as f64;
         let packets = if stream.bytes.is_infinite() {
-            flows * rate * (end - first) / mtu
+            flows * rate * (end - first) / stream.mtu
         } else {
             stream.packets * share.min(flows / stream.flows)
         };

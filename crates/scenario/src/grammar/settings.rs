@@ -5,7 +5,7 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams,
     RoutingParams, SchedulerParams,
 };
-use floodway_units::{Class, Length, Rate, Span};
+use floodway_units::{Bytes, Class, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +42,15 @@ macro_rules! with_slots {
             pub qp: Option<Qp>,
             /// Class of flows. Default: 3.
             pub class: Option<Class>,
+            /// Payload of the full packets of flows, from 1 byte to the run's `mtu`: flows of several sizes
+            /// mix on a link, in turns. Default: the run's `mtu`.
+            pub payload: Option<Bytes>,
             /// Time from a packet's arrival at a switch to its place in the egress queue, for data, ACKs,
             /// NAKs and CNPs alike. Default: 0.
             pub pipeline: Option<Span>,
+            /// Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes, thresholds and
+            /// headroom count cells then. Default: 1 byte, as if there were none.
+            pub cell: Option<Bytes>,
         }
 
         impl $name {
@@ -62,7 +68,9 @@ macro_rules! with_slots {
                     reliability: self.reliability.as_ref(),
                     qp: self.qp,
                     class: self.class,
+                    payload: self.payload,
                     pipeline: self.pipeline,
+                    cell: self.cell,
                     ..Slots::default()
                 }
             }
@@ -107,7 +115,9 @@ pub struct Slots<'a> {
     pub reliability: Option<&'a ReliabilityParams>,
     pub qp: Option<Qp>,
     pub class: Option<Class>,
+    pub payload: Option<Bytes>,
     pub pipeline: Option<Span>,
+    pub cell: Option<Bytes>,
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
     pub length: Option<Length>,

@@ -30,9 +30,9 @@ const OF_LINKS: &[&str] = &[
     "direction",
 ];
 const OF_SWITCHES: &[&str] =
-    &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "hash-seed", "faults"];
+    &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "cell", "hash-seed", "faults"];
 const OF_HOSTS: &[&str] = &["scheduler", "congestion-point", "faults"];
-const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "qp", "class"];
+const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "qp", "class", "payload"];
 const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
 
 /// `[defaults]` or an override, of a scenario or of a profile.
@@ -396,6 +396,9 @@ impl<'a> Layer<'a> {
         if let Some(pipeline) = self.slots.pipeline {
             switch.pipeline = self.choice("pipeline", pipeline);
         }
+        if let Some(cell) = self.slots.cell {
+            switch.cell = self.choice("cell", cell);
+        }
         if let Some(seed) = self.slots.hash_seed {
             switch.hash_seed = Some(seed);
         }
@@ -410,6 +413,9 @@ impl<'a> Layer<'a> {
             }
             if let Some(qp) = self.slots.qp {
                 flows.qp = self.choice("qp", qp);
+            }
+            if let Some(payload) = self.slots.payload {
+                flows.payload = Some(self.choice("payload", payload));
             }
             if let Some(reliability) = self.slots.reliability {
                 flows.reliability = self.choice("reliability", reliability.clone());

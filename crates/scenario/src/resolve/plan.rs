@@ -9,7 +9,7 @@ use floodway_mechanisms::registry::{
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::SignalKind;
-use floodway_units::{Class, Rate, Span, Time};
+use floodway_units::{Bytes, Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
@@ -151,6 +151,8 @@ pub struct SwitchPlan {
     pub routing: Choice<RoutingParams>,
     /// From arrival to the egress queue.
     pub pipeline: Choice<Span>,
+    /// Cell of the buffer.
+    pub cell: Choice<Bytes>,
     /// Seed of the hash `swing-ns3`.
     pub hash_seed: Option<u32>,
 }
@@ -166,6 +168,8 @@ pub struct FlowPlan {
     pub rate_control: Choice<Vec<ReactionParams>>,
     /// Which flows share a queue pair.
     pub qp: Choice<Qp>,
+    /// Payload of full packets, where it is not the run's `mtu`.
+    pub payload: Option<Choice<Bytes>>,
     /// When receivers send CNPs: by default as the rate control asks.
     pub notification: Choice<NotificationParams>,
 }
@@ -229,11 +233,13 @@ impl Plan {
             buffer: Choice::built_in("buffer", by_default!(BufferParams::Static)),
             routing: Choice::built_in("routing", by_default!(RoutingParams::Ecmp)),
             pipeline: Choice::built_in("pipeline", Span::ZERO),
+            cell: Choice::built_in("cell", Bytes(1)),
             hash_seed: None,
         };
         let flows = FlowPlan {
             class: Choice::built_in("class", Class::DATA),
             qp: Choice::built_in("qp", Qp::PerFlow),
+            payload: None,
             reliability: Choice::built_in("reliability", by_default!(ReliabilityParams::GoBackN)),
             rate_control: Choice::built_in("rate-control", vec![by_default!(ReactionParams::LineRate)]),
             notification: Choice::built_in("notification", by_default!(NotificationParams::None)),

@@ -682,3 +682,27 @@ fn all_faults_are_reported_at_once() {
     let text = RIGHT.replacen("bottleneck", "nothing", 1).replacen("name = \"web\"", "name = \"8\"", 1);
     assert_eq!(errors_of(&text).lines().count(), 2);
 }
+
+#[test]
+fn a_payload_is_from_1_byte_to_the_run_s_mtu() {
+    let with = |payload: &str| changed("[[override]]", &format!("payload = \"{payload}\"\n[[override]]"));
+    assert_eq!(with("0B"), "a.toml:4: defaults.payload: 0B is not a payload from 1B to the run's mtu, 1KB");
+    assert_eq!(
+        with("1001B"),
+        "a.toml:4: defaults.payload: 1.001KB is not a payload from 1B to the run's mtu, 1KB"
+    );
+}
+
+#[test]
+fn a_cell_is_one_that_the_buffers_can_count_in() {
+    let with = |more: &str| changed("[[override]]", &format!("{more}\n[[override]]"));
+    let refused = |cell: &str| {
+        format!("a.toml:4: defaults.cell: s1 and 1 more: {cell} is not a cell from 1B to 4.096KB")
+    };
+    for (given, shown) in [("0B", "0B"), ("5KB", "5KB")] {
+        let error = with(&format!("cell = \"{given}\""));
+        assert!(error.starts_with(&refused(shown)), "{error}");
+    }
+    let error = with("cell = \"254B\"\nbuffer = \"ioq\"");
+    assert!(error.contains("count bytes, not cells"), "{error}");
+}

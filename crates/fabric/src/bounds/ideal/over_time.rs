@@ -129,9 +129,11 @@ impl World<'_> {
         pinned: &Pinned<'p>,
     ) -> Asked<'p> {
         let FlowKey { start, workload, source, number } = key;
+        let blueprint = self.facts.blueprint;
+        let payload = blueprint.payload_of(blueprint.workloads[workload as usize].settings);
         Asked {
             ends: (NodeId(source), destination),
-            packets: Packets::new(Bytes(size), self.facts.blueprint.mtu, self.facts.format),
+            packets: Packets::new(Bytes(size), payload, self.facts.format),
             pinned: pinned.get(&(workload, source, number)).copied(),
             stays: self.facts.routes.has_several_links(NodeId(source)) && self.shares_queue_pairs(workload),
             from: start,

@@ -14,14 +14,15 @@ use crate::run::events::NEVER;
 use crate::traffic::triggers::End;
 
 impl AtNode<'_, '_> {
-    /// Packets that a message takes.
-    pub fn packets_of(&self, size: Bytes) -> u64 {
-        size.0.div_ceil(self.facts.blueprint.mtu.0).max(1)
+    /// Packets that a message of so many bytes takes, where a full one carries `payload` of them.
+    pub fn packets_of(size: u64, payload: u64) -> u64 {
+        size.div_ceil(payload).max(1)
     }
 
     /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
     pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
-        let packets = self.packets_of(Bytes(message.size));
+        let payload = u64::from(self.run.pairs.senders[slot as usize].full_payload);
+        let packets = Self::packets_of(message.size, payload);
         let (half, path) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.paths[slot as usize]);
         half.transport.push(Bytes(message.size));
         let first = half.end;

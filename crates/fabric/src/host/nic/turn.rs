@@ -24,7 +24,7 @@ impl AtNode<'_, '_> {
         };
         let now = Time(self.now);
         let half = self.run.pairs.senders.known_mut(id as usize);
-        let frame = if segment.payload == self.facts.blueprint.mtu && !segment.first {
+        let frame = if segment.payload == bytes(u64::from(half.full_payload)) && !segment.first {
             half.full_frame
         } else {
             self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16

@@ -56,8 +56,7 @@ impl AtNode<'_, '_> {
             rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
             number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
-        let full_frame =
-            self.facts.format.data_with(self.facts.blueprint.mtu, false, path.telemetry).frame.0 as u16;
+        let full_frame = self.facts.format.data_with(info.mtu, false, path.telemetry).frame.0 as u16;
         let reply_frame = self.facts.format.ack_with(path.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
@@ -157,6 +156,7 @@ impl AtNode<'_, '_> {
         let data = self.some_path(begin.source, begin.destination, path);
         let ack = self.some_path(begin.destination, begin.source, ack_path);
         let settings = &self.facts.blueprint.settings[begin.settings];
+        let payload = self.facts.blueprint.payload_of(begin.settings);
         let rates = data.iter().map(|port| self.facts.ports[port.index()].rate);
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
         let base_rtt = self.facts.base_rtt(&data, &ack, settings.telemetry());
@@ -179,8 +179,8 @@ impl AtNode<'_, '_> {
             largest_bdp: self.facts.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),
             largest_full_rtt: self.facts.largest.full_rtt,
-            mtu: self.facts.blueprint.mtu,
-            wire: self.facts.format.data_with(self.facts.blueprint.mtu, false, settings.telemetry()).wire,
+            mtu: payload,
+            wire: self.facts.format.data_with(payload, false, settings.telemetry()).wire,
             steps_below: false,
             lossless: self.is_lossless(
                 &self.facts.possible_ports(begin.source, begin.destination, path),
@@ -221,7 +221,8 @@ impl AtNode<'_, '_> {
         if self.facts.changes {
             return Span::ZERO;
         }
-        let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
+        let payload = self.facts.blueprint.payload_of(begin.settings);
+        let packets = Packets::new(begin.size, payload, self.facts.format);
         let mut ideals = std::mem::take(&mut self.run.ideals);
         let facts = self.facts.path_facts();
         let paths = match begin.pinned.0.as_deref() {

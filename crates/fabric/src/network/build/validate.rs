@@ -16,6 +16,9 @@ use crate::network::routing::{Routes, peer};
 use crate::run::events::ID_BITS;
 use crate::traffic::dependencies;
 
+/// Cells of switches' buffers.
+const CELLS: std::ops::RangeInclusive<Bytes> = Bytes(1)..=Bytes::kib(4);
+
 /// Maximum number of links between two hosts.
 const MOST_HOPS: usize = 250;
 
@@ -104,6 +107,30 @@ impl Blueprint {
         self.validate_settings()
     }
 
+    /// Is a switch's cell one that its buffers can count in?
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn validate_cell(&self, node: NodeId) -> Result<(), BuildError> {
+        let NodeSpec { name, role, .. } = &self.nodes[node.index()];
+        let Role::Switch(switch) = role else { return Ok(()) };
+        let refuse =
+            |message: String| Err(BuildError { place: format!("switch {name}"), key: Some("cell"), message });
+        if !CELLS.contains(&switch.cell) {
+            return refuse(format!(
+                "{} is not a cell from {} to {}",
+                switch.cell,
+                CELLS.start(),
+                CELLS.end()
+            ));
+        }
+        if switch.cell > Bytes(1) && switch.buffer.plan().crossbar.is_some() {
+            let why = "the buffers of an input-output queued switch count bytes, not cells: choose buffer = \"shared\" or \"static\"";
+            return refuse(why.into());
+        }
+        Ok(())
+    }
+
     /// Does a switch with a crossbar have room for a frame in each of its queues?
     ///
     /// # Errors
@@ -174,7 +201,9 @@ impl Blueprint {
     }
 
     fn validate_buffers(&self) -> Result<(), BuildError> {
-        (0..self.nodes.len() as u32).try_for_each(|node| self.validate_crossbar(NodeId(node)))?;
+        let nodes = || (0..self.nodes.len() as u32).map(NodeId);
+        nodes().try_for_each(|node| self.validate_cell(node))?;
+        nodes().try_for_each(|node| self.validate_crossbar(node))?;
         for port in (0..2 * self.links.len() as u32).map(PortId) {
             let own = &self.links[port.index() / 2].ends[port.index() % 2].buffer;
             if own.as_ref().is_some_and(|own| own.plan().crossbar.is_some()) {

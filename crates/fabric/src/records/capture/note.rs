@@ -55,7 +55,8 @@ impl AtNode<'_, '_> {
         /// RDMA messages have at most 2 GiB.
         const LARGEST: u64 = 1 << 31;
         let at = packet.flow.index();
-        let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
+        let payload = u64::from(self.run.pairs.senders[at].full_payload);
+        let ends = |size| packet.psn.saturating_add(Self::packets_of(size, payload));
         let mut messages =
             self.run.pairs.senders[at].messages().chain(self.run.pairs.receivers[at].messages());
         let message = messages.find(|&(_, end, size)| end == ends(size));

@@ -1,6 +1,6 @@
 //! Charges and releases of ingress accounts.
 
-use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PoolView};
+use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PacketView, PoolView};
 use floodway_units::Bytes;
 
 use super::Uncharge;
@@ -23,17 +23,17 @@ impl AtNode<'_, '_> {
         class: u8,
         frame: u16,
     ) -> bool {
-        let frame = u64::from(frame);
         let account = self.node.ingress.known(port_class);
         let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
-        let held = account.held + frame;
+        let (occupies, frame) = (pool.occupied_by(frame), u64::from(frame));
+        let held = account.held + occupies;
         let shared = held.saturating_sub(account.reserve);
         if shared >= u64::from(account.fast_path_below)
             || account.headroom > 0
             || port.waiting + frame > u64::from(port.fast_path_up_to)
                 && self.joins_beyond_fast_path(out, class, frame)
-            || pool.pool_used.saturating_add(frame) > pool.pool_fast_path_up_to
+            || pool.pool_used.saturating_add(occupies) > pool.pool_fast_path_up_to
             || port.gates.discards != 0
             || !port.up
         {
@@ -45,7 +45,7 @@ impl AtNode<'_, '_> {
         if held > u64::from(account.recorded) || self.now >= account.recorded_until {
             self.record_held(port_class, ingress, held);
         }
-        self.node.switch.holds(frame, of_pool);
+        self.node.switch.holds(occupies, of_pool);
         true
     }
 
@@ -60,18 +60,21 @@ impl AtNode<'_, '_> {
 
     /// Charges the packet to its ingress, or returns why it must be dropped.
     pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
-        let frame = u64::from(packet.frame);
+        let frame = self.node.switch.occupied_by(packet.frame);
         let view = self.account_view(port_class);
+        let headroom_free = self.node.switch.headroom_size.saturating_sub(self.node.switch.headroom_used);
         let account = self.node.ingress.known(port_class);
         let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
         let pool = PoolView {
             free: view.pool_free,
             threshold: account.receiver.threshold(view.pool_free),
             headroom: bytes(account.sizes.headroom),
+            headroom_free: bytes(headroom_free),
             size: bytes(account.sizes.own),
             egress_used: egress_used.unwrap_or_default(),
         };
-        let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let packet_view = PacketView { frame: bytes(frame), ..self.packet_view(packet) };
+        let queue_view = self.queue_view(out, q, packet);
         let now = self.time();
         let rng = &mut self.node.streams.admission;
         let account = self.node.ingress.known_mut(port_class);
@@ -89,7 +92,8 @@ impl AtNode<'_, '_> {
                         // Its queue's share changes with the others': the packet itself had no room.
                         frame
                     } else if account.pooled {
-                        (held + frame).saturating_sub(size)
+                        let own = (held + frame).saturating_sub(size);
+                        own.max(frame.saturating_sub(headroom_free))
                     } else {
                         (account.held + held + frame).saturating_sub(account.sizes.own)
                     };
@@ -106,9 +110,14 @@ impl AtNode<'_, '_> {
         let grown = account.shared() - shared_before;
         let total = account.held + account.headroom;
         account.peaks.headroom = account.peaks.headroom.max(account.headroom);
-        let of_pool = if account.pooled { grown } else { 0 };
+        let (of_pool, of_headroom) = match (account.pooled, charged) {
+            (true, Admit::Headroom) => (grown, frame),
+            (true, _) => (grown, 0),
+            (false, _) => (0, 0),
+        };
         self.record_held(port_class, packet.ingress, total);
         self.node.switch.holds(frame, of_pool);
+        self.node.switch.headroom_used += of_headroom;
         if self.has_crossbar() {
             self.charge_voq(packet.ingress, out, packet.class, packet.frame);
         }
@@ -179,19 +188,19 @@ impl AtNode<'_, '_> {
 
     /// `frame` bytes that are charged to no account have left the switch.
     pub fn uncounted(&mut self, frame: u16) {
-        self.node.switch.occupied -= u64::from(frame);
+        self.node.switch.occupied -= self.node.switch.occupied_by(frame);
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and calls its receiver half.
     pub fn uncharge(&mut self, port_class: usize, ingress: Local, frame: u16) {
-        self.node.switch.occupied -= u64::from(frame);
+        self.node.switch.occupied -= self.node.switch.occupied_by(frame);
         self.uncharge_account(port_class, ingress, frame);
     }
 
     /// Takes `frame` bytes off an account that stay in the switch, or have left it.
     #[inline]
     pub fn uncharge_account(&mut self, port_class: usize, ingress: Local, frame: u16) {
-        let frame = u64::from(frame);
+        let frame = self.node.switch.occupied_by(frame);
         let account = self.node.ingress.known_mut(port_class);
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
@@ -202,6 +211,7 @@ impl AtNode<'_, '_> {
         let switch = &mut *self.node.switch;
         if pooled {
             switch.pool_used -= shrunk;
+            switch.headroom_used -= from_headroom;
         }
         if account.awaits {
             self.with_receiver(port_class, ingress, FcReceiver::on_release);

@@ -99,8 +99,8 @@ impl AtNode<'_, '_> {
     ) {
         let packet = &mut self.run.packets[packet_ref];
         packet.flags |= ISOLATED;
-        let frame = u64::from(packet.frame);
-        self.node.switch.holds(frame, 0);
+        let occupies = self.node.switch.occupied_by(packet.frame);
+        self.node.switch.holds(occupies, 0);
         if self.node.switch.pipeline == 0 {
             self.enqueue(out, q, packet_ref);
         } else {
@@ -153,7 +153,7 @@ impl AtNode<'_, '_> {
             if self.has_crossbar() {
                 self.never_crosses(out, &packet);
             } else if self.may_lose(out, q) {
-                self.node.switch.occupied -= u64::from(packet.frame);
+                self.uncounted(packet.frame);
             } else {
                 self.uncharge(port_class, packet.ingress, packet.frame);
             }

@@ -124,7 +124,7 @@ impl AtNode<'_, '_> {
             number: begin.number,
             start: self.now,
             size: begin.size.0,
-            end: self.packets_of(begin.size),
+            end: Self::packets_of(begin.size.0, self.facts.blueprint.payload_of(begin.settings).0),
             ideal: if bounded { self.ideal(begin).0 } else { 0 },
             finish: NEVER,
             retransmitted: 0,

@@ -92,6 +92,7 @@ impl Net {
                 rate_control: vec![params(r#""line-rate""#)],
                 notification: params(r#""none""#),
                 qp: Sharing::PerFlow,
+                payload: None,
             }],
             workloads: vec![WorkloadSpec {
                 name: "flows".into(),
@@ -149,6 +150,7 @@ impl Net {
             routing: params(r#""ecmp""#),
             hash_seed: None,
             pipeline: Span::ZERO,
+            cell: Bytes(1),
             relay: None,
         };
         self.node(name, Role::Switch(spec))
@@ -364,6 +366,24 @@ impl Net {
             Role::Switch(spec) => spec.pipeline = span,
             Role::Host { .. } => panic!("a host has no pipeline"),
         }
+    }
+
+    /// The buffers of `switch` are allocated in cells of this size.
+    pub fn cell(&mut self, switch: NodeId, cell: Bytes) {
+        match &mut self.blueprint.nodes[switch.index()].role {
+            Role::Switch(spec) => spec.cell = cell,
+            Role::Host { .. } => panic!("a host has no cells"),
+        }
+    }
+
+    /// The settings `settings` but for the payload of full packets.
+    pub fn with_payload(&mut self, settings: usize, payload: Bytes) -> usize {
+        let of = FlowSettings {
+            payload: Some(payload.min(self.blueprint.mtu)),
+            ..self.blueprint.settings[settings].clone()
+        };
+        self.blueprint.settings.push(of);
+        self.blueprint.settings.len() - 1
     }
 
     /// Class 4 beside class 3: settings 1 are those of class 3 but for it, and links treat both alike.

@@ -48,9 +48,9 @@
 //! crosses XOFF may exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the
 //! size of the largest frame in buffers.
 //!
-//! Where buffers are allocated in cells (`cell`), a byte on the wire may take more than one of the buffer. MTU
-//! is then in whole cells, and the bytes of the link's time, with preambles and gaps, count as often as the
-//! worst size of frame makes them: 254 / 84 times for frames of 64 bytes in cells of 254.
+//! Where buffers are allocated in cells (`cell`), a byte on the wire may take more than one of the buffer.
+//! MTU is then in whole cells, and the bytes of the link's time, with preambles and gaps, count as often as
+//! the worst size of frame makes them: 254 / 84 times for frames of 64 bytes in cells of 254.
 //!
 //! ```text
 //! H = (rate · (forward delay + reverse delay + react) + MTU + 64 + 40) · cells / wire + MTU in cells

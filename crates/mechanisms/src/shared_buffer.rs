@@ -34,9 +34,9 @@
 //! `total` the pool is the memory that reserves and headroom leave, and if they need more than the total an
 //! error shows the excess. The port's headroom is PFC's H and one MTU more: other ports can take the pool's
 //! last bytes, or lower a dynamic threshold, before this one has paused its upstream. However small the pool,
-//! a lossless class with that headroom loses nothing; a small pool pauses earlier. With `headroom-pool` the ports
-//! share their headroom, up to H each: what lies in it is then lost or not by how many ports are paused at
-//! once.
+//! a lossless class with that headroom loses nothing; a small pool pauses earlier. With `headroom-pool` the
+//! ports share headroom, up to H each; whether a class loses packets then depends on how many ports are
+//! paused at once.
 //!
 //! # Known differences
 //!

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
+from floodway.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.claims.numbers import Numbers, RunFacts
 from floodway.study.claims.outcome import Part
@@ -465,6 +466,38 @@ def test_a_statement_has_the_verdict_of_its_best_reading(tmp_path: Path) -> None
     part = Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers))
     rows = [(row.claim, row.verdict) for row in claim_rows(part)]
     assert rows == [("says [with B]", "agrees"), ("↳ as printed", "(differs)")]
+
+
+PARTS = READINGS.replace('reading = "as printed"', 'part = "A"').replace('reading = "with B"', 'part = "B"')
+
+
+def test_a_statement_in_parts_is_as_good_as_the_worst_of_them(tmp_path: Path) -> None:
+    for b, verdict in ((101.0, "differs"), (120.0, "differs")):
+        values: Given = {"a": (120.0, 120.0), "b": (b, b), "c": (1.0, 1.0)}
+        study, numbers, _ = judge(tmp_path, PARTS, values)
+        part = Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers))
+        rows = [(row.claim, row.verdict) for row in claim_rows(part)]
+        other = "(agrees)" if b < 110 else "(differs)"
+        assert rows == [("says [A]", verdict), ("↳ B", other)]
+
+
+def test_parts_do_not_make_intervals_wider(tmp_path: Path) -> None:
+    values: Given = {"a": (99.0, 100.0, 101.0), "b": (99.0, 100.0, 101.0), "c": (1.0, 1.0, 1.0)}
+    _, _, alone = judge(tmp_path, 'variant = "a"\nvalue = 100', values)
+    _, _, one_of_two = judge(tmp_path, PARTS, values)
+    assert (alone.low, alone.high) == (one_of_two.low, one_of_two.high)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PARTS.replace('part = "B"', 'part = "A"'), "two parts of the statement 'sooner' have 'A'"),
+        (PARTS.replace('part = "B"\n', ""), "either all claims are parts or none is"),
+    ],
+)
+def test_parts_of_a_reading_are_told_apart(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        judge(tmp_path, text, {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)})
 
 
 def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:

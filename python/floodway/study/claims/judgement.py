@@ -132,14 +132,18 @@ class Judged:
         return min(max(self.ours, low), high)
 
 
-def best_reading(readings: Iterable[Judged]) -> Judged:
+def best_reading(claims: Iterable[Judged]) -> Judged:
     """Return the reading of a statement that comes nearest to it: the best verdict, then the nearest number.
 
-    Among equals it is the first.
+    A reading in parts is as good as the worst of them, which stands for it. Among equals it is the first.
     """
+    readings: dict[str, list[Judged]] = {}
+    for each in claims:
+        readings.setdefault(each.claim.reading, []).append(each)
 
     def rank(found: Judged) -> tuple[int, float]:
         off = abs(found.difference) if found.difference is not None else float("inf")
         return VERDICTS.index(found.verdict), off
 
-    return min(readings, key=rank)
+    worst = [max(parts, key=rank) for parts in readings.values()]
+    return min(worst, key=rank)

@@ -151,9 +151,9 @@ class Claim:
     ----------
     name, figure, says, source, remark
         Its name, its figure, and its text.
-    statement, reading
+    statement, reading, part
         What is published, by a name: claims of one statement are readings of it, and it counts once. What
-        tells this reading from the others, in words.
+        tells this reading from the others, in words; and this part of it, where all parts must hold.
     origin
         Where it comes from.
     metric, variant, at
@@ -191,6 +191,7 @@ class Claim:
     remark: str
     statement: str
     reading: str
+    part: str
     origin: Origin
     metric: Metric
     variant: str

@@ -41,7 +41,7 @@ OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take
 def claims_of(
     top: Table, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
 ) -> tuple[Claim, ...]:
-    """Read the claims; those of one statement are its readings.
+    """Read the claims; those of one statement are its readings, or parts of them.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def claims_of(
             raise table.fault("name", f"{claim.name!r}: two claims have this name", given=claim.name)
         refuse_equal_readings(table, claim, claims)
         claims.append(claim)
-    readings = Counter(claim.statement for claim in claims)
+    readings = Counter(statement for statement, _ in {(claim.statement, claim.reading) for claim in claims})
     return tuple(replace(claim, looks=readings[claim.statement]) for claim in claims)
 
 
@@ -107,6 +107,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         name=table.text("name", name),
         statement=table.text("statement") or table.text("name", name),
         reading=table.text("reading"),
+        part=table.text("part"),
         origin=origin_of(table, of_paper=of_paper),
         figure=table.text("figure"),
         says=table.text("says", due=True),

@@ -84,7 +84,17 @@ def refuse_equal_readings(table: Table, claim: Claim, earlier: Sequence[Claim]) 
     """Refuse readings of a statement that nothing tells apart, or of more than one origin."""
     others = [each for each in earlier if each.statement == claim.statement]
     for other in others:
-        if claim.reading == other.reading:
+        if claim.reading == other.reading and bool(claim.part) != bool(other.part):
+            text = (
+                f"of one reading of the statement {claim.statement!r} either all claims are parts or none is"
+            )
+            raise table.fault("part", text, given=claim.part)
+        if claim.reading == other.reading and claim.part and claim.part == other.part:
+            text = (
+                f"two parts of the statement {claim.statement!r} have {claim.part!r}; each needs its own name"
+            )
+            raise table.fault("part", text, given=claim.part)
+        if claim.reading == other.reading and not claim.part:
             given = repr(claim.reading) if claim.reading else "no name"
             text = f"two readings of the statement {claim.statement!r} have {given}; each needs its own name"
             raise table.fault("reading", text, given=claim.reading)

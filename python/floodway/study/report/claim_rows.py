@@ -59,10 +59,16 @@ def claim_rows(part: Part) -> Iterator[Shown]:
     for readings in statements(part.judged):
         best = best_reading(readings)
         yield shown(part, best, several=len(readings) > 1)
-        for other in readings:
-            if other is not best:
-                row = shown(part, other, several=True)
-                yield replace(row, claim=f"↳ {other.claim.reading or row.claim}", verdict=f"({row.verdict})")
+        # Parts of the best reading first: all of them must hold.
+        others = [other for other in readings if other is not best]
+        for other in sorted(others, key=lambda other: other.claim.reading != best.claim.reading):
+            row = shown(part, other, several=True)
+            yield replace(row, claim=f"↳ {_told_apart(other) or row.claim}", verdict=f"({row.verdict})")
+
+
+def _told_apart(found: Judged) -> str:
+    """Return what tells a claim from the others of its statement."""
+    return ", ".join(text for text in (found.claim.reading, found.claim.part) if text)
 
 
 def statements(judged: Iterable[Judged]) -> tuple[tuple[Judged, ...], ...]:
@@ -77,7 +83,7 @@ def shown(part: Part, found: Judged, *, several: bool = False) -> Shown:
     """Return a claim with its verdict as text; one of several readings with its name."""
     claim = found.claim
     source = f" ({claim.source})" if claim.source else ""
-    reading = f" [{claim.reading}]" if several and claim.reading else ""
+    reading = f" [{_told_apart(found)}]" if several and _told_apart(found) else ""
     return Shown(
         figure=claim.figure or part.study.name,
         claim=claim.says + reading,
@@ -165,6 +171,9 @@ def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
         verdict = "no difference"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
+    if verdict == "does not" and claim.take == "each" and len(ablation.judged.parts) > 1:
+        parts = ablation.judged.parts
+        verdict += f" at {sum(part.holds == 'no' for part in parts)} of {len(parts)} numbers"
     lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")
     ours = "" if claim.order else f" {_ours(part, ablation.judged)}"
     return f"{label}:{ours} {verdict}" + (f" ({lost})" if lost else "")

@@ -8,8 +8,9 @@ from floodway.study.claims.judgement import VERDICTS, best_reading
 from floodway.study.report.claim_rows import statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from floodway.study.claims.judgement import Judged
     from floodway.study.claims.outcome import Conducted
     from floodway.study.format.model import Origin
 
@@ -22,15 +23,30 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
     "ours": ("statement of our own", "statements of our own"),
 }
+#: Behind published statements: those that a mechanism decides, and those about baselines, traffic or costs.
+TESTED, UNTESTED = " with an ablation", " without one (about a baseline, traffic or a cost)"
 
 
 def verdict_counts(conducted: Conducted) -> Iterator[str]:
-    """Count the verdicts of the statements of each origin, each by its best reading."""
+    """Count the verdicts of the statements of each origin, each by its best reading.
+
+    Published statements without an ablation, most of which are about baselines, are counted apart: agreement
+    on them says nothing about the mechanism.
+    """
     best = [best_reading(readings) for part in conducted.parts for readings in statements(part.judged)]
-    for origin, (one, several) in ORIGINS.items():
-        found = [judged.verdict for judged in best if judged.claim.origin == origin]
-        if found:
-            by_verdict = ", ".join(
-                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
-            )
-            yield f"{len(found)} {one if len(found) == 1 else several}: {by_verdict}."
+    for origin, names in ORIGINS.items():
+        found = [judged for judged in best if judged.claim.origin == origin]
+        tested = [judged for judged in found if judged.claim.ablations]
+        if origin == "printed" and 0 < len(tested) < len(found):
+            yield _counted(tested, names, TESTED)
+            yield _counted([judged for judged in found if not judged.claim.ablations], names, UNTESTED)
+        elif found:
+            yield _counted(found, names)
+
+
+def _counted(found: Sequence[Judged], names: tuple[str, str], which: str = "") -> str:
+    verdicts = [judged.verdict for judged in found]
+    by_verdict = ", ".join(
+        f"{verdict} {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts
+    )
+    return f"{len(found)} {names[len(found) != 1]}{which}: {by_verdict}."

@@ -351,6 +351,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
                 "name": judged.claim.name,
                 "statement": judged.claim.statement,
                 "reading": judged.claim.reading,
+                "part": judged.claim.part,
                 "origin": judged.claim.origin,
                 "figure": judged.claim.figure,
                 "says": judged.claim.says,

@@ -27,10 +27,12 @@ __all__ = [
     "catalog_json",
     "check",
     "import_hpcc",
+    "occupied_bytes",
     "parse_file",
     "parse_json",
     "parse_text",
     "parse_unit",
+    "pfc_bytes_until_heeded",
     "pfc_utilisation",
     "queue_states",
     "register_congestion_point",
@@ -267,6 +269,17 @@ def import_hpcc(
 
 def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float) -> float:
     """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""
+
+def pfc_bytes_until_heeded(*, rate_bps: int, delay_ps: int, react_ps: int, mtu_frame_bytes: int) -> int:
+    """Return the bytes of a link's time from a decision to pause to the first moment that obeys it."""
+
+def occupied_bytes(
+    wire_bytes: int, *, cell_bytes: int, mtu_frame_bytes: int, mix_bytes: Sequence[int]
+) -> int:
+    """Return the most bytes of a buffer that frames occupy which begin in so many bytes of a link's time.
+
+    The frames are those of the mix, in this order, from the worst of them on; of any size, if it is empty.
+    """
 
 def queue_states() -> list[tuple[str, list[str]]]:
     """The queue states of each congestion point, by name, if it has any."""

@@ -187,6 +187,10 @@ class StudyError(InputError):
     """A study with a mistake; `place` is its file, `key` the path of the key at fault."""
 
 
+class PlanError(InputError):
+    """A question that cannot be planned; `key` is the option or key at fault."""
+
+
 class ValidationError(InputError):
     """Reference results that cannot be read; `place` is the file, with the line where there is one."""
 

@@ -58,6 +58,8 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Queue>()?;
     module.add_class::<own::Sent>()?;
     module.add_function(wrap_pyfunction!(formulas::pfc_utilisation, module)?)?;
+    module.add_function(wrap_pyfunction!(formulas::pfc_bytes_until_heeded, module)?)?;
+    module.add_function(wrap_pyfunction!(formulas::occupied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(own::parse_unit, module)?)?;
     module.add_function(wrap_pyfunction!(own::register_congestion_point, module)?)?;
     module.add_function(wrap_pyfunction!(own::register_rate_control, module)?)?;

@@ -1,0 +1,77 @@
+"""Switch chips: the cell of their buffer, how much memory they have, and where that is from."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from floodway.errors import UnknownNameError
+from floodway.names import not_a_choice
+from floodway.planning.units import size_of
+
+__all__ = ["Asic", "asic", "asics"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asic:
+    """A switch chip.
+
+    Attributes
+    ----------
+    name, label
+        Its name in commands, and in words.
+    cell_bytes
+        Bytes of a cell of its buffer: a packet occupies whole cells.
+    buffer_bytes
+        Memory of its buffer, if known.
+    firm
+        Whether a source names that memory; else it is quoted, and may include other memory.
+    source
+        Where the memory's size is from.
+    pipeline_kib
+        Latency of its pipeline in KiB at line rate, a parameter of NVIDIA's headroom.
+    generation
+        Of NVIDIA's Spectrum; 0 for others.
+    """
+
+    name: str
+    label: str
+    cell_bytes: int
+    buffer_bytes: int | None = None
+    firm: bool = False
+    source: str = ""
+    pipeline_kib: int | None = None
+    generation: int = 0
+
+
+@cache
+def asics() -> dict[str, Asic]:
+    """Return all chips that are known, by their names."""
+    text = (files("floodway.planning") / "asics.toml").read_text(encoding="utf-8")
+    found = (_asic(table) for table in tomllib.loads(text)["asic"])
+    return {each.name: each for each in found}
+
+
+def asic(name: str) -> Asic:
+    """Return a chip.
+
+    Raises
+    ------
+    UnknownNameError
+        If none has this name.
+    """
+    known = asics()
+    if name not in known:
+        message, near = not_a_choice(name, what="a chip", allowed=known)
+        raise UnknownNameError(f"asic: {message}", key="asic", given=name, nearest=near)
+    return known[name]
+
+
+def _asic(table: dict[str, object]) -> Asic:
+    given = dict(table)
+    given["cell_bytes"] = given.pop("cell")
+    if "buffer" in given:
+        given["buffer_bytes"] = size_of(str(given.pop("buffer")), "buffer")
+    return Asic(**given)  # type: ignore[arg-type]

@@ -1,0 +1,81 @@
+"""Quantities with their units, as scenarios write them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from floodway import _floodway
+from floodway.errors import PlanError
+
+__all__ = ["metres_of", "rate_of", "size_of", "span_of"]
+
+#: Light in fibre where nothing else is said (SWING, Bifrost, rows of Broadcom's DNX).
+PS_PER_METRE = 5_000
+#: Metres.
+LONGEST = 1_000_000_000
+
+
+def size_of(text: str, key: str) -> int:
+    """Return a size such as "64MB" in bytes.
+
+    Raises
+    ------
+    PlanError
+        If it is none.
+    """
+    return _of("Size", text, key)
+
+
+def rate_of(text: str, key: str) -> int:
+    """Return a rate such as "400G" in bits per second.
+
+    Raises
+    ------
+    PlanError
+        If it is none, or 0.
+    """
+    found = _of("Rate", text, key)
+    if found == 0:
+        raise PlanError(f'{key}: 0 is not a rate of a link; write it like "400G"', key=key, given=text)
+    return found
+
+
+def span_of(text: str, key: str) -> int:
+    """Return a time such as "10us" in picoseconds.
+
+    Raises
+    ------
+    PlanError
+        If it is none.
+    """
+    return _of("Duration", text, key)
+
+
+def metres_of(text: str, key: str) -> int:
+    """Return a length such as "40km" in metres.
+
+    Raises
+    ------
+    PlanError
+        If it is none, or 0.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(km|m)\s*", text)
+    if found is None:
+        raise _no_length(text, key)
+    metres = Fraction(found[1]) * (1000 if found[2] == "km" else 1)
+    if not 0 < metres <= LONGEST or metres.denominator != 1:
+        raise _no_length(text, key)
+    return int(metres)
+
+
+def _no_length(text: str, key: str) -> PlanError:
+    message = f'{key}: {text!r} is not a length of whole metres above 0; write it like "40km" or "300m"'
+    return PlanError(message, key=key, given=text)
+
+
+def _of(kind: str, text: str, key: str) -> int:
+    try:
+        return _floodway.parse_unit(kind, text)
+    except ValueError as error:
+        raise PlanError(f"{key}: {error}", key=key, given=text) from None

@@ -335,6 +335,44 @@ def test_what_is_measured_against_may_lie_at_another_point(tmp_path: Path) -> No
     assert found.verdict == "agrees"
 
 
+def test_each_of_several_numbers_may_be_measured_against_another_point(tmp_path: Path) -> None:
+    text = (
+        STUDY.replace("values = [0.2, 0.4]", "values = [0.2, 0.4, 0.6]")
+        .replace('against = "little"', "against-at = { load = 0.2 }")
+        .replace("at = { load = 0.4 }", "at = { load = [0.4, 0.6] }", 1)
+    )
+    study = load_study(study_file(tmp_path, text))
+    numbers = by_load(study, quick=False, of=lambda _, load: {"0.2": 10.0, "0.4": 9.0}.get(load, 8.0))
+    found = claim_verdicts(study, numbers)[0]
+    assert [part.ours for part in found.parts] == pytest.approx([-10.0, -20.0])
+    assert found.verdict == "same direction"
+
+
+@pytest.mark.parametrize(
+    ("at_other", "ours", "verdict"),
+    [
+        # 10 % less at one load and 4 % less at the other: 6 points.
+        (9.6, -6.0, "agrees"),
+        (9.0, 0.0, "differs"),
+        (8.0, 10.0, "differs"),
+    ],
+)
+def test_a_difference_may_be_larger_than_at_another_point(
+    tmp_path: Path, at_other: float, ours: float, verdict: str
+) -> None:
+    text = STUDY.replace("value = -10", 'value = 0\nis = "at-most"\nless-at = { load = 0.2 }')
+    study = load_study(study_file(tmp_path, text))
+
+    def of(variant: str, load: str) -> float:
+        return 10.0 if variant == "little" else at_other if load == "0.2" else 9.0
+
+    numbers = by_load(study, quick=False, of=of)
+    found = claim_verdicts(study, numbers)[0]
+    assert (found.ours, found.verdict) == (pytest.approx(ours), verdict)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert row.published.startswith("at most +0.0 points")
+
+
 @pytest.mark.parametrize(
     ("minutes", "said"),
     [

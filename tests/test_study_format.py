@@ -175,9 +175,24 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             "claim[mean].take: selects one of several numbers, and this claim has only one",
         ),
         (
-            "at = { load = 0.4 }\nvalue = -10",
+            'against = "little"\nat = { load = 0.4 }\nvalue = -10',
             'at = { load = "*" }\nvalue = -10\nagainst-at = { load = 0.2 }',
-            "claim[mean].against-at: applies to one number, and this claim covers several",
+            "claim[mean].against: 'large' is measured against itself",
+        ),
+        (
+            'against = "little"\nat = { load = 0.4 }\nvalue = -10',
+            "at = { load = 0.4 }\nvalue = -10\nless-at = { load = 0.2 }",
+            "claim[mean].less-at: applies to a difference; this claim has no `against`",
+        ),
+        (
+            "value = -10",
+            "value = -10\nless-at = { load = 0.4 }",
+            "claim[mean].less-at: is where the claim is; the difference would be 0",
+        ),
+        (
+            "value = -10",
+            'value = -10\nless-at = { load = 0.2 }\ncause = { variant = "little", says = "why" }',
+            "claim[mean].cause: applies to a plain difference, and this claim subtracts another",
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
     from floodway.study.format.model import Claim
 
-__all__ = ["Answer", "Band", "Interval", "band_of", "change", "level_of", "margin_answer", "mean_of"]
+__all__ = [
+    "Answer",
+    "Band",
+    "Interval",
+    "band_of",
+    "change",
+    "change_less",
+    "level_of",
+    "margin_answer",
+    "mean_of",
+]
 
 #: Whether something holds: for certain, not for certain, or so few seeds that nobody can say.
 Answer = Literal["yes", "no", "open"]
@@ -165,6 +175,40 @@ def change(values: Sequence[float], bases: Sequence[float], *, exact: bool, leve
         return None
     reach = 0.0 if exact else ratio_half_width(values, bases, level=level)
     return Interval(middle=(fmean(values) / base - 1) * 100, reach=None if reach is None else reach * 100)
+
+
+def change_less(
+    own: Sequence[Sequence[float]], less: Sequence[Sequence[float]], *, exact: bool, level: float
+) -> Interval | None:
+    """Return a difference in percent less another one, in points, with its interval over the seeds.
+
+    Parameters
+    ----------
+    own, less
+        The values and the bases of each difference, one a seed, for the same seeds.
+    exact
+        Whether chance plays no part.
+    level
+        Of the interval. It is that of the difference of both ratios' residuals, each over the mean of its
+        bases, seed by seed: the two need not be independent.
+
+    Returns
+    -------
+    Interval or None
+        None where the mean of the bases of one is zero.
+    """
+    residuals: list[list[float]] = []
+    middles: list[float] = []
+    for values, bases in (own, less):
+        found = change(values, bases, exact=True, level=level)
+        if found is None:
+            return None
+        middles.append(found.middle)
+        ratio, base = 1 + found.middle / 100, fmean(bases)
+        residuals.append([(value - ratio * each) / base for value, each in zip(values, bases, strict=True)])
+    differences = [one - two for one, two in zip(*residuals, strict=True)]
+    reach = 0.0 if exact else half_width(differences, level=level)
+    return Interval(middle=middles[0] - middles[1], reach=None if reach is None else reach * 100)
 
 
 def margin_answer(  # noqa: PLR0913 (what the comparison is of)

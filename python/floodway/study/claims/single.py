@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judgement import Judged
-from floodway.study.claims.rule import band_of, change, level_of, margin_answer, mean_of
+from floodway.study.claims.rule import band_of, change, change_less, level_of, margin_answer, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,15 +25,16 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
     """Judge one number of a claim; its interval is of this level."""
     own = numbers.cell(claim.metric, claim.variant, claim.at)
     other = numbers.cell(claim.metric, claim.against, claim.against_at) if claim.relative else None
-    cells = [own] if other is None else [own, other]
+    cells = [numbers.cell(claim.metric, name, at) for name, at in claim.cells]
     if any(not cell.values or cell.missing for cell in cells):
         return Judged(claim=claim)
     unfinished = sum(cell.unfinished for cell in cells)
     # What is compared with itself, as an ablation may be, differs by nothing.
     itself = (claim.variant, claim.at) == (claim.against, claim.against_at)
     exact = itself or all(cell.exact for cell in cells)
-    interval = _interval(own, other, exact=exact, level=level)
-    seeds = len(own.values) if other is None else len(own.values.keys() & other.values.keys())
+    less = _subtracted(claim, numbers)
+    interval = _interval(own, other, less, exact=exact, level=level)
+    seeds = len(frozenset.intersection(*(frozenset(cell.values) for cell in cells)))
     found = Judged(
         claim=claim,
         seeds=seeds,
@@ -70,23 +71,51 @@ def _undecided(seeds: int, why: str) -> str:
     return f"Over {seeds} seeds {why}"
 
 
-def _interval(own: Cell, other: Cell | None, *, exact: bool, level: float) -> Interval | None:
-    """Return a number over the seeds, or a difference in percent over the pairs; None where there is none."""
+def _subtracted(claim: Claim, numbers: Numbers) -> tuple[Cell, Cell] | None:
+    """Return what makes the difference that a claim subtracts from its own."""
+    if not claim.less_points:
+        return None
+    at, against_at = claim.less_at
+    return numbers.cell(claim.metric, claim.variant, at), numbers.cell(
+        claim.metric, claim.against, against_at
+    )
+
+
+def _interval(
+    own: Cell, other: Cell | None, less: tuple[Cell, Cell] | None = None, *, exact: bool, level: float
+) -> Interval | None:
+    """Return a number over the seeds, or a difference in percent over the pairs; None where there is none.
+
+    `less` has the cells of a difference that is subtracted.
+    """
     if other is None:
         return mean_of(own.known, exact=exact, level=level) if own.mean is not None else None
-    if own.mean is None or other.mean is None:
+    cells = (own, other, *(less or ()))
+    if any(cell.mean is None for cell in cells):
         return None
-    values, bases = pairs_of(own, other)
-    return change(values, bases, exact=exact, level=level) if values else None
+    values = seeds_of(*cells)
+    if not values[0]:
+        return None
+    if less is None:
+        return change(values[0], values[1], exact=exact, level=level)
+    return change_less(values[:2], values[2:], exact=exact, level=level)
 
 
 def pairs_of(own: Cell, other: Cell) -> tuple[list[float], list[float]]:
     """Return the numbers of those seeds that both have."""
-    pairs = [
-        (own.values[seed].value, other.values[seed].value) for seed in own.values if seed in other.values
-    ]
-    known = [(one, two) for one, two in pairs if one is not None and two is not None]
-    return [one for one, _ in known], [two for _, two in known]
+    values, others = seeds_of(own, other)
+    return values, others
+
+
+def seeds_of(*cells: Cell) -> list[list[float]]:
+    """Return the numbers of each cell for those seeds that all have."""
+    rows = [[cell.values[seed].value for cell in cells] for seed in cells[0].values if _have(cells, seed)]
+    known = [[value for value in row if value is not None] for row in rows if None not in row]
+    return [list(column) for column in zip(*known, strict=True)] or [[] for _ in cells]
+
+
+def _have(cells: Iterable[Cell], seed: int) -> bool:
+    return all(seed in cell.values for cell in cells)
 
 
 def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: float) -> Judged:

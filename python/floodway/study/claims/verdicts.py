@@ -16,7 +16,7 @@ from floodway.study.claims.rule import change, level_of, mean_of
 from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
@@ -103,7 +103,8 @@ def _at_all(claim: Claim) -> Claim:
 
 def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
     """Whether a variant and its ablation differ somewhere in a claim, beyond chance and by enough."""
-    pairs = [[numbers.cell(claim.metric, each, at) for each in (subject, name)] for at in claim.coordinates]
+    places = {at for part in claim.parts for own, at in part.cells if own == subject}
+    pairs = [[numbers.cell(claim.metric, each, at) for each in (subject, name)] for at in sorted(places)]
     known = [cells for cells in pairs if all(cell.whole for cell in cells)]
     if any(cell.unfinished for cells in known for cell in cells):
         return True
@@ -136,7 +137,7 @@ def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact:
 
 def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) -> Judged:
     if claim.several:
-        own = [part for part in _parts(claim) if _is_planned(part, numbers)]
+        own = [part for part in claim.parts if _is_planned(part, numbers)]
         looks *= len(own) if claim.take != "each" else 1
         parts = [_claim_verdict(study, part, numbers, looks=max(1, looks)) for part in own]
         return _together(study, claim, tuple(parts))
@@ -151,10 +152,7 @@ def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) 
 def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
     """Say what the variants of a claim lost and where they stood still; what may lose nothing fails by it."""
     claim = found.claim
-    places = [(name, claim.at) for name in claim.variants]
-    if claim.against:
-        places.append((claim.against, claim.against_at))
-    cells = {place: numbers.cell(claim.metric, *place) for place in places}
+    cells = {place: numbers.cell(claim.metric, *place) for place in claim.cells}
     notes: list[str] = []
     failed = False
     for (name, at), cell in cells.items():
@@ -186,18 +184,8 @@ def _packets(cell: Cell) -> str:
 
 def _is_planned(claim: Claim, numbers: Numbers) -> bool:
     """Whether all that a claim needs is to be run: the quick version leaves points and variants out."""
-    cells = [numbers.cell(claim.metric, name, claim.at) for name in (*claim.variants, *claim.rivals)]
+    cells = [numbers.cell(claim.metric, name, at) for name, at in claim.cells]
     return all(cell.values or cell.missing for cell in cells)
-
-
-def _parts(claim: Claim) -> Iterator[Claim]:
-    """Return a claim over several numbers as one claim for each of them."""
-    for at in claim.coordinates:
-        for rival in claim.rivals or ("",):
-            rivals = (rival,) if rival else ()
-            yield replace(
-                claim, at=at, against_at=at, coordinates=(at,), against=rival, rivals=rivals, remark=""
-            )
 
 
 def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:

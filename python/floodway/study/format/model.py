@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -158,9 +158,12 @@ class Claim:
         Where it comes from.
     metric, variant, at
         What is computed: the metric of a variant at some coordinates.
-    against, against_at
-        What it is measured against: another variant, the same one at other coordinates, or both; the number
-        is then a difference in percent.
+    against, against_points
+        What it is measured against: another variant, the same one at other points of some axes, or both; the
+        number is then a difference in percent.
+    less_points
+        Points of some axes at which the same difference is taken, too: the number is then the difference less
+        that one, in points. Empty for a plain number.
     coordinates, rivals, take
         Of a claim over several numbers: all coordinates, of which `at` is the first; all that it is measured
         against, of which `against` is the first; and whether the `lowest`, the `highest` or `each` of these
@@ -197,7 +200,8 @@ class Claim:
     variant: str
     at: Coordinates
     against: str
-    against_at: Coordinates
+    against_points: Coordinates
+    less_points: Coordinates
     coordinates: tuple[Coordinates, ...]
     rivals: tuple[str, ...]
     take: Take
@@ -225,14 +229,53 @@ class Claim:
         return bool(self.against)
 
     @property
+    def against_at(self) -> Coordinates:
+        """Where what it is measured against lies."""
+        return _moved(self.at, self.against_points)
+
+    @property
+    def less_at(self) -> tuple[Coordinates, Coordinates]:
+        """Where the difference that is subtracted lies, and what that one is measured against."""
+        at = _moved(self.at, self.less_points)
+        return at, _moved(at, self.against_points)
+
+    @property
+    def cells(self) -> tuple[tuple[str, Coordinates], ...]:
+        """Whose runs it needs, and where: its own variants, then what these are measured against."""
+        found = [(name, self.at) for name in self.variants]
+        if self.relative:
+            found.append((self.against, self.against_at))
+        if self.less_points:
+            at, against_at = self.less_at
+            found += [(self.variant, at), (self.against, against_at)]
+        return tuple(dict.fromkeys(found))
+
+    @property
     def several(self) -> bool:
         """Whether it is over several numbers or orders."""
         return len(self.coordinates) > 1 or len(self.rivals) > 1
 
     @property
+    def parts(self) -> tuple[Claim, ...]:
+        """A claim for each of its numbers or orders."""
+        return tuple(
+            replace(
+                self, at=at, coordinates=(at,), against=rival, rivals=(rival,) if rival else (), remark=""
+            )
+            for at in self.coordinates
+            for rival in self.rivals or ("",)
+        )
+
+    @property
     def variants(self) -> tuple[str, ...]:
         """The variants whose runs it needs at its coordinates."""
         return self.order or (self.variant,)
+
+
+def _moved(at: Coordinates, points: Coordinates) -> Coordinates:
+    """Return coordinates with other points on some axes."""
+    other = dict(points)
+    return tuple((axis, other.get(axis, point)) for axis, point in at)
 
 
 @dataclass(frozen=True, kw_only=True)

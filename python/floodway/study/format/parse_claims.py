@@ -117,7 +117,8 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         variant="" if order else _variant(table, "variant", names, variants),
         at=at,
         against=rivals[0] if rivals else "",
-        against_at=_other_coordinates(table, axes, at),
+        against_points=_points(table, "against-at", axes),
+        less_points=_points(table, "less-at", axes),
         coordinates=coordinates,
         rivals=rivals,
         take=table.choice("take", table.text("take", "each"), what="a choice", allowed=TAKES),  # type: ignore[arg-type]
@@ -234,11 +235,10 @@ def _cause_against(cause: Table, usual: str, names: Sequence[str]) -> str:
     return cause.choice("against", given, what="a variant of this study", allowed=names) if given else ""
 
 
-def _other_coordinates(table: Table, axes: Sequence[Axis], at: Coordinates) -> Coordinates:
-    """Read the points that differ in what is measured against."""
-    inner = table.table("against-at")
-    points_by_axis = dict(coordinates_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
-    return tuple((axis, points_by_axis.get(axis, point)) for axis, point in at)
+def _points(table: Table, key: str, axes: Sequence[Axis]) -> Coordinates:
+    """Read the points that differ in what something is measured against."""
+    inner = table.table(key)
+    return coordinates_of(inner, {name: inner.value(name) for name in inner.names()}, axes)
 
 
 def _not_negative(table: Table, key: str, usual: float) -> float:
@@ -267,10 +267,20 @@ def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
         raise table.fault("value", "is missing; a claim has a published value, or an order of variants")
     if not claim.order and "margin" in table:
         raise table.fault("margin", "applies to an order, and this claim is a number; it has a tolerance")
-    if claim.variant in claim.rivals and claim.against_at == claim.at:
-        raise table.fault("against", f"{claim.variant!r} is measured against itself", given=claim.variant)
+    _refuse_no_difference(table, claim)
     _hold_several_together(table, claim)
     refuse_wrong_ablations(table, claim)
+
+
+def _refuse_no_difference(table: Table, claim: Claim) -> None:
+    """Refuse a difference that is zero by definition, or that is of nothing."""
+    for part in claim.parts:
+        if claim.relative and part.variant == part.against and part.against_at == part.at:
+            raise table.fault("against", f"{claim.variant!r} is measured against itself", given=claim.variant)
+        if part.less_points and part.less_at[0] == part.at:
+            raise table.fault("less-at", "is where the claim is; the difference would be 0")
+    if claim.less_points and not claim.relative:
+        raise table.fault("less-at", "applies to a difference; this claim has no `against`")
 
 
 def _hold_several_together(table: Table, claim: Claim) -> None:
@@ -278,23 +288,22 @@ def _hold_several_together(table: Table, claim: Claim) -> None:
         raise table.fault("between", "is given with a value; choose one of the two")
     if claim.between is not None and claim.bound != "about":
         raise table.fault("is", "applies to a value, and this claim has a range, which has two bounds")
-    of_one = ["against-at"] if claim.take != "each" else ["against-at", "cause"]
-    for key in of_one:
-        if claim.several and key in table:
-            raise table.fault(key, "applies to one number, and this claim covers several")
+    if "cause" in table and claim.several and claim.take == "each":
+        raise table.fault("cause", "applies to one number, and this claim covers several")
+    if "cause" in table and claim.less_points:
+        raise table.fault("cause", "applies to a plain difference, and this claim subtracts another")
     if not claim.several and "take" in table:
         raise table.fault("take", "selects one of several numbers, and this claim has only one")
 
 
 def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> None:
     """Refuse a claim over runs that the study does not have."""
-    needed = [(name, at) for name in (*claim.variants, *claim.rivals) for at in claim.coordinates]
-    if claim.against_at != claim.at:
-        needed = [(claim.variant, claim.at), (claim.against, claim.against_at)]
+    needed = [cell for part in claim.parts for cell in part.cells]
     if claim.cause:
         isolating = [name for name in (claim.cause, claim.cause_against) if name]
         needed += [(name, at) for name in isolating for at in claim.coordinates]
-    needed += [(name, at) for name in claim.ablations for at in (*claim.coordinates, claim.against_at)]
+    subject = claim.ablated or claim.variants[0]
+    needed += [(each, at) for each in claim.ablations for name, at in needed if name == subject]
     for name, at in needed:
         variant = next(each for each in variants if each.name == name)
         if not variant.runs_at(at):

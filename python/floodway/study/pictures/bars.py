@@ -163,9 +163,9 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
     )
     for claim in study.claims:
         same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
-        if not same or claim.several or claim.value is None or claim.bound != "about":
+        if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
             continue
-        if claim.against == plot.relative_to and claim.against_at in ((), claim.at):
+        if claim.against == plot.relative_to and claim.against_at == claim.at:
             return 1 + claim.value / 100 if claim.relative else claim.value
     return None
 

@@ -202,4 +202,6 @@ def _number(value: float | None, *, relative: bool) -> str:
 
 
 def _unit(found: Judged) -> str:
+    if found.claim.less_points:
+        return " points"
     return f" {found.claim.unit}" if found.claim.unit else ""

@@ -208,9 +208,9 @@ AGAINST_BOTH = 'variant = "a"\nagainst = ["b", "c"]\n'
             "-55.0 to -50.0 %",
             "Holds for 1 of 2, but not against B.",
         ),
-        ('take = "lowest"\nvalue = -55\ntolerance = 0.1', "agrees", "-55.0 % (exact)", "Ours is against C."),
-        ('take = "highest"\nvalue = -50\ntolerance = 0.1', "agrees", "-50.0 % (exact)", "Ours is against B."),
-        ('take = "highest"\nvalue = 50\ntolerance = 0.1', "differs", "-50.0 % (exact)", "Ours is against B."),
+        ('take = "lowest"\nvalue = -55\ntolerance = 0.1', "agrees", "-55.0 % (exact, 2 seeds)", "Ours is against C."),
+        ('take = "highest"\nvalue = -50\ntolerance = 0.1', "agrees", "-50.0 % (exact, 2 seeds)", "Ours is against B."),
+        ('take = "highest"\nvalue = 50\ntolerance = 0.1', "differs", "-50.0 % (exact, 2 seeds)", "Ours is against B."),
     ],
 )
 def test_a_claim_may_be_measured_against_several(
@@ -393,13 +393,13 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
 @pytest.mark.parametrize(
     ("c", "lost", "verdict", "without"),
     [
-        ((90.0, 90.0), {}, "agrees", "C: -10.0 % (exact) does not"),
-        ((52.0, 52.0), {}, "agrees, but also without it", "C: -48.0 % (exact) also agrees"),
-        ((50.0, 50.0), {}, "agrees, but also without it", "C: -50.0 % (exact) also agrees"),
+        ((90.0, 90.0), {}, "agrees", "C: -10.0 % (exact, 2 seeds) does not"),
+        ((52.0, 52.0), {}, "agrees, but also without it", "C: -48.0 % (exact, 2 seeds) also agrees"),
+        ((50.0, 50.0), {}, "agrees, but also without it", "C: -50.0 % (exact, 2 seeds) also agrees"),
         # A larger effect without the mechanism is not its effect.
-        ((30.0, 30.0), {}, "agrees, but also without it", "C: -70.0 % (exact) larger effect"),
+        ((30.0, 30.0), {}, "agrees, but also without it", "C: -70.0 % (exact, 2 seeds) larger effect"),
         # Outside the tolerance, but not by what the claim takes for a difference.
-        ((55.5, 55.5), {}, "agrees", "C: -44.5 % (exact) does not"),
+        ((55.5, 55.5), {}, "agrees", "C: -44.5 % (exact, 2 seeds) does not"),
         ((40.0, 60.0), {}, "too few seeds to say", "C: -50.0 % (2 seeds) undecided"),
         ((None, None), {}, "not run", "C: not run"),
         # Without the mechanism packets are lost: then it does not hold.
@@ -407,9 +407,9 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
             (50.0, 50.0),
             {"c": 7},
             "agrees",
-            "C: -50.0 % (exact) does not (C lost 14 packets in 2 runs, and must lose none)",
+            "C: -50.0 % (exact, 2 seeds) does not (C lost 14 packets in 2 runs, and must lose none)",
         ),
-        ((90.0, 90.0), {"a": 1}, "differs", "C: -10.0 % (exact) does not"),
+        ((90.0, 90.0), {"a": 1}, "differs", "C: -10.0 % (exact, 2 seeds) does not"),
     ],
 )
 def test_a_claim_that_holds_without_its_mechanism_does_not_agree(

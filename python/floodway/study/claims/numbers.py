@@ -76,7 +76,10 @@ class Cell:
 
     @property
     def exact(self) -> bool:
-        """Whether chance plays no part: two seeds or more gave the same results to the byte."""
+        """Whether chance seems to play no part: two seeds or more gave the same results to the byte.
+
+        A chance that rarely shows, such as a hash that selects one of two links, may still be there.
+        """
         return len(self.facts) > 1 and len({each.digest for each in self.facts}) == 1
 
     @property

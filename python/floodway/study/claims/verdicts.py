@@ -53,7 +53,7 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     undecided = [each for each in ablations if each.agrees == "open"]
     if undecided:
         label = _labels(study, undecided)
-        note = f"The number agrees, but too few seeds say whether it also does with {label}"
+        note = f"The number agrees, but the seeds do not decide whether it also does with {label}"
         return replace(found, verdict="too few seeds to say", notes=(*found.notes, note))
     return found
 
@@ -80,7 +80,8 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     )
     found = _claim_verdict(study, changed, numbers, looks=claim.looks)
     # A larger effect without the mechanism is no effect of the mechanism either.
-    at_all = _claim_verdict(study, _at_all(changed), numbers, looks=claim.looks)
+    larger = _at_all(changed)
+    at_all = found if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
     agrees: Answer = at_all.holds
     # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
     if found.failed or found.verdict == "unfinished":

@@ -23,8 +23,8 @@ _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 RULE = (
     "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its confidence "
     "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of more "
-    "where the best of several readings or numbers is taken; (exact) where all seeds gave the same results; "
-    "a claim over several numbers has the smallest and the largest of the means. *Agrees*: the whole "
+    "where the best of several readings or numbers is taken; (exact) where all seeds gave the same results in "
+    "every table, so that chance is taken to play no part; a claim over several numbers has the smallest and the largest of the means. *Agrees*: the whole "
     "interval lies inside the tolerance; an order needs differences of at least its margin, beyond chance. "
     "*Same direction*: the sign, or the first of an order, is as published, beyond chance. *But also without "
     "it*: the same holds, or holds with a larger effect, or with no difference beyond tolerance and chance, "
@@ -143,7 +143,7 @@ def _ours(part: Part, found: Judged) -> str:
 def _spread(found: Judged) -> str:
     """Return the interval of a number, or why it has none."""
     if found.exact:
-        return " (exact)"
+        return f" (exact, {found.seeds} seeds)"
     if found.low is None or found.high is None:
         return " (1 seed)" if found.seeds == 1 else f" ({found.seeds} seeds)"
     if found.low == found.high:

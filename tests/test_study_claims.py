@@ -208,9 +208,24 @@ AGAINST_BOTH = 'variant = "a"\nagainst = ["b", "c"]\n'
             "-55.0 to -50.0 %",
             "Holds for 1 of 2, but not against B.",
         ),
-        ('take = "lowest"\nvalue = -55\ntolerance = 0.1', "agrees", "-55.0 % (exact, 2 seeds)", "Ours is against C."),
-        ('take = "highest"\nvalue = -50\ntolerance = 0.1', "agrees", "-50.0 % (exact, 2 seeds)", "Ours is against B."),
-        ('take = "highest"\nvalue = 50\ntolerance = 0.1', "differs", "-50.0 % (exact, 2 seeds)", "Ours is against B."),
+        (
+            'take = "lowest"\nvalue = -55\ntolerance = 0.1',
+            "agrees",
+            "-55.0 % (exact, 2 seeds)",
+            "Ours is against C.",
+        ),
+        (
+            'take = "highest"\nvalue = -50\ntolerance = 0.1',
+            "agrees",
+            "-50.0 % (exact, 2 seeds)",
+            "Ours is against B.",
+        ),
+        (
+            'take = "highest"\nvalue = 50\ntolerance = 0.1',
+            "differs",
+            "-50.0 % (exact, 2 seeds)",
+            "Ours is against B.",
+        ),
     ],
 )
 def test_a_claim_may_be_measured_against_several(

@@ -22,17 +22,18 @@ _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 #: What the verdicts of a table of claims mean.
 RULE = (
     "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its confidence "
-    "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of more "
-    "where the best of several readings or numbers is taken; (exact) where all seeds gave the same results in "
-    "every table, so that chance is taken to play no part; a claim over several numbers has the smallest and the largest of the means. *Agrees*: the whole "
-    "interval lies inside the tolerance; an order needs differences of at least its margin, beyond chance. "
-    "*Same direction*: the sign, or the first of an order, is as published, beyond chance. *But also without "
-    "it*: the same holds, or holds with a larger effect, or with no difference beyond tolerance and chance, "
-    "without the mechanism or its deciding part, which *without it* names; this does not count as agreement. "
-    "*Too few seeds to say*: the interval decides nothing. *Differs*: none of these, or a variant that must "
-    "lose nothing lost packets. *Unfinished*: flows did not finish. *Not run*: runs failed, or the quick "
-    "version leaves them out. A published statement counts once, by its best reading; the other readings "
-    "stand below it, with their verdicts in brackets."
+    "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of "
+    "more where the best of several readings or numbers is taken; (exact) where all seeds gave the same "
+    "results in every table, so that chance is taken to play no part; a claim over several numbers has "
+    "the smallest and the largest of the means. *Agrees*: the whole interval lies inside the tolerance; "
+    "an order needs differences of at least its margin, beyond chance. *Same direction*: the sign, or the "
+    "first of an order, is as published, beyond chance. *But also without it*: the same holds, or holds "
+    "with a larger effect, or with no difference beyond tolerance and chance, without the mechanism or "
+    "its deciding part, which *without it* names; this does not count as agreement. *Too few seeds to "
+    "say*: the interval decides nothing. *Differs*: none of these, or a variant that must lose nothing "
+    "lost packets. *Unfinished*: flows did not finish. *Not run*: runs failed, or the quick version "
+    "leaves them out. A published statement counts once, by its best reading; the other readings stand "
+    "below it, with their verdicts in brackets."
 )
 
 

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 from floodway.planning.question import HEADERS, SMALLEST
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from floodway.planning.question import Question
 
-__all__ = ["PLANNED", "Sizes", "link_scenario", "stop_ps", "worst_payloads"]
+__all__ = ["PLANNED", "PREAMBLE_AND_GAP", "SHORT_PS", "Buffers", "Course", "link_scenario", "stop_ps"]
 
 #: Tag of the planned links.
 PLANNED = "planned"
@@ -32,19 +34,50 @@ PREAMBLE_AND_GAP = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sizes:
-    """What is set at the end of a planned link, in bytes.
+class Buffers:
+    """What is set at the end of the planned links.
 
     Attributes
     ----------
     control
         The flow control and its parameters, as TOML.
-    buffer
-        Of one class of one link; none for what its formula asks.
+    size
+        Bytes of the buffer that each class of each link has for itself; none for what its formula asks.
+    shared
+        The switch's shared buffer instead, as TOML; none for buffers of their own.
     """
 
     control: str
-    buffer: int | None = None
+    size: int | None = None
+    shared: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """What happens, and when.
+
+    Attributes
+    ----------
+    end_ps
+        When the run ends.
+    resume_ps
+        When data leave the switch again; none for never.
+    ahead_ps
+        When a full frame of the other direction starts at its host; none for no such frame.
+    always_ahead
+        Whether the other direction is full of such frames all the time.
+    drain
+        Share of the link's rate at which data leave the switch.
+    bucket_ps
+        Width of the buckets in which the bytes that leave are counted; 0 to count none.
+    """
+
+    end_ps: int
+    resume_ps: int | None = None
+    ahead_ps: int | None = None
+    always_ahead: bool = False
+    drain: float = 1.0
+    bucket_ps: int = 0
 
 
 def stop_ps(question: Question) -> int:
@@ -66,86 +99,99 @@ def worst_payloads(question: Question) -> tuple[int, ...]:
     return (max(1, worst - HEADERS),)
 
 
-def link_scenario(
-    question: Question, sizes: Sizes, *, ahead_ps: int | None = None, always_ahead: bool = False, end_ps: int
-) -> str:
+def link_scenario(question: Question, buffers: Buffers, course: Course) -> str:
     """Return the scenario as TOML.
 
     Parameters
     ----------
     question
-        The link.
-    sizes
-        What is set at its end.
-    ahead_ps
-        When the full frame of the other direction starts at its host; none for no such frame.
-    always_ahead
-        Whether the other direction is full of such frames all the time.
-    end_ps
-        When the run ends.
+        The links; all of them and all their classes are in it.
+    buffers
+        What is set at their end.
+    course
+        What happens.
     """
-    classes = CLASS_NUMBERS[: question.classes]
-    react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
-    buffer = "auto" if sizes.buffer is None else f"{sizes.buffer}B"
-    stop = ", ".join(
-        f'{{ class = {number}, from = "{stop_ps(question)}ps", to = "{2 * end_ps}ps" }}' for number in classes
-    )
+    records = "records.pauses = true"
+    if course.bucket_ps:
+        records += f'\nrecords.shares = {{ links = "s-b1", bucket = "{course.bucket_ps}ps" }}'
     tables = [
-        f'mtu = "{question.mtu_bytes}B"\nlimit = "{end_ps}ps"\nstop = "limit"\nrecords.pauses = true',
-        _topology(question),
-        f"""[defaults]
-rate-control = "line-rate"
-reliability = "none"
-cell = "{question.cell_bytes}B"
-flow-control.pfc = {{ xoff = "1MB", react = "{react}" }}""",
-        f"""[[override]]
-name = "{PLANNED}"
-links = {{ tag = "{PLANNED}" }}
-flow-control = {sizes.control}
-buffer.static = {{ size = "{buffer}" }}""",
-        f"""[[override]]
-name = "stopped"
-hosts = "b*"
-faults.pause = [{stop}]""",
+        f'mtu = "{question.mtu_bytes}B"\nlimit = "{course.end_ps}ps"\nstop = "limit"\n{records}',
+        _topology(question, course.drain),
+        *_settings(question, buffers, course),
+        *_workloads(question, course),
     ]
-    hosts = _to(question.links)
-    for number in classes:
-        for order, payload in enumerate(worst_payloads(question), start=1):
-            flows = ", ".join(f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts)
-            name = f"data-{number}-{order}"
-            tables.append(f'[[workload]]\nname = "{name}"\nflows = [{flows}]')
-            tables.append(_override(name, f'class = {number}\npayload = "{payload}B"'))
-    if always_ahead or ahead_ps is not None:
-        start, size = (0, "unbounded") if always_ahead else (ahead_ps, f"{question.mtu_bytes}B")
-        flows = ", ".join(
-            f'{{ from = "c{i}", to = "a{i}", size = "{size}", start = "{start}ps" }}' for i in hosts
-        )
-        tables.append(f'[[workload]]\nname = "ahead"\nflows = [{flows}]')
-        tables.append(_override("ahead", f"class = {classes[0]}"))
     return "\n\n".join(tables) + "\n"
 
 
-def _topology(question: Question) -> str:
-    count = question.links
+def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[str]:
+    yield "\n".join(
+        (
+            "[defaults]",
+            'rate-control = "line-rate"',
+            'reliability = "none"',
+            f'cell = "{question.cell_bytes}B"',
+            f'flow-control.pfc = {{ xoff = "1MB", react = "{question.reaction_ps}ps" }}',
+        )
+    )
+    own = ""
+    if buffers.shared is None:
+        size = "auto" if buffers.size is None else f"{buffers.size}B"
+        own = f'\nbuffer.static = {{ size = "{size}" }}'
+    else:
+        yield f'[[override]]\nname = "memory"\nswitches = "s"\nbuffer.shared = {buffers.shared}'
+        yield '[[override]]\nname = "cables"\nlinks = ["s-b*", "c*-s"]\nbuffer.static = { size = "auto" }'
+    yield (
+        f'[[override]]\nname = "{PLANNED}"\nlinks = {{ tag = "{PLANNED}" }}\n'
+        f"flow-control = {buffers.control}{own}"
+    )
+    if course.drain < 1:
+        return
+    to = 2 * course.end_ps if course.resume_ps is None else course.resume_ps
+    stops = ", ".join(
+        f'{{ class = {number}, from = "{stop_ps(question)}ps", to = "{to}ps" }}'
+        for number in CLASS_NUMBERS[: question.classes]
+    )
+    yield f'[[override]]\nname = "stopped"\nhosts = "b*"\nfaults.pause = [{stops}]'
+
+
+def _workloads(question: Question, course: Course) -> Iterator[str]:
+    hosts = range(1, question.links + 1)
+    for number in CLASS_NUMBERS[: question.classes]:
+        for order, payload in enumerate(worst_payloads(question), start=1):
+            flows = ", ".join(f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts)
+            name = f"data-{number}-{order}"
+            yield f'[[workload]]\nname = "{name}"\nflows = [{flows}]'
+            yield _override(name, f'class = {number}\npayload = "{payload}B"')
+    if course.always_ahead or course.ahead_ps is not None:
+        start, size = (0, "unbounded") if course.always_ahead else (course.ahead_ps, f"{question.mtu_bytes}B")
+        flows = ", ".join(
+            f'{{ from = "c{i}", to = "a{i}", size = "{size}", start = "{start}ps" }}' for i in hosts
+        )
+        yield f'[[workload]]\nname = "ahead"\nflows = [{flows}]'
+        yield _override("ahead", f"class = {CLASS_NUMBERS[0]}")
+
+
+def _topology(question: Question, drain: float) -> str:
+    hosts = range(1, question.links + 1)
+    rate = round(question.rate_bps * drain)
+    slower = f', rate = "{rate}bps"' if drain < 1 else ""
     links = [
-        f'{{ between = ["a{i}", "s"], delay = "{question.delay_ps}ps", tags = ["{PLANNED}"] }}'
-        for i in _to(count)
+        f'{{ between = ["a{i}", "s"], delay = "{question.delay_ps}ps", tags = ["{PLANNED}"] }}' for i in hosts
     ]
-    links += [f'{{ between = ["s", "b{i}"] }}' for i in _to(count)]
-    links += [f'{{ between = ["c{i}", "s"] }}' for i in _to(count)]
+    links += [f'{{ between = ["s", "b{i}"]{slower} }}' for i in hosts]
+    links += [f'{{ between = ["c{i}", "s"] }}' for i in hosts]
     listed = ",\n  ".join(links)
-    return f"""[topology.explicit]
-hosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]
-switches = ["s"]
-rate = "{question.rate_bps}bps"
-delay = "{SHORT_PS}ps"
-links = [
-  {listed},
-]"""
-
-
-def _to(count: int) -> range:
-    return range(1, count + 1)
+    count = question.links
+    return "\n".join(
+        (
+            "[topology.explicit]",
+            f'hosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]',
+            'switches = ["s"]',
+            f'rate = "{question.rate_bps}bps"',
+            f'delay = "{SHORT_PS}ps"',
+            f"links = [\n  {listed},\n]",
+        )
+    )
 
 
 def _override(workload: str, settings: str) -> str:

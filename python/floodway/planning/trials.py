@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from floodway.errors import RunError
-from floodway.planning.link import PREAMBLE_AND_GAP, SHORT_PS, Sizes, link_scenario, stop_ps
+from floodway.planning.link import (
+    PREAMBLE_AND_GAP,
+    SHORT_PS,
+    Buffers,
+    Course,
+    link_scenario,
+    stop_ps,
+)
 from floodway.planning.question import SMALLEST
 from floodway.scenarios import Scenario
 from floodway.simulation import run
@@ -17,9 +24,14 @@ if TYPE_CHECKING:
     from floodway.analysis import Result
     from floodway.planning.question import Question
 
-__all__ = ["Trial", "trial"]
+__all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "trial"]
 
 PS_PER_S = 1_000_000_000_000
+MARGIN_PS = 100_000_000
+#: Of a round trip, where bytes are counted in buckets.
+BUCKETS = 50
+#: Whole cycles of pauses, or round trips where there are none, over which throughput is counted.
+CYCLES = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +47,7 @@ class Trial:
     lost_packets
         How many were dropped for want of room.
     least
-        The least size that holds in this run; none where that was not tried.
-    holds_at_least, loses_below
-        Whether runs with the least size and with one cell less showed that.
+        The least size that holds in this run, to the cell; none where that was not found.
     scenarios
         The scenarios by name, as TOML, so that anybody can run them again.
     """
@@ -46,8 +56,6 @@ class Trial:
     peak: int
     lost_packets: int
     least: int | None = None
-    holds_at_least: bool = False
-    loses_below: bool = False
     scenarios: dict[str, str]
 
     @property
@@ -57,54 +65,121 @@ class Trial:
 
     @property
     def spare(self) -> int:
-        """Bytes to spare: negative where packets were lost."""
+        """Bytes to spare: negative where packets were lost and none was held beyond the size."""
         return self.size - self.peak
 
 
-def trial(question: Question, sizes: Sizes, *, size: int, with_least: bool, sized_by: str = "") -> Trial:
-    """Run the hardest case with a size, and with the least that holds.
+@dataclass(frozen=True, kw_only=True)
+class Busy:
+    """What a run showed of the link's use.
+
+    Attributes
+    ----------
+    idle_ps
+        How long the far end idled after it drained again, ps.
+    lost_packets
+        How many were dropped.
+    scenarios
+        As in `Trial`.
+    """
+
+    idle_ps: int
+    lost_packets: int
+    scenarios: dict[str, str]
+
+
+def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: bool) -> Trial:
+    """Run the hardest case with a size, and find the least size that holds.
+
+    The least is what was held: with the same thresholds a run in which nothing is dropped is the same for
+    every size. That it holds, and that a cell less does not, is run, too.
 
     Parameters
     ----------
     question
-        The link.
-    sizes
-        What is set at its end.
-    size
-        The size that results from that, in bytes.
+        The links; with buffers of their own, one link with one class is the hardest for its class.
+    buffers
+        What is set at their end, with its size.
+    pauses
+        Whether the flow control decides to pause, so that a frame just ahead of the pause is the hardest.
     with_least
         Whether to find the least size.
-    sized_by
-        What the flow control must be where the size is another one; that of `sizes`, if empty.
 
     Raises
     ------
     RunError
         If no pause was sent though nothing left the switch.
     """
-    end = stop_ps(question) + 6 * question.delay_ps + _fill_ps(question, size) + 100 * 1_000_000
+    size = buffers.size or 0
+    end = stop_ps(question) + 6 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
     texts: dict[str, str] = {}
-    pausing = "pfc" in sizes.control
-    ahead = None
-    if pausing:
+    course = Course(end_ps=end, always_ahead=not pauses)
+    if pauses:
         # When the pause is decided does not depend on the other direction, so one run says when to begin.
-        decided = _decided_ps(question, _run(link_scenario(question, sizes, end_ps=end)))
+        decided = _decided_ps(question, _run(link_scenario(question, buffers, Course(end_ps=end))))
         frame = question.largest_frame + PREAMBLE_AND_GAP
         ahead = decided - 1 - SHORT_PS - frame * 8 * PS_PER_S // question.rate_bps
+        course = Course(end_ps=end, ahead_ps=ahead)
 
-    def hardest(tried: Sizes, name: str) -> tuple[int, int]:
-        text = link_scenario(question, tried, ahead_ps=ahead, always_ahead=not pausing, end_ps=end)
-        texts[name] = text
-        return _held(_run(text))
+    def hardest(tried: int, name: str) -> tuple[int, int]:
+        own = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
+        texts[name] = link_scenario(question, own, course)
+        return _held(_run(texts[name]))
 
-    peak, lost = hardest(sizes, "planned")
-    found = Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
-    if not with_least or lost:
-        return found
-    control = sized_by or sizes.control
-    _, lost_at = hardest(Sizes(control=control, buffer=peak), "least")
-    _, lost_below = hardest(Sizes(control=control, buffer=peak - question.cell_bytes), "below")
-    return replace(found, least=peak, holds_at_least=lost_at == 0, loses_below=lost_below > 0)
+    peak, lost = hardest(size, "planned")
+    if not with_least or lost or buffers.shared:
+        return Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
+    _, lost_at = hardest(peak, "least")
+    _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
+    least = peak if not lost_at and lost_below else None
+    return Trial(size=size, peak=peak, lost_packets=lost, least=least, scenarios=texts)
+
+
+def busy_trial(question: Question, buffers: Buffers) -> Busy:
+    """Let the far end stop until all is quiet and drain again, and count how long it idles then.
+
+    The other direction is full of frames, so that what the far end tells the near one waits.
+    """
+    size = buffers.size or 0
+    resume = stop_ps(question) + 6 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
+    end = resume + 8 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
+    bucket = max(1_000_000, 2 * question.delay_ps // BUCKETS)
+    course = Course(end_ps=end, resume_ps=resume, always_ahead=True, bucket_ps=bucket)
+    text = link_scenario(question, buffers, course)
+    result = _run(text)
+    # The resume takes a moment to be heeded; the bucket after it is the first whole one.
+    first = (resume + 2 * SHORT_PS) // bucket + 2
+    last = end // bucket - 1
+    sent = _left(result, first * bucket, last * bucket)
+    expected = (last - first) * bucket * question.rate_bps // (8 * PS_PER_S)
+    missing = expected - sent - 2 * (question.largest_frame + PREAMBLE_AND_GAP)
+    idle = max(0, missing) * 8 * PS_PER_S // question.rate_bps
+    _, lost = _held(result)
+    return Busy(idle_ps=idle, lost_packets=lost, scenarios={"busy": text})
+
+
+def carried_trial(question: Question, buffers: Buffers, drain: float) -> float:
+    """Return the share of its rate that the link carries if the far end drains that share, by a run.
+
+    It is counted over whole cycles of pauses where there are such, else over round trips.
+    """
+    size = buffers.size or 0
+    cycle = 4 * question.delay_ps + round(_fill_ps(question, size) / min(drain, 1 - drain)) + 20_000_000
+    end = (CYCLES + 3) * cycle
+    bucket = max(1_000_000, 2 * question.delay_ps // BUCKETS)
+    result = _run(link_scenario(question, buffers, Course(end_ps=end, drain=drain, bucket_ps=bucket)))
+    pauses = _pauses(result)
+    first, last = cycle, end
+    if pauses is not None:
+        # The first pause after each time of no pause begins a cycle.
+        starts = [
+            at for before, at in zip([0, *pauses], pauses, strict=False) if at - before > question.delay_ps
+        ]
+        whole = [at for at in starts if at > cycle]
+        if len(whole) > 1:
+            first, last = whole[0], whole[-1]
+    sent = _left(result, first // bucket * bucket, last // bucket * bucket)
+    return sent * 8 * PS_PER_S / ((last // bucket - first // bucket) * bucket * question.rate_bps)
 
 
 def _run(text: str) -> Result:
@@ -118,30 +193,43 @@ def _fill_ps(question: Question, size: int) -> int:
 
 def _decided_ps(question: Question, result: Result) -> int:
     """Return when the switch decided to pause, from the arrival of its first pause after the stop."""
+    after = [at for at in _pauses(result) or () if at > stop_ps(question)]
+    if not after:
+        raise RunError("plan: the switch sent no pause, though nothing left it")
+    frame = (SMALLEST + PREAMBLE_AND_GAP) * 8 * PS_PER_S // question.rate_bps
+    return after[0] - frame - question.delay_ps
+
+
+def _pauses(result: Result) -> list[int] | None:
+    """Return when pauses arrived at the first link's near end, in ps."""
     pauses = result.pauses
     if pauses is None:
-        raise RunError("plan: the run has no pauses")
+        return None
     rows = pauses.filter(
-        (pl.col("node").cast(pl.String) == "a1")
-        & (pl.col("event").cast(pl.String) == "pause")
-        & (pl.col("time_ns") * 1000 > stop_ps(question))
+        (pl.col("node").cast(pl.String) == "a1") & (pl.col("event").cast(pl.String) == "pause")
     )
-    if rows.is_empty():
-        raise RunError("plan: the switch sent no pause, though nothing left it")
-    arrived = round(float(rows["time_ns"][0]) * 1000)
-    frame = (SMALLEST + PREAMBLE_AND_GAP) * 8 * PS_PER_S // question.rate_bps
-    return arrived - frame - question.delay_ps
+    return [round(float(at) * 1000) for at in rows["time_ns"]]
+
+
+def _left(result: Result, from_ps: int, to_ps: int) -> int:
+    """Return the bytes on the wire that left the switch for the first link's host between two times."""
+    shares = result.shares
+    if shares is None:
+        raise RunError("plan: the run has no shares")
+    time = (pl.col("time_us") * 1e6).round()
+    rows = shares.filter(
+        (pl.col("object").cast(pl.String).str.ends_with("s>b1")) & (time >= from_ps) & (time < to_ps)
+    )
+    return int(rows.select(pl.col("tx_bytes").sum()).item() or 0)
 
 
 def _held(result: Result) -> tuple[int, int]:
-    """Return the most that a planned port and class held, and the packets that planned ports dropped."""
-    ports = result.counters.filter(
-        (pl.col("node").cast(pl.String) == "s") & pl.col("link").cast(pl.String).str.starts_with("a")
-    )
-    relays = result.counters.filter(
-        pl.col("node").cast(pl.String).str.starts_with("r")
-        & pl.col("link").cast(pl.String).str.starts_with("a")
-    )
-    rows = pl.concat([ports, relays])
-    most, lost = rows.select(pl.col("peak_bytes").max(), pl.col("drops_buffer").sum()).row(0)
-    return most or 0, lost or 0
+    """Return the most that a planned port and class held, and the packets that such ports dropped.
+
+    Where relays are planned, the port is theirs.
+    """
+    planned = result.counters.filter(pl.col("link").cast(pl.String).str.contains(r"^a\d+-s$"))
+    relays = planned.filter(pl.col("node").cast(pl.String).str.starts_with("r"))
+    ports = relays if relays.height else planned.filter(pl.col("node").cast(pl.String) == "s")
+    lost = pl.col("drops_buffer").sum() + pl.col("drops_egress").sum()
+    return ports.select(pl.col("peak_bytes").max(), lost).row(0)

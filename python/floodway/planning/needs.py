@@ -1,0 +1,308 @@
+"""What each flow control needs at the end of a long link, by formula.
+
+PFC's numbers follow from what may arrive after a pause was decided; those of the other flow controls are what
+the engine asks for where it sizes such a port. All are bytes of a buffer for one lossless class of one link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from floodway import _floodway
+from floodway.errors import PlanError, ScenarioError
+from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario
+from floodway.planning.question import SMALLEST
+from floodway.scenarios import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from floodway.planning.question import Question
+
+__all__ = [
+    "FLOW_CONTROLS",
+    "HALF",
+    "MOST",
+    "FlowControl",
+    "Thresholds",
+    "flow_control",
+    "largest_held",
+    "pfc_headroom",
+]
+
+PS_PER_S = 1_000_000_000_000
+#: Shares of the link's rate at which its far end drains, for which the link's throughput is given.
+HALF, MOST = 0.5, 0.9
+#: One-way delay of the cable between a relay and its switch, ps (SWING, section 6.1).
+CABLE_PS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """What is configured for a size, in bytes; none for what the flow control does not have.
+
+    Attributes
+    ----------
+    size
+        Of the buffer.
+    xoff, xon
+        What the class holds when it pauses its upstream, and when it resumes it.
+    headroom
+        Room above that for what still arrives.
+    level
+        Bifrost's H: the target of bytes held and in flight.
+    control
+        The flow control with these, as TOML.
+    """
+
+    size: int
+    control: str
+    xoff: int | None = None
+    xon: int | None = None
+    headroom: int | None = None
+    level: int | None = None
+
+
+class FlowControl(Protocol):
+    """What the planner asks of a flow control."""
+
+    #: Its name in commands and tables, and in words.
+    name: ClassVar[str]
+    label: ClassVar[str]
+    #: Where its buffer is.
+    place: ClassVar[str]
+    #: What a reader must know who relies on its numbers.
+    notes: ClassVar[tuple[str, ...]]
+
+    def no_loss(self, question: Question) -> int:
+        """Return the bytes that it needs to lose nothing.
+
+        Raises
+        ------
+        PlanError
+            If it is not made for such a link; the error says why.
+        """
+
+    def busy(self, question: Question) -> int:
+        """Return the bytes that it needs to lose nothing and to keep the link busy.
+
+        Raises
+        ------
+        PlanError
+            As `no_loss`.
+        """
+
+    def in_switch(self, question: Question, size: int) -> int:
+        """Return the bytes of the switch's memory that a size takes: all of it, if not in a relay."""
+
+    def thresholds(self, question: Question, size: int) -> Thresholds:
+        """Return what is configured for a size of at least `no_loss`."""
+
+    def carried(self, question: Question, size: int, drain: float) -> float:
+        """Return the share of its rate that the link carries if its far end drains that share, by formula."""
+
+
+def pfc_headroom(question: Question) -> int:
+    """Return the bytes that frames occupy which arrive after a port has decided to pause.
+
+    Those are the frames that begin in two delays, the reaction, a full frame ahead of the pause and the pause
+    itself, and the frame that its sender has begun (IEEE 802.1Qbb, Annex O; IEEE 802.3, 31B.3.7).
+    """
+    begun = _floodway.pfc_bytes_until_heeded(
+        rate_bps=question.rate_bps,
+        delay_ps=question.delay_ps,
+        react_ps=question.reaction_ps,
+        mtu_frame_bytes=question.largest_frame,
+    )
+    return occupied(question, begun)
+
+
+def occupied(question: Question, wire_bytes: int) -> int:
+    """Return the most that the question's frames occupy which begin in so many bytes of the link's time."""
+    return _floodway.occupied_bytes(
+        wire_bytes,
+        cell_bytes=question.cell_bytes,
+        mtu_frame_bytes=question.largest_frame,
+        mix_bytes=list(question.mix_bytes),
+    )
+
+
+def largest_held(question: Question) -> int:
+    """Return what the largest frame occupies."""
+    return -(-question.largest_frame // question.cell_bytes) * question.cell_bytes
+
+
+class _Pfc:
+    """PFC, whose pauses last until a resume or expire."""
+
+    place = "switch"
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, name: str, label: str, pause: str) -> None:
+        self.name, self.label, self._pause = name, label, pause
+
+    def no_loss(self, question: Question) -> int:
+        return self._beside(question) + largest_held(question)
+
+    def busy(self, question: Question) -> int:
+        return self._beside(question) + self._busy_xoff(question)
+
+    def in_switch(self, question: Question, size: int) -> int:
+        del question
+        return size
+
+    def thresholds(self, question: Question, size: int) -> Thresholds:
+        """All of the size beside headroom is XOFF, but no more than keeps the link busy."""
+        xoff = size - self._beside(question)
+        offset = self._offset(question, xoff)
+        headroom = pfc_headroom(question)
+        react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
+        settings = (
+            f'xoff = "{xoff}B"',
+            f'resume-offset = "{offset}B"',
+            f'headroom = "{headroom}B"',
+            f'pause = "{self._pause}"',
+            f'react = "{react}"',
+        )
+        control = f"{{ pfc = {{ {', '.join(settings)} }} }}"
+        return Thresholds(size=size, control=control, xoff=xoff, xon=xoff - offset, headroom=headroom)
+
+    def carried(self, question: Question, size: int, drain: float) -> float:
+        xoff = max(0, size - self._beside(question))
+        arriving = occupied(question, question.round_trip_bytes)
+        return _floodway.pfc_utilisation(drain, xoff_bytes=xoff, round_trip_bytes=arriving)
+
+    @staticmethod
+    def _beside(question: Question) -> int:
+        """Headroom, and by how much the packet that crosses XOFF may exceed it."""
+        return pfc_headroom(question) + largest_held(question) - 1
+
+    @staticmethod
+    def _offset(question: Question, xoff: int) -> int:
+        return min(2 * largest_held(question), xoff - 1)
+
+    def _busy_xoff(self, question: Question) -> int:
+        """XON outlasts a round trip with a full frame ahead of the resume; XOFF is the offset above it."""
+        ahead = question.largest_frame + SMALLEST + 2 * PREAMBLE_AND_GAP
+        xon = occupied(question, question.round_trip_bytes + ahead)
+        return xon + 2 * largest_held(question)
+
+
+class _Sized:
+    """A flow control whose buffer the engine sizes."""
+
+    place = "switch"
+    notes: ClassVar[tuple[str, ...]] = ()
+    name: ClassVar[str]
+    label: ClassVar[str]
+    several_classes = True
+
+    def no_loss(self, question: Question) -> int:
+        return self.busy(question)
+
+    def busy(self, question: Question) -> int:
+        if question.classes > 1 and not self.several_classes:
+            raise PlanError(f"{self.label}: {self.why_one_class}", key="classes")
+        return int(self._port(question)["min_buffer_bytes"])
+
+    why_one_class = ""
+
+    def in_switch(self, question: Question, size: int) -> int:
+        del question
+        return size
+
+    def thresholds(self, question: Question, size: int) -> Thresholds:
+        level = self._port(question, size)["level_bytes"]
+        return Thresholds(size=size, control=self._control(question), level=level)
+
+    def carried(self, question: Question, size: int, drain: float) -> float:
+        del question, size
+        return drain
+
+    def _control(self, question: Question) -> str:
+        del question
+        return f'"{self.name}"'
+
+    def _port(self, question: Question, size: int | None = None) -> Mapping[str, int]:
+        """Return the row of the port whose buffer it is, as `floodway check` has it."""
+        one = replace(question, links=1, classes=1)
+        buffers = Buffers(control=self._control(question), size=size)
+        text = link_scenario(one, buffers, Course(end_ps=PS_PER_S))
+        try:
+            ports = Scenario.from_toml(text, name="plan").check()["ports"]
+        except ScenarioError as error:
+            raise PlanError(f"{self.label}: {_reason(error)}", key="flow-control") from None
+        rows: list[Mapping[str, int]] = [
+            port
+            for port in ports  # type: ignore[attr-defined]
+            if port["flow_control"] == self.name and str(port["kind"]).endswith("from planned")
+        ]
+        return rows[0]
+
+
+class _Bifrost(_Sized):
+    name, label = "bifrost", "Bifrost"
+    several_classes = False
+    why_one_class = "it grants all of the link's rate to one lossless class"
+    notes: ClassVar[tuple[str, ...]] = (
+        "Bifrost grants bytes of the wire, whatever they occupy: its size is for frames of any size",
+    )
+
+    def _control(self, question: Question) -> str:
+        react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
+        return f'{{ bifrost = {{ react = "{react}" }} }}'
+
+
+class _Swing(_Sized):
+    name, label, place = "swing", "SWING", "relay"
+    several_classes = False
+    why_one_class = (
+        "two classes that stop in turn can fill a relay of any size (`floodway reproduce swing classes`)"
+    )
+    notes: ClassVar[tuple[str, ...]] = (
+        "SWING's size is that of a relay at each end of the link, which counts bytes; the switch needs less",
+        "SWING's relay may hold more where data go both ways (`floodway reproduce swing drift`)",
+    )
+
+    def in_switch(self, question: Question, size: int) -> int:
+        """Return what PFC needs on the cable between relay and switch."""
+        del size
+        return flow_control("pfc").busy(replace(question, delay_ps=CABLE_PS))
+
+
+class _Cbfc(_Sized):
+    name, label = "cbfc", "CBFC"
+    notes: ClassVar[tuple[str, ...]] = (
+        "CBFC loses nothing in any buffer with credit for one frame; below the busy size it sends less",
+        "InfiniBand's own credits reach 128 KiB of round trip: this is credit without that limit",
+    )
+
+    def no_loss(self, question: Question) -> int:
+        """Return what credit for one frame needs, as free cells count for the worst frames."""
+        frame = question.largest_frame + PREAMBLE_AND_GAP
+        any_size = replace(question, mix_bytes=())
+        return occupied(any_size, frame) - largest_held(question)
+
+    def carried(self, question: Question, size: int, drain: float) -> float:
+        """Return the part of a round trip for which there is credit."""
+        return min(drain, size / self.busy(question))
+
+
+FLOW_CONTROLS: tuple[FlowControl, ...] = (
+    _Pfc("pfc", "PFC, on-off", "on-off"),  # type: ignore[assignment]
+    _Pfc("pfc-timer", "PFC, timer", "timer"),
+    _Bifrost(),
+    _Swing(),
+    _Cbfc(),
+)
+
+
+def flow_control(name: str) -> FlowControl:
+    """Return a flow control by its name."""
+    return next(each for each in FLOW_CONTROLS if each.name == name)
+
+
+def _reason(error: ScenarioError) -> str:
+    """Return what is wrong, without the place in a scenario that nobody wrote."""
+    return str(error).splitlines()[0].rpartition("): ")[-1]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.study.claims.judgement import Judged
+    from floodway.study.claims.judgement import Judged, Verdict
     from floodway.study.format.model import Study
 
     Given: TypeAlias = Mapping[str, Sequence[float | Value | None]]
@@ -373,7 +373,7 @@ def test_each_of_several_numbers_may_be_measured_against_another_point(tmp_path:
     ],
 )
 def test_a_difference_may_be_larger_than_at_another_point(
-    tmp_path: Path, at_other: float, ours: float, verdict: str
+    tmp_path: Path, at_other: float, ours: float, verdict: Verdict
 ) -> None:
     text = STUDY.replace("value = -10", 'value = 0\nis = "at-most"\nless-at = { load = 0.2 }')
     study = load_study(study_file(tmp_path, text))
@@ -425,6 +425,19 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
             "C: -50.0 % (exact, 2 seeds) does not (C lost 14 packets in 2 runs, and must lose none)",
         ),
         ((90.0, 90.0), {"a": 1}, "differs", "C: -10.0 % (exact, 2 seeds) does not"),
+        # Flows that never finish without the mechanism are a failure of it only if that is no accident.
+        (
+            (Value(value=50.0, unfinished=2), Value(value=50.0, unfinished=1)),
+            {},
+            "agrees",
+            "C: -50.0 %* (2 seeds) does not (3 flows unfinished)",
+        ),
+        (
+            (Value(value=50.0, unfinished=1), 50.0),
+            {},
+            "too few seeds to say",
+            "C: -50.0 %* (2 seeds) undecided (1 flow unfinished)",
+        ),
     ],
 )
 def test_a_claim_that_holds_without_its_mechanism_does_not_agree(

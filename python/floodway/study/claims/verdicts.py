@@ -84,8 +84,10 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     at_all = found if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
     agrees: Answer = at_all.holds
     # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
-    if found.failed or found.verdict == "unfinished":
+    if found.failed:
         agrees = "no"
+    elif found.verdict == "unfinished":
+        agrees = "no" if _never_finishes(changed, name, numbers) else "open"
     differs = found.verdict == "not run" or found.failed or _differ(claim, subject, name, numbers)
     return Ablation(variant=name, judged=found, agrees=agrees, differs=differs)
 
@@ -100,6 +102,17 @@ def _at_all(claim: Claim) -> Claim:
     if high < 0:
         return replace(claim, between=None, value=high, bound="at-most")
     return claim
+
+
+def _never_finishes(claim: Claim, name: str, numbers: Numbers) -> bool:
+    """Whether a variant leaves flows unfinished with every seed, somewhere in a claim.
+
+    What happens with some seeds only, such as one flow of many that does not end, decides nothing.
+    """
+    cells = [
+        numbers.cell(claim.metric, own, at) for part in claim.parts for own, at in part.cells if own == name
+    ]
+    return any(cell.values and all(each.unfinished for each in cell.values.values()) for cell in cells)
 
 
 def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:

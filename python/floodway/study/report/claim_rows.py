@@ -177,7 +177,10 @@ def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
         verdict += f" at {sum(part.holds == 'no' for part in parts)} of {len(parts)} numbers"
     lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")
     ours = "" if claim.order else f" {_ours(part, ablation.judged)}"
-    return f"{label}:{ours} {verdict}" + (f" ({lost})" if lost else "")
+    count = ablation.judged.unfinished
+    left = f"{count} flow{'s' * (count > 1)} unfinished" if count else ""
+    reasons = "; ".join(filter(None, (lost, left)))
+    return f"{label}:{ours} {verdict}" + (f" ({reasons})" if reasons else "")
 
 
 def _remark(part: Part, found: Judged) -> str:

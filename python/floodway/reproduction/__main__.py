@@ -68,6 +68,7 @@ def pages(
     names: Annotated[list[str], typer.Argument(help="Papers.")],
     out: Annotated[Path, typer.Option(help="Folder with a paper's results each.")] = Path("out/reproduce"),
     quick: Annotated[Path, typer.Option(help="The same of the quick form.")] = Path("out/quick"),
+    engine: Annotated[str, typer.Option(help="Revision whose engine made the runs, if another.")] = "",
 ) -> None:
     """Write docs/reproduced/PAPER.md from results that are there."""
     for name in names:
@@ -75,14 +76,19 @@ def pages(
         if full["quick"]:
             sys.exit(f"error: {out / name}: has the quick form; a page has results at full size")
         few = read_results(quick / name) if (quick / name).exists() else None
-        made = _made(f"floodway reproduce {name}")
+        made = _made(f"floodway reproduce {name}", engine=engine)
         RESULTS.mkdir(exist_ok=True)
         write_pictures(name, full, out / name, RESULTS)
         replace_file(RESULTS / f"{name}.md", results_page(name, full, few, made).encode())
 
 
-def _made(command: str) -> Made:
-    return Made(command=command, date=f"{datetime.now(UTC):%Y-%m-%d}", revision=revision_of(ROOT)[:12])
+def _made(command: str, *, engine: str = "") -> Made:
+    return Made(
+        command=command,
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        revision=revision_of(ROOT)[:12],
+        engine=engine,
+    )
 
 
 if __name__ == "__main__":

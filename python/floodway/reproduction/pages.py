@@ -41,11 +41,20 @@ MUTANTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """How results were made: by which command, when, and by which revision of the sources."""
+    """How results were made.
+
+    Attributes
+    ----------
+    command, date, revision
+        By which command, when they were judged, and by which revision of the sources.
+    engine
+        The revision whose engine simulated the runs, if it is another one; else empty.
+    """
 
     command: str
     date: str
     revision: str
+    engine: str = ""
 
 
 def read_results(folder: Path) -> dict[str, Any]:
@@ -91,10 +100,11 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
 
 
 def _made(full: Mapping[str, Any], made: Made) -> str:
+    engine = f" by the engine of revision {made.engine}" if made.engine else ""
     return (
         f"This page is generated: `{made.command}`, {made.date}, revision {made.revision}, "
-        f"{full['run_count']:,} runs, {full['core_minutes']:,.0f} minutes of one core. [What we could not "
-        "reproduce, and why](not-reproduced.md) sums up where the numbers differ."
+        f"{full['run_count']:,} runs{engine}, {full['core_minutes']:,.0f} minutes of one core. [What we "
+        "could not reproduce, and why](not-reproduced.md) sums up where the numbers differ."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -10,6 +10,9 @@ import floodway
 from floodway.cli.arguments import Verbs
 from floodway.cli.exits import USAGE
 from floodway.cli.output import echo
+
+if TYPE_CHECKING:
+    from typer._click import Context
 
 __all__ = ["app"]
 
@@ -31,6 +34,17 @@ class Commands(Verbs):
         "explain": "explain",
         "schema": "schema",
     }
+
+
+class Plans(Verbs):
+    """The commands of `floodway plan`; without one of their names it plans a link."""
+
+    DEFINITIONS: ClassVar = {"link": "plan_link"}
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Put the command that plans a link before arguments that name none."""
+        named = args[:1] and args[0] in self.DEFINITIONS
+        return super().parse_args(ctx, args if named else ["link", *args])
 
 
 class Imports(Verbs):
@@ -66,6 +80,7 @@ def floodway_(
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
       floodway plot fct out/compare/demo
       floodway why out/demo p99
+      floodway plan --rate 400G --length 40km --buffer 64MB --links 8
       floodway list mechanisms
       floodway explain bifrost
     """
@@ -78,5 +93,7 @@ def floodway_(
     return 0
 
 
+plans = typer.Typer(cls=Plans, rich_markup_mode=None)
+app.add_typer(plans, name="plan", help="Plan a long lossless link: buffer, thresholds, reach.")
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")

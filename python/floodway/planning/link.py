@@ -45,11 +45,14 @@ class Buffers:
         Bytes of the buffer that each class of each link has for itself; none for what its formula asks.
     shared
         The switch's shared buffer instead, as TOML; none for buffers of their own.
+    headroom_pool
+        The headroom that its ports share, in bytes.
     """
 
     control: str
     size: int | None = None
     shared: str | None = None
+    headroom_pool: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,9 +41,10 @@ class Trial:
     Attributes
     ----------
     size
-        Of the buffer that was tried.
+        Of the buffer that was tried; of a shared buffer its pool of headroom.
     peak
-        The most that was held, of all links and classes.
+        The most that was held, of all links and classes; of a shared buffer the sum of what each held of
+        headroom at most.
     lost_packets
         How many were dropped for want of room.
     least
@@ -124,10 +125,12 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
     def hardest(tried: int, name: str) -> tuple[int, int]:
         own = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
         texts[name] = link_scenario(question, own, course)
-        return _held(_run(texts[name]))
+        return _held(_run(texts[name]), own)
 
     peak, lost = hardest(size, "planned")
-    if not with_least or lost or buffers.shared:
+    if buffers.shared:
+        return Trial(size=buffers.headroom_pool, peak=peak, lost_packets=lost, scenarios=texts)
+    if not with_least or lost:
         return Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
     _, lost_at = hardest(peak, "least")
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
@@ -154,7 +157,7 @@ def busy_trial(question: Question, buffers: Buffers) -> Busy:
     expected = (last - first) * bucket * question.rate_bps // (8 * PS_PER_S)
     missing = expected - sent - 2 * (question.largest_frame + PREAMBLE_AND_GAP)
     idle = max(0, missing) * 8 * PS_PER_S // question.rate_bps
-    _, lost = _held(result)
+    _, lost = _held(result, buffers)
     return Busy(idle_ps=idle, lost_packets=lost, scenarios={"busy": text})
 
 
@@ -223,13 +226,14 @@ def _left(result: Result, from_ps: int, to_ps: int) -> int:
     return int(rows.select(pl.col("tx_bytes").sum()).item() or 0)
 
 
-def _held(result: Result) -> tuple[int, int]:
+def _held(result: Result, buffers: Buffers) -> tuple[int, int]:
     """Return the most that a planned port and class held, and the packets that such ports dropped.
 
-    Where relays are planned, the port is theirs.
+    Where relays are planned, the port is theirs; of a shared buffer it is the headroom of all of them.
     """
     planned = result.counters.filter(pl.col("link").cast(pl.String).str.contains(r"^a\d+-s$"))
     relays = planned.filter(pl.col("node").cast(pl.String).str.starts_with("r"))
     ports = relays if relays.height else planned.filter(pl.col("node").cast(pl.String) == "s")
     lost = pl.col("drops_buffer").sum() + pl.col("drops_egress").sum()
-    return ports.select(pl.col("peak_bytes").max(), lost).row(0)
+    held = pl.col("headroom_peak_bytes").sum() if buffers.shared else pl.col("peak_bytes").max()
+    return ports.select(held, lost).row(0)

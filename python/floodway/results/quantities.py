@@ -1,10 +1,10 @@
-"""Quantities as the simulator writes them: a number and a unit, such as `400us`, `400G`, `42MB`."""
+"""Quantities as the simulator writes them, such as `400us`, `400G`, `42MB`, and sizes for people."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["quantity_bytes", "quantity_gbps", "quantity_us"]
+__all__ = ["bytes_text", "quantity_bytes", "quantity_gbps", "quantity_us"]
 
 _US = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _GBPS = {"bps": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
@@ -42,6 +42,20 @@ def quantity_bytes(text: str) -> int:
     40002220
     """
     return round(_quantity(text, _BYTES))
+
+
+def bytes_text(size: float) -> str:
+    """Write bytes in the largest decimal unit that leaves one or more.
+
+    Examples
+    --------
+    >>> bytes_text(288_000), bytes_text(42_000_000), bytes_text(75)
+    ('288 KB', '42 MB', '75 B')
+    """
+    for per, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if abs(size) >= per:
+            return f"{size / per:.4g} {unit}"
+    return f"{size:g} B"
 
 
 def _quantity(text: str, units: dict[str, float] | dict[str, int]) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from floodway.results.quantities import bytes_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -85,9 +87,9 @@ def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
     flows = f"{_range([run.flows for run in runs], '{:,}')} measured{each}"
     smallest = [run.smallest_bytes for run in runs if run.smallest_bytes is not None]
     largest = [run.largest_bytes for run in runs if run.largest_bytes is not None]
-    medians = sorted({_bytes(run.median_bytes) for run in runs if run.median_bytes is not None})
+    medians = sorted({bytes_text(run.median_bytes) for run in runs if run.median_bytes is not None})
     if smallest and largest:
-        flows += f", of {_bytes(min(smallest))} to {_bytes(max(largest))}"
+        flows += f", of {bytes_text(min(smallest))} to {bytes_text(max(largest))}"
         flows += f", median {medians[0]}" if len(medians) == 1 else ""
     spans = _range([run.simulated_ms for run in runs], "{:,.2f}")
     return (
@@ -175,9 +177,9 @@ def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
 
     for (class_, name, threshold, level, headroom), own in _grouped(built.get("ports", ()), alike):
         parts = [f"{name}, class {class_}"]
-        parts += [f"threshold {_bytes(threshold)}"] if threshold is not None else []
-        parts += [f"level {_bytes(level)}"] if level is not None else []
-        parts += [f"headroom {_bytes(headroom)}"] if headroom else []
+        parts += [f"threshold {bytes_text(threshold)}"] if threshold is not None else []
+        parts += [f"level {bytes_text(level)}"] if level is not None else []
+        parts += [f"headroom {bytes_text(headroom)}"] if headroom else []
         yield f"{', '.join(parts)} ({_kinds(own)})"
 
 
@@ -186,11 +188,11 @@ def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
         return port["class"], port["buffer_bytes"], port["reserve_bytes"]
 
     for (class_, size, reserve), own in _grouped(built.get("ports", ()), alike):
-        kept = f", {_bytes(reserve)} reserved" if reserve else ""
-        held = "from the shared pool" if size is None else _bytes(size)
+        kept = f", {bytes_text(reserve)} reserved" if reserve else ""
+        held = "from the shared pool" if size is None else bytes_text(size)
         yield f"{held} a port of class {class_}{kept} ({_kinds(own)})"
     for (size,), own in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
-        yield f"shared pool of {_bytes(size)} a switch ({_kinds(own)})"
+        yield f"shared pool of {bytes_text(size)} a switch ({_kinds(own)})"
 
 
 def _congestion_points(built: Mapping[str, Any]) -> Iterator[str]:
@@ -267,20 +269,6 @@ def _some(names: Sequence[str]) -> str:
     unlike = list(dict.fromkeys(names))
     more = f" and {len(unlike) - MOST_NAMED} more" if len(unlike) > MOST_NAMED else ""
     return ", ".join(unlike[:MOST_NAMED]) + more
-
-
-def _bytes(size: float) -> str:
-    """Write bytes in the largest decimal unit that leaves one or more.
-
-    Examples
-    --------
-    >>> _bytes(288_000), _bytes(42_000_000), _bytes(75)
-    ('288 KB', '42 MB', '75 B')
-    """
-    for per, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
-        if abs(size) >= per:
-            return f"{size / per:.4g} {unit}"
-    return f"{size:g} B"
 
 
 def _range(values: Sequence[float], form: str) -> str:

@@ -1,0 +1,91 @@
+"""`floodway plan`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.cli.exits import DONE, FAILED
+from floodway.cli.inputs import parsed
+from floodway.cli.output import echo
+from floodway.cli.show_plan import show
+from floodway.errors import PlanError
+from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
+from floodway.planning.document import document
+from floodway.planning.folder import write_plan
+from floodway.planning.plan import plan_of
+from floodway.ready import resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.planning.plan import Plan
+    from floodway.planning.question import Question
+
+__all__ = ["Wanted", "plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What the options ask for."""
+
+    keys: Mapping[str, Any]
+    flow_controls: tuple[str, ...]
+    kinds: tuple[str, ...]
+    oversubscribed: float
+    simulate: bool
+    out: Path | None
+    quiet: bool
+    json: bool
+
+
+def plan(file: Path | None, wanted: Wanted) -> int:
+    """Plan links, print or write the plans; returns the exit code."""
+    questions = _questions(file, wanted)
+    plans = {name: _planned(question, wanted) for name, question in questions.items()}
+    if wanted.json:
+        documents = {name: document(each) for name, each in plans.items()}
+        whole = documents if file is not None and "" not in documents else next(iter(documents.values()))
+        echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    for name, each in plans.items():
+        if not wanted.json and not wanted.quiet:
+            if name:
+                echo(f"{name}:")
+            show(each, sys.stdout)
+        if wanted.out is not None:
+            folder = wanted.out / name if name and len(plans) > 1 else wanted.out
+            write_plan(each, folder)
+            if not wanted.json and not wanted.quiet:
+                echo(f"page, pictures, plan.json and scenarios: {folder}")
+    return DONE if all(_hold(each) for each in plans.values()) else FAILED
+
+
+def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
+    """Return the questions by the kind of link of a scenario; the only one elsewhere has no name."""
+    if file is None or is_question(resolved(file)):
+        if wanted.kinds:
+            raise PlanError("kinds: only links of a scenario have kinds", key="kinds")
+        given = {key: value for key, value in wanted.keys.items() if value is not None}
+        written = {} if file is None else read_keys(resolved(file))
+        return {"": question_of(written | given, place="" if file is None or given else str(file))}
+    return questions_of_scenario(parsed(file, sets=()), wanted.keys, wanted.kinds)
+
+
+def _planned(question: Question, wanted: Wanted) -> Plan:
+    return plan_of(
+        question,
+        flow_controls=wanted.flow_controls,
+        simulate=wanted.simulate,
+        oversubscribed=wanted.oversubscribed,
+    )
+
+
+def _hold(plan: Plan) -> bool:
+    """Whether no planned size lost packets where it should not."""
+    runs = [run for row in plan.rows for run in (row.trial, row.busy_run) if run is not None]
+    promised = plan.pool is None or plan.pool.oversubscribed > 1 or plan.pool_run is None
+    pooled = promised or plan.pool_run is None or plan.pool_run.holds
+    return pooled and all(run.lost_packets == 0 for run in runs)

@@ -1,0 +1,128 @@
+"""The answer in sentences, and what must be said with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.planning.asics import asic
+from floodway.results.quantities import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.planning.plan import Plan, Planned
+    from floodway.planning.question import Question
+
+__all__ = ["answers", "asked", "distance", "notes", "verdict", "warnings"]
+
+METRES_OF_KM = 1000
+
+
+def asked(question: Question) -> str:
+    """Return the question in words."""
+    links = "one link" if question.links == 1 else f"{question.links} links"
+    classes = "one lossless class" if question.classes == 1 else f"{question.classes} lossless classes"
+    memory = "" if question.buffer_bytes is None else f", {bytes_text(question.buffer_bytes)} of buffer"
+    return (
+        f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "
+        f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}"
+    )
+
+
+def distance(metres: int | None) -> str:
+    """Write a length."""
+    if metres is None:
+        return "-"
+    return f"{metres} m" if metres < METRES_OF_KM else f"{metres / METRES_OF_KM:,.4g} km"
+
+
+def answers(plan: Plan) -> Iterator[str]:
+    """Say for each flow control whether the given memory suffices, or what it needs."""
+    for row in plan.rows:
+        yield f"{row.label}: {_answer(plan.question, row)}"
+
+
+def _answer(question: Question, row: Planned) -> str:
+    if row.refused:
+        return f"not planned: {row.refused.removeprefix(f'{row.label}: ')}"
+    count = question.links * question.classes
+    if row.place != "switch":
+        needs = f"a relay of {bytes_text(row.busy)} at each end of each link, and "
+        needs += f"{bytes_text(row.switch_bytes * count)} of the switch"
+        return _fits(question, row, needs, row.switch_bytes * count, row.switch_bytes * count)
+    needs = f"{bytes_text(row.no_loss * count)} to lose nothing"
+    if row.busy != row.no_loss:
+        needs += f", {bytes_text(row.busy * count)} to keep the link busy as well"
+    else:
+        needs += " and keep the link busy"
+    return _fits(question, row, needs, row.no_loss * count, row.busy * count)
+
+
+def _fits(question: Question, row: Planned, needs: str, no_loss: int, busy: int) -> str:
+    memory = question.buffer_bytes
+    if memory is None:
+        return f"needs {needs}"
+    if memory >= busy:
+        return f"enough: it needs {needs}"
+    if memory >= no_loss:
+        carried = ", ".join(
+            f"{100 * share:.0f} % of its rate where the far end drains {100 * drain:.0f} %"
+            for drain, share in row.carried.items()
+        )
+        short = bytes_text(busy - memory)
+        return f"loses nothing, but may idle, {short} short of {bytes_text(busy)}: the link carries {carried}"
+    links = (
+        f"enough for {row.links_no_loss} such links" if row.links_no_loss else "not enough for one such link"
+    )
+    reach = f", or for all up to {distance(row.reach_no_loss_m)}" if row.reach_no_loss_m else ""
+    return f"not enough, by {no_loss - memory:,} bytes: it needs {needs}; {links}{reach}"
+
+
+def verdict(row: Planned) -> str:
+    """Say what the hardest run showed of one flow control."""
+    if row.trial is None:
+        return "not tried"
+    if not row.trial.holds:
+        return f"loses {row.trial.lost_packets:,} packets"
+    text = f"holds with {row.trial.spare:,} bytes to spare"
+    if row.busy_run is not None and row.busy_run.lost_packets:
+        return f"{text}, but loses {row.busy_run.lost_packets:,} packets when it drains again"
+    if row.busy_run is not None:
+        idle = row.busy_run.idle_ps
+        text += "; stays busy" if not idle else f"; idles {idle / 1e6:,.0f} us after a stop"
+    return text
+
+
+def warnings(plan: Plan) -> Iterator[str]:
+    """Say what a reader must know before using the numbers."""
+    question = plan.question
+    if question.cell_bytes == 1 and not question.asic:
+        yield (
+            "the buffer counts bytes: real ones count cells, in which small frames take up to three times as"
+            " much and more (--asic, --cell, --mix)"
+        )
+    if question.asic and question.buffer_bytes == asic(question.asic).buffer_bytes:
+        chip = asic(question.asic)
+        if not chip.firm:
+            yield f"the memory of {chip.label} is from {chip.source}, and may count other memory, too"
+        yield f"all memory of {chip.label} is counted for these links: other ports and classes need some"
+    if plan.pool is not None and plan.pool.oversubscribed > 1:
+        yield (
+            f"the pool of headroom is over-subscribed {plan.pool.oversubscribed:g} times: it promises nothing"
+            " if all links pause at once"
+        )
+    if plan.advice is not None and plan.advice.marks_before_pauses is False:
+        yield (
+            f"PFC pauses before ECN marks every packet, at {bytes_text(plan.advice.ecn_kmax)}: marks come too"
+            " late to keep pauses rare"
+        )
+    untried = [row.label for row in plan.rows if not row.refused and row.trial is None]
+    if untried:
+        yield f"no number was tried by a run: {', '.join(untried)}"
+
+
+def notes(plan: Plan) -> Iterator[str]:
+    """Say how the numbers of each planned flow control are meant."""
+    for row in plan.rows:
+        if not row.refused:
+            yield from row.notes

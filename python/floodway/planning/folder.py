@@ -1,0 +1,42 @@
+"""The folder of a plan: the page, its pictures, the document, and every scenario that was run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.planning.document import document
+from floodway.planning.page import page
+from floodway.planning.pictures import pictures
+from floodway.results.files import replace_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from floodway.planning.plan import Plan
+
+__all__ = ["write_plan"]
+
+
+def write_plan(plan: Plan, folder: Path) -> None:
+    """Write a plan.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    drawn = pictures(plan)
+    scenarios = plan.scenarios()
+    try:
+        (folder / "scenarios").mkdir(parents=True, exist_ok=True)
+        for name, text in scenarios.items():
+            replace_file(folder / "scenarios" / f"{name}.toml", text.encode())
+        for picture in drawn:
+            replace_file(folder / picture.file, picture.png)
+        text = json.dumps(document(plan), indent=2, ensure_ascii=False) + "\n"
+        replace_file(folder / "plan.json", text.encode())
+        replace_file(folder / "index.html", page(plan, drawn).encode())
+    except OSError as error:
+        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,188 @@
+"""Pictures of a plan: buffer against distance, throughput against XOFF, what is feasible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from floodway import _floodway
+from floodway.errors import PlanError
+from floodway.planning.answer import distance
+from floodway.planning.asics import asics
+from floodway.planning.needs import flow_control, occupied
+from floodway.plot.axes import axes_of, plain_style, plain_ticks, png_of
+from floodway.plot.compared import Picture
+from floodway.plot.curves import colour_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.planning.plan import Plan, Planned
+    from floodway.planning.question import Question
+
+__all__ = ["pictures"]
+
+#: Distances of curves, in metres: from a campus to a continent.
+DISTANCES_M = tuple(int(each) for each in np.geomspace(1_000, 2_000_000, 100).round())
+POINTS = 200
+#: Lines that are no farther apart have one name.
+CLOSE = 1.35
+#: Curves that lie on one another stay visible.
+DASHES: tuple[Any, ...] = ("-", "-", (0, (6, 3)), (0, (2, 2)))
+MB = 1e6
+#: PFC's two forms need the same: one curve stands for both.
+LEFT_OUT = ("pfc-timer",)
+
+
+def pictures(plan: Plan) -> tuple[Picture, ...]:
+    """Draw every picture that has something to show."""
+    return tuple(_drawn(plan))
+
+
+def _drawn(plan: Plan) -> Iterator[Picture]:
+    rows = [row for row in plan.rows if not row.refused and row.flow_control not in LEFT_OUT]
+    question = plan.question
+    if rows:
+        yield Picture(
+            file="buffer.png",
+            caption=(
+                "Memory of one switch for all these links against their length. Solid: no loss and a busy"
+                " link; points: PFC without loss only. SWING's is the memory of its relays at one end. Dotted"
+                " lines: what chips have; those marked (?) have no firm source."
+            ),
+            png=_png(lambda: _buffer(question, rows)),
+        )
+    pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
+    if pfc is not None:
+        yield Picture(
+            file="throughput.png",
+            caption=(
+                "Share of its rate that the link carries under PFC against XOFF, if the far end drains at a"
+                " share of the rate (SWING, Eq. 4). Marks: runs with the planned XOFF."
+            ),
+            png=_png(lambda: _throughput(question, pfc)),
+        )
+    if rows and question.buffer_bytes is not None:
+        yield Picture(
+            file="feasible.png",
+            caption=(
+                "How many links the given memory suffices for, against their length: what lies below a curve"
+                " is feasible, without loss and with busy links. SWING is left out: its memory is in relays."
+            ),
+            png=_png(lambda: _feasible(question, rows)),
+        )
+
+
+def _png(draw: Callable[[], Figure]) -> bytes:
+    with plain_style():
+        return png_of(draw())
+
+
+def _curve(question: Question, need: Callable[[Question], int]) -> tuple[list[float], list[float]]:
+    """Return lengths in km and bytes for a class of a link, where the flow control is made for the length."""
+    across, up = [], []
+    for metres in DISTANCES_M:
+        try:
+            up.append(float(need(question.at(metres))))
+        except PlanError:
+            continue
+        across.append(metres / 1000)
+    return across, up
+
+
+def _buffer(question: Question, rows: Sequence[Planned]) -> Figure:
+    figure, axes = axes_of("length of the link, km", "memory, MB", title="Memory for all links")
+    count = question.links * question.classes
+    axes.set(xscale="log", yscale="log")
+    for number, row in enumerate(rows):
+        own = flow_control(row.flow_control)
+        across, up = _curve(question, own.busy)
+        label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
+        held = [each * count / MB for each in up]
+        axes.plot(across, held, color=colour_of(number), linestyle=DASHES[number], label=label)
+        if label == "PFC":
+            across, up = _curve(question, own.no_loss)
+            held = [each * count / MB for each in up]
+            axes.plot(across, held, color=colour_of(number), linestyle=":", label="PFC, no loss only")
+    _lines(axes)
+    if question.buffer_bytes is not None:
+        given = question.buffer_bytes / MB
+        axes.axhline(given, color="black", linewidth=1.5, label=f"given: {given:,.4g} MB")
+    axes.axvline(question.length_m / 1000, color="black", linewidth=0.8)
+    plain_ticks(axes.xaxis)
+    axes.legend(fontsize="small", loc="lower right")
+    return figure
+
+
+def _lines(axes: Axes) -> None:
+    """Draw the memory of chips; chips with the same have one line."""
+    low, high = axes.get_ylim()
+    # Names of lines that lie close together would cover one another: they stand in one row.
+    rows: list[tuple[float, list[str]]] = []
+    chips = [(each.buffer_bytes / MB, each) for each in asics().values() if each.buffer_bytes is not None]
+    for place, chip in sorted(chips, key=lambda pair: pair[0]):
+        if not low < place < high:
+            continue
+        axes.axhline(place, color="0.6", linestyle=":", linewidth=0.8)
+        if not rows or place > rows[-1][0] * CLOSE:
+            rows.append((place, []))
+        rows[-1][1].append(chip.label.split(" ", 1)[1] + ("" if chip.firm else " (?)"))
+    for place, names in rows:
+        axes.text(DISTANCES_M[0] / 1000, place, ", ".join(names), fontsize="x-small", va="bottom")
+
+
+def _throughput(question: Question, row: Planned) -> Figure:
+    figure, axes = axes_of(
+        "XOFF, MB",
+        "share of the rate, %",
+        title=f"PFC over {distance(question.length_m)}: throughput by XOFF",
+    )
+    arriving = occupied(question, question.round_trip_bytes)
+    across = np.linspace(0, 1.1 * arriving, POINTS)
+    for number, (drain, found) in enumerate(row.carried.items()):
+        up = [
+            100 * _floodway.pfc_utilisation(drain, xoff_bytes=each, round_trip_bytes=arriving)
+            for each in across
+        ]
+        axes.plot(across / MB, up, color=colour_of(number), label=f"drained at {100 * drain:.0f} %")
+        shown = row.carried_run.get(drain, found)
+        if row.carried_run and row.thresholds is not None and row.thresholds.xoff is not None:
+            axes.plot(row.thresholds.xoff / MB, 100 * shown, "o", color=colour_of(number))
+    axes.set_ylim(0, 100)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _feasible(question: Question, rows: Sequence[Planned]) -> Figure:
+    figure, axes = axes_of(
+        "length of the links, km", "links", title=f"Links for which {_memory(question)} suffice"
+    )
+    axes.set(xscale="log", yscale="log")
+    memory = question.buffer_bytes or 0
+    for number, row in enumerate(rows):
+        if row.place != "switch":
+            continue
+        own = flow_control(row.flow_control)
+        across, up = _curve(question, own.busy)
+        most = [memory / (each * question.classes) for each in up]
+        label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
+        axes.plot(across, most, color=colour_of(number), linestyle=DASHES[number], label=f"{label}, busy")
+        if label == "PFC":
+            across, up = _curve(question, own.no_loss)
+            most = [memory / (each * question.classes) for each in up]
+            axes.plot(across, most, color=colour_of(number), linestyle=":", label="PFC, no loss only")
+    axes.plot(question.length_m / 1000, question.links, "k*", markersize=10, label="asked")
+    # Less than one link is none.
+    axes.set_ylim(bottom=0.8)
+    plain_ticks(axes.xaxis)
+    plain_ticks(axes.yaxis)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _memory(question: Question) -> str:
+    return f"{(question.buffer_bytes or 0) / MB:,.4g} MB"

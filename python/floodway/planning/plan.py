@@ -1,0 +1,235 @@
+"""The plan of a long lossless link: what each flow control needs, is set to, and what runs showed."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from floodway.errors import PlanError
+from floodway.names import not_a_choice
+from floodway.planning.advice import Advice, advice
+from floodway.planning.link import Buffers
+from floodway.planning.needs import FLOW_CONTROLS, HALF, MOST, FlowControl, Thresholds
+from floodway.planning.pool import Pool, pool
+from floodway.planning.reach import links_for, reach_m
+from floodway.planning.side_by_side import Formula, formulas
+from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from floodway.planning.question import Question
+
+__all__ = ["Plan", "Planned", "plan_of"]
+
+#: Shares of the rate at which the far end drains, for which throughput is given.
+DRAINS = (HALF, MOST)
+#: Runs at a time: more would ask for more memory than small machines have.
+AT_ONCE = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """One flow control at the end of the link. Sizes are bytes of one class of one link.
+
+    Attributes
+    ----------
+    flow_control, label, place
+        Its name, its name in words, and where its buffer is: in the switch or in a relay.
+    refused
+        Why it is not planned; then only the names are given.
+    no_loss, busy
+        What it needs to lose nothing, and to keep the link busy as well.
+    switch_bytes
+        What of the busy size is memory of the switch: all, if it is not in a relay.
+    thresholds
+        What is configured: for the given buffer if it loses nothing, else for what it would need.
+    links_no_loss, links_busy
+        For how many links the given memory suffices; none where no memory was given.
+    reach_no_loss_m, reach_busy_m
+        Up to which length the share of one class suffices, in metres; none where it never does.
+    carried
+        The share of its rate that the link carries, by formula, by the share at which its far end drains.
+    trial, busy_run, carried_run
+        What runs with these thresholds showed; none where none was run.
+    notes
+        What a reader must know who relies on it.
+    """
+
+    flow_control: str
+    label: str
+    place: str
+    refused: str = ""
+    no_loss: int = 0
+    busy: int = 0
+    switch_bytes: int = 0
+    thresholds: Thresholds | None = None
+    links_no_loss: int | None = None
+    links_busy: int | None = None
+    reach_no_loss_m: int | None = None
+    reach_busy_m: int | None = None
+    carried: Mapping[float, float] = field(default_factory=dict)
+    trial: Trial | None = None
+    busy_run: Busy | None = None
+    carried_run: Mapping[float, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def least_headroom(self) -> int | None:
+        """The least headroom that held, of a buffer of XOFF, a frame less a byte, and headroom."""
+        planned = self.thresholds
+        if self.trial is None or self.trial.least is None or planned is None or planned.headroom is None:
+            return None
+        return planned.headroom - (planned.size - self.trial.least)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The answer to a question.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    rows
+        One for each flow control.
+    formulas
+        What formulas set aside for PFC, side by side.
+    pool
+        PFC in a shared buffer; none where no memory was given.
+    pool_run
+        What the run with all links at once showed of it.
+    advice
+        What else is configured; none where PFC is not planned.
+    """
+
+    question: Question
+    rows: tuple[Planned, ...]
+    formulas: tuple[Formula, ...]
+    pool: Pool | None = None
+    pool_run: Trial | None = None
+    advice: Advice | None = None
+
+    def row(self, flow_control: str) -> Planned:
+        """Return a flow control's row."""
+        return next(row for row in self.rows if row.flow_control == flow_control)
+
+    def scenarios(self) -> dict[str, str]:
+        """Return every scenario that was run, as TOML, by the name of its file without ending."""
+        found: dict[str, str] = {}
+        for row in self.rows:
+            for run in (row.trial, row.busy_run):
+                if run is not None:
+                    found |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
+        if self.pool_run is not None:
+            found |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
+        return found
+
+
+def plan_of(
+    question: Question,
+    *,
+    flow_controls: Iterable[str] = (),
+    simulate: bool = True,
+    oversubscribed: float = 1.0,
+    done: Callable[[str], None] | None = None,
+) -> Plan:
+    """Answer a question.
+
+    Parameters
+    ----------
+    question
+        What is asked.
+    flow_controls
+        Those to plan, by name; all, if there are none.
+    simulate
+        Whether each number is tried by runs.
+    oversubscribed
+        By how much the headroom of all links exceeds the shared pool of headroom.
+    done
+        Called with a label whenever a part has been tried.
+
+    Raises
+    ------
+    PlanError
+        If no flow control has such a name, or over-subscription is less than 1.
+    """
+    if not oversubscribed >= 1.0:
+        text = f"oversubscribe: {oversubscribed} is not a number of at least 1"
+        raise PlanError(text, key="oversubscribe", given=str(oversubscribed))
+    chosen = tuple(flow_controls)
+    names = [each.name for each in FLOW_CONTROLS]
+    for name in chosen:
+        if name not in names:
+            message, near = not_a_choice(name, what="a flow control that is planned", allowed=names)
+            raise PlanError(f"flow-control: {message}", key="flow-control", given=name, nearest=near)
+    own = [each for each in FLOW_CONTROLS if not chosen or each.name in chosen]
+    planned = [_planned(question, each) for each in own]
+    shared = pool(question, oversubscribed=oversubscribed)
+    rows, pool_run = tuple(planned), None
+    if simulate:
+        tell = done or (lambda _: None)
+        with ThreadPoolExecutor(AT_ONCE) as workers:
+            jobs = [workers.submit(partial(_tried, question, row, tell)) for row in planned]
+            pooled = workers.submit(partial(_pool_tried, question, shared, tell))
+            rows, pool_run = tuple(job.result() for job in jobs), pooled.result()
+    pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
+    return Plan(
+        question=question,
+        rows=rows,
+        formulas=formulas(question),
+        pool=shared,
+        pool_run=pool_run,
+        advice=None if pfc is None or pfc.thresholds is None else advice(question, pfc.thresholds),
+    )
+
+
+def _planned(question: Question, own: FlowControl) -> Planned:
+    row = Planned(flow_control=own.name, label=own.label, place=own.place, notes=own.notes)
+    try:
+        no_loss, busy = own.no_loss(question), own.busy(question)
+        share = question.share_bytes
+        size = busy if share is None or own.place != "switch" else min(busy, max(share, no_loss))
+        thresholds = own.thresholds(question, size)
+    except PlanError as error:
+        return replace(row, refused=str(error))
+    in_switch = own.in_switch(question, busy)
+    return replace(
+        row,
+        no_loss=no_loss,
+        busy=busy,
+        switch_bytes=in_switch,
+        thresholds=thresholds,
+        links_no_loss=links_for(question, own.in_switch(question, no_loss)),
+        links_busy=links_for(question, in_switch),
+        reach_no_loss_m=reach_m(question, own, own.no_loss),
+        reach_busy_m=reach_m(question, own, own.busy),
+        carried={drain: own.carried(question, size, drain) for drain in DRAINS},
+    )
+
+
+def _tried(question: Question, row: Planned, tell: Callable[[str], None]) -> Planned:
+    """Try the thresholds: with buffers of their own one class of one link is the hardest."""
+    if row.thresholds is None:
+        return row
+    one = replace(question, links=1, classes=1)
+    buffers = Buffers(control=row.thresholds.control, size=row.thresholds.size)
+    pauses = row.thresholds.headroom is not None
+    found = replace(
+        row,
+        trial=trial(one, buffers, pauses=pauses, with_least=row.no_loss > 0 and row.flow_control != "cbfc"),
+        busy_run=busy_trial(one, buffers),
+        carried_run={drain: carried_trial(one, buffers, drain) for drain in DRAINS},
+    )
+    tell(row.label)
+    return found
+
+
+def _pool_tried(question: Question, shared: Pool | None, tell: Callable[[str], None]) -> Trial | None:
+    if shared is None or shared.exponent is None:
+        return None
+    found = trial(question, shared.buffers(question), pauses=True, with_least=False)
+    tell("shared buffer")
+    return found

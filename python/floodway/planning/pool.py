@@ -1,0 +1,104 @@
+"""PFC in a shared buffer: headroom set aside for all ports, the rest shared by a dynamic threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.planning.link import Buffers
+from floodway.planning.needs import flow_control, largest_held, pfc_headroom
+
+if TYPE_CHECKING:
+    from floodway.planning.question import Question
+
+__all__ = ["Pool", "pool"]
+
+#: SONiC's `dynamic_th`: alpha is 2 to its power.
+EXPONENTS = range(-8, 8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """A shared buffer, in bytes.
+
+    Attributes
+    ----------
+    total
+        The memory.
+    headroom_each
+        Of each class of each link: beside a pool the packet that causes the pause is in headroom, too.
+    headroom_pool
+        For all of them.
+    oversubscribed
+        By how much their sum exceeds it; 1 if all can pause at once.
+    shared
+        What is left for the classes to share: 0 or less if there is nothing.
+    exponent
+        SONiC's `dynamic_th`; none if nothing is left.
+    xoff_alone, xoff_all
+        The threshold of a class that is alone, and if all are congested.
+    """
+
+    total: int
+    headroom_each: int
+    headroom_pool: int
+    oversubscribed: float
+    shared: int
+    exponent: int | None = None
+    xoff_alone: int = 0
+    xoff_all: int = 0
+
+    @property
+    def alpha(self) -> float | None:
+        """The share of the pool's free bytes that is a class's threshold."""
+        return None if self.exponent is None else 2.0**self.exponent
+
+    def buffers(self, question: Question, pause: str = "on-off") -> Buffers:
+        """Return what a scenario sets for it."""
+        control = (
+            f'{{ pfc = {{ xoff = {{ alpha = {self.alpha} }}, headroom = "{self.headroom_each}B", '
+            f'pause = "{pause}", react = "{question.reaction_ps}ps" }} }}'
+        )
+        shared = f'{{ total = "{self.total}B", headroom-pool = "{self.headroom_pool}B" }}'
+        return Buffers(control=control, shared=shared, headroom_pool=self.headroom_pool)
+
+
+def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
+    """Return how PFC shares the question's buffer; none if no buffer is known.
+
+    alpha is the least power of two that lets a class which is alone keep its link busy, and the largest that
+    SONiC has if none does.
+    """
+    memory = question.buffer_bytes
+    if memory is None:
+        return None
+    each = pfc_headroom(question) + largest_held(question)
+    count = question.links * question.classes
+    headroom = -(-count * each // oversubscribed) if oversubscribed != 1.0 else count * each
+    found = Pool(
+        total=memory,
+        headroom_each=each,
+        headroom_pool=int(headroom),
+        oversubscribed=oversubscribed,
+        shared=memory - int(headroom),
+    )
+    if found.shared <= 0:
+        return found
+    busy = flow_control("pfc")
+    wanted = busy.thresholds(question, busy.busy(question)).xoff or 0
+
+    def threshold(exponent: int, congested: int) -> int:
+        alpha = 2.0**exponent
+        return int(found.shared * alpha / (1 + congested * alpha))
+
+    exponent = next((each for each in EXPONENTS if threshold(each, 1) >= wanted), EXPONENTS[-1])
+    return Pool(
+        total=memory,
+        headroom_each=each,
+        headroom_pool=int(headroom),
+        oversubscribed=oversubscribed,
+        shared=found.shared,
+        exponent=exponent,
+        xoff_alone=threshold(exponent, 1),
+        xoff_all=threshold(exponent, count),
+    )

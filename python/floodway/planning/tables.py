@@ -1,0 +1,169 @@
+"""The tables of a plan as texts, the same on the terminal and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.planning.answer import distance, verdict
+from floodway.results.quantities import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.planning.plan import Plan
+
+__all__ = ["PlanTable", "tables"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTable:
+    """A table: its title, the heads of its columns, and rows of texts; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(plan: Plan) -> Iterator[PlanTable]:
+    """Return the tables that have rows."""
+    made = (_needs(plan), _settings(plan), _runs(plan), _formulas(plan), _pool(plan), _advice(plan))
+    yield from (each for each in made if each.rows)
+
+
+def _needs(plan: Plan) -> PlanTable:
+    rows = [
+        (
+            f"{row.label}, in the {row.place}",
+            f"{row.no_loss:,}",
+            f"{row.busy:,}",
+            _count(row.links_no_loss),
+            _count(row.links_busy),
+            distance(row.reach_no_loss_m),
+            distance(row.reach_busy_m),
+        )
+        for row in plan.rows
+        if not row.refused
+    ]
+    return PlanTable(
+        title="Needed by one class of one link, in bytes, and for what the given memory suffices",
+        columns=(
+            "flow control",
+            "no loss",
+            "and busy",
+            "links, no loss",
+            "links, busy",
+            "reach, no loss",
+            "reach, busy",
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _settings(plan: Plan) -> PlanTable:
+    rows = []
+    for row in plan.rows:
+        own = row.thresholds
+        if own is None:
+            continue
+        numbers = (own.size, own.xoff, own.xon, own.headroom, own.level)
+        texts = ("-" if each is None else f"{each:,}" for each in numbers)
+        rows.append((row.label, *texts, *(f"{100 * share:.1f} %" for share in row.carried.values())))
+    return PlanTable(
+        title="Set for one class of one link, in bytes, and what the link then carries, by formula",
+        columns=("flow control", "buffer", "xoff", "xon", "headroom", "level", "drained at 50 %", "at 90 %"),
+        rows=tuple(rows),
+    )
+
+
+def _runs(plan: Plan) -> PlanTable:
+    rows = []
+    for row in plan.rows:
+        if row.trial is None:
+            continue
+        least = "-" if row.trial.least is None else f"{row.trial.least:,}"
+        carried = (f"{100 * share:.1f} %" for share in row.carried_run.values())
+        rows.append((row.label, f"{row.trial.peak:,}", least, *carried, verdict(row)))
+    return PlanTable(
+        title="Tried by runs that stop the far end at the worst moment",
+        columns=("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict"),
+        rows=tuple(rows),
+    )
+
+
+def _formulas(plan: Plan) -> PlanTable:
+    least = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
+    rows = []
+    for each in plan.formulas:
+        if each.bytes is None or each.difference is None:
+            rows.append((each.name, "-", "-", "-", each.why_not))
+            continue
+        against = "not tried" if least is None else _against(each.bytes - least)
+        source = f"{each.source} ({each.version})"
+        rows.append((each.name, f"{each.bytes:,}", f"{each.difference:+,}", against, source))
+    return PlanTable(
+        title="PFC's headroom for one class of one link, in bytes, by formula",
+        columns=("formula", "headroom", "to physics", "in the hardest run", "source"),
+        rows=tuple(rows),
+    )
+
+
+def _against(spare: int) -> str:
+    return f"holds, {spare:,} to spare" if spare >= 0 else f"loses, {-spare:,} short"
+
+
+def _pool(plan: Plan) -> PlanTable:
+    shared = plan.pool
+    rows: list[tuple[str, ...]] = []
+    if shared is not None:
+        count = plan.question.links * plan.question.classes
+        rows = [
+            ("headroom of each", f"{shared.headroom_each:,} bytes, with the packet that causes the pause"),
+            ("pool of headroom", f"{shared.headroom_pool:,} bytes for {count} classes of links"),
+        ]
+        if shared.exponent is None:
+            rows.append(("left to share", f"nothing: {1 - shared.shared:,} bytes are missing"))
+        else:
+            both = f"{shared.xoff_alone:,} bytes alone, {shared.xoff_all:,} if all are congested"
+            rows += [
+                ("left to share", f"{shared.shared:,} bytes"),
+                ("alpha", f"{shared.alpha:g} (dynamic_th {shared.exponent})"),
+                ("xoff", both),
+            ]
+        run = plan.pool_run
+        if run is not None:
+            held = f"holds with at least {run.spare:,} bytes of headroom to spare"
+            rows.append(("all stop at once", held if run.holds else f"loses {run.lost_packets:,} packets"))
+    return PlanTable(title="PFC in a shared buffer", columns=("what", "value"), rows=tuple(rows))
+
+
+def _advice(plan: Plan) -> PlanTable:
+    own = plan.advice
+    rows: list[tuple[str, ...]] = []
+    if own is not None:
+        marks = f"from {bytes_text(own.ecn_kmin)} to {bytes_text(own.ecn_kmax)}, {100 * own.ecn_pmax:.0f} %"
+        wait = f"{own.longest_wait_ps / 1e6:,.0f} us"
+        timers = f"low {own.irn_rto_low_ps / 1e6:,.0f} us, high {own.irn_rto_high_ps / 1e6:,.0f} us"
+        shorter = (
+            f"shorter than the one-way delay, in which {own.pauses_in_flight:.1f} would follow one another"
+            if own.pauses_in_flight > 1
+            else "longer than the one-way delay"
+        )
+        watchdog = (
+            f"detection {own.watchdog_detection_ms} ms, restoration {own.watchdog_restoration_ms} ms; a far"
+            f" end that drains again keeps its upstream paused for {wait} at most"
+        )
+        rows = [
+            ("ECN marks", f"{marks} (HPCC's values, by the rate)"),
+            (
+                "PFC watchdog",
+                watchdog,
+            ),
+            ("IRN's timeouts", f"{timers} (a round trip; one with the buffer full)"),
+            ("longest pause of a frame", f"{own.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
+        ]
+    return PlanTable(title="Beside the buffer, with PFC", columns=("what", "value"), rows=tuple(rows))
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

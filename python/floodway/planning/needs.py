@@ -143,7 +143,7 @@ class _Pfc:
         self.name, self.label, self._pause = name, label, pause
 
     def no_loss(self, question: Question) -> int:
-        return self._beside(question) + largest_held(question)
+        return self._beside(question) + 3 * largest_held(question)
 
     def busy(self, question: Question) -> int:
         return self._beside(question) + self._busy_xoff(question)
@@ -155,7 +155,7 @@ class _Pfc:
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """All of the size beside headroom is XOFF, but no more than keeps the link busy."""
         xoff = size - self._beside(question)
-        offset = self._offset(question, xoff)
+        offset = self._offset(question)
         headroom = pfc_headroom(question)
         react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
         settings = (
@@ -179,14 +179,15 @@ class _Pfc:
         return pfc_headroom(question) + largest_held(question) - 1
 
     @staticmethod
-    def _offset(question: Question, xoff: int) -> int:
-        return min(2 * largest_held(question), xoff - 1)
+    def _offset(question: Question) -> int:
+        """Two frames: with less, a pause could wait behind those before it, for which headroom has no room."""
+        return 2 * largest_held(question)
 
     def _busy_xoff(self, question: Question) -> int:
         """XON outlasts a round trip with a full frame ahead of the resume; XOFF is the offset above it."""
         ahead = question.largest_frame + SMALLEST + 2 * PREAMBLE_AND_GAP
         xon = occupied(question, question.round_trip_bytes + ahead)
-        return xon + 2 * largest_held(question)
+        return xon + self._offset(question)
 
 
 class _Sized:

@@ -56,8 +56,8 @@ PANEL_WIDTH = 4.4
 #: An axis across has labels between powers of ten where its end is at most so many times its begin. Over
 #: more, and from so much on, it has powers. Numbers from the last on have commas.
 MOST_DECADES, LARGE, GROUPED = 1e3, 1e6, 10_000
-#: Longer names are cut in the middle.
-LONGEST_NAME = 64
+#: Longer names are cut in the middle, and longer titles, which have several lines.
+LONGEST_NAME, LONGEST_TITLE = 64, 192
 #: Programs write themselves and the time into their files; without these, the same result has the same bytes.
 _METADATA: dict[Format, dict[str, Any]] = {
     "png": {"Software": None},
@@ -156,7 +156,7 @@ def stacked(title: str, heights: float, panels: int) -> tuple[Figure, list[Axes]
     for axes in grid.flat:
         axes.grid(visible=True, alpha=0.3)
         axes.set_axisbelow(True)
-    figure.suptitle(heading(shown(title), usual=SIZE[0]), fontsize="large")
+    figure.suptitle(heading(shown(title, longest=LONGEST_TITLE), usual=SIZE[0]), fontsize="large")
     return figure, [row[0] for row in grid]
 
 
@@ -186,7 +186,7 @@ def plain_style() -> Iterator[None]:
         yield
 
 
-def shown(name: str) -> str:
+def shown(name: str, *, longest: int = LONGEST_NAME) -> str:
     """Return a name as pictures show it: no sign has a meaning of its own, and it is not too long.
 
     Examples
@@ -195,8 +195,8 @@ def shown(name: str) -> str:
     ' _longlonglonglonglonglonglongl ... nglonglonglonglonglonglonglong'
     """
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    if len(plain) > LONGEST_NAME:
-        half = LONGEST_NAME // 2 - 2
+    if len(plain) > longest:
+        half = longest // 2 - 2
         plain = f"{plain[:half]} ... {plain[-half:]}"
     # A legend leaves out what begins with an underscore.
     return (f" {plain}" if plain.startswith("_") else plain).replace("$", r"\$")

@@ -43,8 +43,8 @@ class Bar:
         Its smallest and its largest value.
     reach
         How far its 95 % confidence interval reaches to either side; none for too few seeds.
-    seeds
-        How many it is of.
+    seeds, exact
+        How many it is of, and whether all of them gave the same results in every table.
     unfinished
         Flows that did not finish among those that it is of.
     few
@@ -61,6 +61,7 @@ class Bar:
     high: float | None
     reach: float | None
     seeds: int
+    exact: bool
     unfinished: int
     few: tuple[int, int, int] | None
     published: float | None
@@ -96,15 +97,14 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
     ]
     if not any(bar.mean is not None for bar in made):
         raise NothingRanError
-    # What the quick version leaves out everywhere takes no room.
+    # What is not to be run takes no room where nothing else stands, and has no bar.
     planned = {(run.variant, run.at) for run in numbers.runs}
-    planned_cells = [
+    cells = {
         (at, group)
         for at, group, variant, coordinates in _cells(study, plot)
         if (variant, coordinates) in planned
-    ]
-    across, groups = {at for at, _ in planned_cells}, {group for _, group in planned_cells}
-    return [bar for bar in made if bar.at in across and bar.group in groups]
+    }
+    return [bar for bar in made if (bar.at, bar.group) in cells]
 
 
 def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates) -> Cell | None:
@@ -131,6 +131,7 @@ def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
         high=max(known, default=None),
         reach=reach,
         seeds=len(cell.values),
+        exact=cell.exact and (base is None or base.exact),
         unfinished=cell.unfinished,
         few=cell.few(metric.kind.thousandths),
         published=_published(study, plot, metric, at, group),
@@ -164,6 +165,9 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
     for claim in study.claims:
         same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
         if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
+            continue
+        # A number of our own is not published.
+        if claim.origin == "ours":
             continue
         if claim.against == plot.relative_to and claim.against_at == claim.at:
             return 1 + claim.value / 100 if claim.relative else claim.value

@@ -26,6 +26,8 @@ def _parts(plot: Plot, table: Sequence[Bar]) -> Iterator[str]:
     seeds = [bar.seeds for bar in shown]
     if plot.kind == "grid":
         yield f"Means over {_range(seeds)} {'seed' if max(seeds) == 1 else 'seeds'}."
+    elif all(bar.exact for bar in shown):
+        yield f"No error bars: {_range(seeds)} seeds gave the same results."
     else:
         yield interval_note(min(seeds), max(seeds))
     for metric in plot.metrics:

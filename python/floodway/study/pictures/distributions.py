@@ -19,7 +19,7 @@ from floodway.study.metrics.buckets import link_buckets, queue_buckets
 from floodway.study.metrics.selection import chosen_flows
 from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.captions import first_of_seeds, over_seeds
-from floodway.study.pictures.drawing import colour_in, figure_of
+from floodway.study.pictures.drawing import colour_in, figure_of, line_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,9 +175,8 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
             points, shares = values[ranks], (ranks + 1) / count
             without = f" ({count - len(values):,} of {count:,} unfinished)" if count > len(values) else ""
             labels.append(shown(f"{study.variant(variant).label}{without}"))
-            axes.step(
-                points, shares, where="post", linewidth=1.3, color=colour_in(study, variant), label=labels[-1]
-            )
+            look = {"color": colour_in(study, variant), "linestyle": line_in(study, variant)}
+            axes.step(points, shares, where="post", linewidth=1.3, label=labels[-1], **look)
             tables.append(pl.DataFrame({"variant": variant, plot.of: points, "share": shares}))
         if not tables:
             raise NothingRanError

@@ -25,7 +25,18 @@ from floodway.plot.axes import (
     shown,
     stacked,
 )
-from floodway.plot.curves import COLOURS, LINES, MARKS, Drawing, add_legend, colour_of
+from floodway.plot.curves import (
+    COLOURS,
+    LINES,
+    MARKS,
+    WIDER,
+    WIDER_BELOW,
+    WIDEST,
+    WIDTH,
+    Drawing,
+    add_legend,
+    colour_of,
+)
 from floodway.plot.look import current
 from floodway.study.metrics.formulas import FORMULAS
 from floodway.study.pictures.bars import VARIANT, bars_of, frame_of
@@ -42,7 +53,7 @@ if TYPE_CHECKING:
     from floodway.study.format.model import Metric, Plot, Study, Theory
     from floodway.study.pictures.bars import Bar
 
-__all__ = ["bars", "colour_in", "figure_of", "lines", "number_in", "value_label"]
+__all__ = ["bars", "colour_in", "figure_of", "line_in", "lines", "number_in", "value_label"]
 
 #: Of the room between two groups of bars, what bars take.
 FILLED = 0.8
@@ -50,6 +61,12 @@ FILLED = 0.8
 LONGEST_LINE = 32
 #: Inches across the axes of a picture; letters to an inch below them; inches of a digit above a bar.
 ACROSS, LETTERS, DIGIT = 6.0, 13.5, 0.058
+#: Curves whose points differ by a smaller share hide one another.
+COINCIDE = 0.01
+#: Letters of a line below the axes that is upright.
+UPRIGHT_LINE = 26
+#: Bars beyond the colours go round them with other patterns.
+HATCHES = ("", "///", "...", "xxx")
 #: Numbers from here on are written without decimals.
 WHOLE = 1000
 #: Points of the curve of a formula.
@@ -111,6 +128,10 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             _around(panels, points.pop())
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         note = note_of(plot, table)
+        if any(
+            any(_hidden([bar for bar in table if bar.metric == each.name]).values()) for each in plot.metrics
+        ):
+            note = f"{note} {WIDER_BELOW}"
         _legend(figure, panels, note)
     data = pl.concat([frame_of(table), *curves], how="diagonal")
     return Drawing(figure=figure, data=data, note=note)
@@ -164,22 +185,30 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
         label = _group_label(study, plot, bar.group) if first else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
-        axes.bar(x, height, yerr=bar.reach, width=width * 0.92, capsize=3, color=colour, label=label)
+        look: dict[str, Any] = {"color": colour, "hatch": _hatch(study, plot, bar), "edgecolor": "white"}
+        axes.bar(x, height, yerr=bar.reach, width=width * 0.92, capsize=3, label=label, linewidth=0, **look)
         if bar.published is not None:
             axes.plot(x, bar.published, **HOLLOW)
     room = ACROSS * current().wide(SIZE[0]) / SIZE[0]
     upright = max(len(number_in(bar)) for bar in table) * DIGIT > room / len(across) * width
     for x, bar in zip(xs, table, strict=True):
         _label_value(axes, x, bar, upright=upright)
-    names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
-    letters = max(1, int(room / len(across) * LETTERS))
-    axes.set_xticks(range(len(across)), ["\n".join(wrap(shown(name), letters)) for name in names])
-    if any(len(name) > letters for name in names):
-        axes.tick_params(axis="x", labelsize="small")
+    _name_bars(axes, [study.variant(each).label if plot.along == VARIANT else each for each in across], room)
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.3 if upright else 0.15)
     values = [value for bar in table for value in (bar.mean, bar.ends[1], bar.published) if value]
     _range(axes, plot, values, room=5 if upright else 2)
+
+
+def _name_bars(axes: Axes, names: Sequence[str], room: float) -> None:
+    """Write names below the axes, in lines of whole words; upright where a word is wider than its place."""
+    letters = max(1, int(room / len(names) * LETTERS))
+    upright = max(len(word) for name in names for word in (*name.split(), "")) > letters
+    lines = UPRIGHT_LINE if upright else letters
+    labels = ["\n".join(wrap(shown(name), lines, break_on_hyphens=not upright)) for name in names]
+    axes.set_xticks(range(len(names)), labels, rotation=90 if upright else 0)
+    if upright or any(len(name) > letters for name in names):
+        axes.tick_params(axis="x", labelsize="small")
 
 
 def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> None:
@@ -215,6 +244,7 @@ def _label_value(axes: Axes, x: float, bar: Bar, *, upright: bool) -> None:
 
 def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:
     groups = list(dict.fromkeys(bar.group for bar in table))
+    hidden = _hidden(table)
     for number, group in enumerate(groups):
         own = [bar for bar in table if bar.group == group and bar.mean is not None]
         if not own:
@@ -230,7 +260,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             linestyle=_line(study, plot, group, number),
             marker=MARKS[number % len(MARKS)],
             markersize=4,
-            linewidth=1.3,
+            linewidth=min(WIDEST, WIDTH + WIDER * hidden[group]),
             capsize=2,
         )
         cut = [bar for bar in own if bar.unfinished]
@@ -240,10 +270,45 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             axes.plot(across[bar.at], bar.published, **HOLLOW)
 
 
+def _hatch(study: Study, plot: Plot, bar: Bar) -> str:
+    """Return the pattern of a variant's bars; points of an axis have colours alone."""
+    if plot.group == VARIANT:
+        rank = _rank(study, bar.group)
+    elif not plot.group and plot.along == VARIANT:
+        rank = _rank(study, bar.at)
+    else:
+        return ""
+    return HATCHES[rank // len(COLOURS) % len(HATCHES)]
+
+
+def line_in(study: Study, variant: str) -> Any:  # noqa: ANN401 (of lines)
+    """Return the line of a variant: those beyond the colours go round them with another one."""
+    return LINES[_rank(study, variant) // len(COLOURS) % len(LINES)]
+
+
+def _hidden(table: Sequence[Bar]) -> dict[str, int]:
+    """Return by group how many later curves of a panel it would be hidden by: they coincide with it."""
+    values: dict[str, dict[str, float]] = {}
+    for bar in table:
+        values.setdefault(bar.group, {})
+        if bar.mean is not None:
+            values[bar.group][bar.at] = bar.mean
+    groups = list(values)
+    return {
+        group: sum(_coincide(values[group], values[later]) for later in groups[number + 1 :])
+        for number, group in enumerate(groups)
+    }
+
+
+def _coincide(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two curves look the same, at the points that both have."""
+    both = one.keys() & other.keys()
+    return bool(both) and all(math.isclose(one[at], other[at], rel_tol=COINCIDE) for at in both)
+
+
 def _line(study: Study, plot: Plot, group: str, number: int) -> Any:  # noqa: ANN401 (of lines)
-    """Return the line of a group: variants beyond the colours go round them with another one."""
-    rank = _rank(study, group) if plot.group == VARIANT else number
-    return LINES[rank // len(COLOURS) % len(LINES)]
+    """Return the line of a group, a variant or a point of an axis."""
+    return line_in(study, group) if plot.group == VARIANT else LINES[number // len(COLOURS) % len(LINES)]
 
 
 def _curve(axes: Axes, theory: Theory, across: dict[str, float], *, dash: Any) -> pl.DataFrame:  # noqa: ANN401

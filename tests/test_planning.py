@@ -1,0 +1,204 @@
+"""Plans of long links: what is needed, what is set, and that runs hold at the size and lose below it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from floodway.errors import PlanError, UnknownNameError
+from floodway.planning.link import Buffers
+from floodway.planning.needs import FLOW_CONTROLS, flow_control, largest_held, pfc_headroom
+from floodway.planning.plan import plan_of
+from floodway.planning.pool import pool
+from floodway.planning.question import Question
+from floodway.planning.reach import reach_m
+from floodway.planning.trials import busy_trial, carried_trial, trial
+
+MB = 1_000_000
+#: Links that are small enough to run in a moment, and differ in what decides a size.
+QUESTIONS = st.builds(
+    Question.of,
+    rate=st.sampled_from(["10G", "40G", "100G", "400G"]),
+    length=st.sampled_from(["100m", "300m", "2km", "5km", "17km"]),
+    mtu=st.sampled_from(["256B", "1024B", "4096B", "9000B"]),
+    cell=st.sampled_from(["1B", "80B", "208B", "254B", "420B"]),
+    mix=st.sampled_from(["any", "small", "64B:3,300B"]),
+)
+
+
+def of(**keys: object) -> Question:
+    return Question.of(**({"rate": "400G", "length": "40km"} | keys))  # type: ignore[arg-type]
+
+
+def buffers(question: Question, name: str, size: int) -> Buffers:
+    return Buffers(control=flow_control(name).thresholds(question, size).control, size=size)
+
+
+def test_headroom_is_the_sum_of_the_standard_s_terms() -> None:
+    """IEEE 802.1Qbb, Annex O: two delays, the reaction, two frames and the pause, without cells."""
+    question = of()
+    frame = 4096 + 62 + 16
+    reaction = 905 * 64
+    assert pfc_headroom(question) == 20 * MB + reaction + 2 * frame + 64 + 40
+
+
+def test_100_kilometres_of_51_terabits_need_gigabytes() -> None:
+    """A check from outside: 51.2T over 100 km has 6.4 GB on the fibre, and needs 12.8 GB to stay busy."""
+    question = of(rate="51200G", length="100km", react="1us")
+    assert question.round_trip_bytes == 6_400 * MB
+    assert flow_control("pfc").no_loss(question) == pytest.approx(6_400 * MB, rel=0.002)
+    assert flow_control("pfc").busy(question) == pytest.approx(12_800 * MB, rel=0.002)
+
+
+@pytest.mark.parametrize(("rate", "kilometres"), [("100G", 512), ("400G", 128), ("800G", 64)])
+def test_64_megabytes_reach_as_far_as_the_fibre_s_bytes_allow(rate: str, kilometres: int) -> None:
+    """Planner's closed forms: 64 MB is 512 km at 100G, and half of it without idle time."""
+    question = of(rate=rate, buffer="64MB")
+    pfc = flow_control("pfc")
+    assert reach_m(question, pfc, pfc.no_loss) == pytest.approx(kilometres * 1000, rel=0.01)
+    assert reach_m(question, pfc, pfc.busy) == pytest.approx(kilometres * 500, rel=0.01)
+
+
+@settings(max_examples=15, deadline=None)
+@given(question=QUESTIONS)
+@example(question=of(length="17km", cell="254B", mix="dnx"))
+def test_pfc_holds_at_the_planned_size_and_loses_a_cell_below_the_least(question: Question) -> None:
+    pfc = flow_control("pfc")
+    planned = pfc.thresholds(question, pfc.no_loss(question))
+    found = trial(question, buffers(question, "pfc", planned.size), pauses=True, with_least=True)
+    assert found.holds
+    # The runs at the least size, which holds, and at a cell less, which loses, are part of the trial.
+    assert found.least is not None
+    assert found.least <= planned.size
+    # What formula and run differ by: of every frame the preamble and gap that a buffer without cells does not
+    # hold, frames cut off at both ends of the time that counts, and the phase of the mix.
+    frame = largest_held(question)
+    unseen = 0 if question.cell_bytes > 1 else pfc_headroom(question) * 20 // 84
+    mix = sum(-(-each // question.cell_bytes) * question.cell_bytes for each in question.mix_bytes)
+    assert planned.size - found.least <= unseen + 4 * frame + mix
+
+
+@settings(max_examples=8, deadline=None)
+@given(question=QUESTIONS, name=st.sampled_from(["pfc", "pfc-timer", "cbfc", "bifrost", "swing"]))
+def test_a_busy_size_loses_nothing_and_does_not_idle(question: Question, name: str) -> None:
+    own = flow_control(name)
+    try:
+        size = own.busy(question)
+    except PlanError:
+        # It is not made for such a link, and says so.
+        return
+    found = busy_trial(question, buffers(question, name, size))
+    # Bifrost rounds the grant of each slot of 10 us down to whole pause quanta of 64 bytes.
+    slots = (20 * question.delay_ps + 300_000_000) // 10_000_000 if name == "bifrost" else 0
+    assert found.lost_packets == 0
+    assert found.idle_ps <= slots * 64 * 8 * 10**12 // question.rate_bps
+
+
+def test_the_size_that_only_loses_nothing_lets_the_link_idle() -> None:
+    question = of(rate="100G", length="10km")
+    found = busy_trial(question, buffers(question, "pfc", flow_control("pfc").no_loss(question)))
+    assert found.lost_packets == 0
+    # A round trip: nothing is left when the resume is sent.
+    assert found.idle_ps == pytest.approx(2 * question.delay_ps, rel=0.02)
+
+
+@pytest.mark.parametrize("drain", [0.5, 0.75, 0.9])
+@pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
+def test_throughput_by_formula_is_that_of_runs(drain: float, part: float) -> None:
+    """SWING, Eq. 4."""
+    question = of(rate="100G", length="40km", mtu="1024B")
+    pfc = flow_control("pfc")
+    size = round(pfc.no_loss(question) + part * (pfc.busy(question) - pfc.no_loss(question)))
+    found = carried_trial(question, buffers(question, "pfc", size), drain)
+    assert found == pytest.approx(pfc.carried(question, size, drain), rel=0.02)
+
+
+def test_a_shared_buffer_holds_when_all_links_stop_at_once_unless_it_is_over_subscribed() -> None:
+    question = of(rate="100G", length="10km", links=3, classes=2, buffer="40MB", cell="254B", mix="dnx")
+    whole = pool(question)
+    assert whole is not None
+    assert whole.shared == whole.total - 6 * whole.headroom_each
+    held = trial(question, whole.buffers(question), pauses=True, with_least=False)
+    assert held.holds
+    assert held.peak <= whole.headroom_pool
+    halved = pool(question, oversubscribed=2.0)
+    assert halved is not None
+    assert not trial(question, halved.buffers(question), pauses=True, with_least=False).holds
+
+
+def test_alpha_is_the_least_that_keeps_a_link_that_is_alone_busy() -> None:
+    question = of(links=2, buffer="200MB")
+    found = pool(question)
+    busy = flow_control("pfc").thresholds(question, flow_control("pfc").busy(question)).xoff
+    assert found is not None
+    assert busy is not None
+    assert found.alpha is not None
+    assert found.xoff_alone >= busy
+    half = found.alpha / 2
+    assert found.shared * half / (1 + half) < busy
+
+
+def test_a_plan_that_cannot_be_met_says_which_number_is_missing() -> None:
+    plan = plan_of(of(links=8, buffer="64MB"), simulate=False)
+    pfc = plan.row("pfc")
+    assert pfc.no_loss * 8 - 64 * MB == 8 * (20_066_372 + 4 * 4174 - 1) - 64 * MB
+    assert (pfc.links_no_loss, pfc.links_busy) == (3, 1)
+    assert plan.pool is not None
+    assert plan.pool.shared < 0
+
+
+def test_flow_controls_for_one_class_are_refused_with_a_reason() -> None:
+    plan = plan_of(of(classes=2), simulate=False)
+    refused = {row.flow_control: row.refused for row in plan.rows if row.refused}
+    assert set(refused) == {"bifrost", "swing"}
+    assert "one lossless class" in refused["bifrost"]
+    assert (
+        "a slot of 10us does not lie between"
+        in plan_of(of(length="300m"), simulate=False).row("bifrost").refused
+    )
+
+
+def test_every_scenario_of_a_plan_is_kept() -> None:
+    plan = plan_of(of(rate="100G", length="2km", buffer="20MB"))
+    names = plan.scenarios()
+    assert {f"{each.name}-planned" for each in FLOW_CONTROLS} <= set(names) | {"bifrost-planned"}
+    assert {"pfc-least", "pfc-one-cell-less", "pfc-busy", "pool-planned"} <= set(names)
+
+
+def test_a_longer_link_keeps_what_is_not_fibre() -> None:
+    question = of(latency="30us")
+    assert question.at(80_000).delay_ps == 400_000_000 + 30_000_000
+    assert replace(question, delay_ps=0).delay_ps == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"length": "-3km"}, r"length: '-3km' is not a length of whole metres above 0"),
+        ({"length": "0.0005km"}, r"length: '0.0005km' is not a length of whole metres"),
+        ({"rate": "0G"}, r"rate: 0 is not a rate of a link"),
+        ({"rate": "fast"}, r"rate: "),
+        ({"links": 0}, r"links: 0 is not from 1 to 512"),
+        ({"classes": 8}, r"classes: 8 is not from 1 to 7"),
+        ({"mix": "32B"}, r"mix: 32 B is not a frame of 64 to 4174 B"),
+        ({"mix": "64B:0"}, r"mix: '0' is not a count of frames, 1 to 1000"),
+        ({"cell": "0B"}, r"cell: 0 is not from 1 to 4096"),
+        ({"buffer": "0B"}, r"buffer: 0B holds no packet"),
+        ({"rate": "33G"}, r"react: IEEE 802.3 has no time for this rate"),
+    ],
+)
+def test_wrong_values_are_named(keys: dict[str, object], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        of(**keys)
+
+
+def test_wrong_names_have_the_nearest_right_one() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'tomahawk-5'"):
+        of(asic="tomahawk5")
+    with pytest.raises(PlanError, match="did you mean 'bifrost'"):
+        plan_of(of(), flow_controls=["bifrots"], simulate=False)
+    with pytest.raises(PlanError, match=r"oversubscribe: 0\.5 is not a number of at least 1"):
+        plan_of(of(), oversubscribed=0.5, simulate=False)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from floodway.errors import PlanError, UnknownNameError
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, flow_control, largest_held, pfc_headroom
-from floodway.planning.plan import plan_of
+from floodway.planning.planner import plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
 from floodway.planning.reach import reach_m

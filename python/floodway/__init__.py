@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         MechanismError,
         OutOfMemoryError,
         OutputError,
+        PlanError,
         PlotError,
         RunError,
         ScenarioError,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from floodway.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
+    from floodway.planning import Plan, plan
     from floodway.results import Summary
     from floodway.scenarios import Scenario, load
     from floodway.simulation import run
@@ -63,6 +65,8 @@ __all__ = [
     "MechanismError",
     "OutOfMemoryError",
     "OutputError",
+    "Plan",
+    "PlanError",
     "PlotError",
     "Progress",
     "Rate",
@@ -82,6 +86,7 @@ __all__ = [
     "__version__",
     "compare",
     "load",
+    "plan",
     "read",
     "run",
     "vary",
@@ -105,6 +110,7 @@ _NAMES = {
         "MechanismError",
         "OutOfMemoryError",
         "OutputError",
+        "PlanError",
         "PlotError",
         "RunError",
         "ScenarioError",
@@ -115,6 +121,7 @@ _NAMES = {
         "ValidationError",
     ),
     "mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
+    "planning": ("Plan", "plan"),
     "results": ("Summary",),
     "scenarios": ("Scenario", "load"),
     "simulation": ("run",),

@@ -18,6 +18,7 @@ __all__ = [
     "MechanismError",
     "OutOfMemoryError",
     "OutputError",
+    "PlanError",
     "PlotError",
     "RunError",
     "ScenarioError",

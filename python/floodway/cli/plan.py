@@ -15,14 +15,14 @@ from floodway.errors import PlanError
 from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
-from floodway.planning.plan import plan_of
+from floodway.planning.planner import plan_of
 from floodway.ready import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from floodway.planning.plan import Plan
+    from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
 __all__ = ["Wanted", "plan"]

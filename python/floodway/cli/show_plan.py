@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, TextIO
 from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
 from floodway.planning.answer import answers, asked, notes, warnings
-from floodway.planning.tables import tables
+from floodway.planning.tables import WORDS, tables
 
 if TYPE_CHECKING:
-    from floodway.planning.plan import Plan
+    from floodway.planning.planner import Plan
 
 __all__ = ["show"]
 
 #: Width of tables when the output is not a terminal.
 WIDTH = 150
-#: Columns that hold words.
-WORDS = ("flow control", "formula", "what", "verdict", "value", "source")
 
 
 def show(plan: Plan, stream: TextIO) -> None:

@@ -10,7 +10,7 @@ from floodway.results.quantities import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.plan import Plan, Planned
+    from floodway.planning.planner import Plan, Planned
     from floodway.planning.question import Question
 
 __all__ = ["answers", "asked", "distance", "notes", "verdict", "warnings"]

@@ -10,7 +10,7 @@ import polars as pl
 from floodway.planning.answer import answers, asked, notes, verdict, warnings
 
 if TYPE_CHECKING:
-    from floodway.planning.plan import Plan, Planned
+    from floodway.planning.planner import Plan, Planned
     from floodway.planning.trials import Busy, Trial
 
 __all__ = ["document", "formulas_frame", "frame"]

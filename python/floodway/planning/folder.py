@@ -14,7 +14,7 @@ from floodway.results.files import replace_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from floodway.planning.plan import Plan
+    from floodway.planning.planner import Plan
 
 __all__ = ["write_plan"]
 

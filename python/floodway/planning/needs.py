@@ -180,7 +180,7 @@ class _Pfc:
 
     @staticmethod
     def _offset(question: Question) -> int:
-        """Two frames: with less, a pause could wait behind those before it, for which headroom has no room."""
+        """Return two frames: with less, a pause could wait behind others, which headroom does not count."""
         return 2 * largest_held(question)
 
     def _busy_xoff(self, question: Question) -> int:

@@ -9,12 +9,12 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import floodway
 from floodway.planning.answer import answers, asked, notes, warnings
-from floodway.planning.tables import tables
+from floodway.planning.tables import WORDS, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.planning.plan import Plan
+    from floodway.planning.planner import Plan
     from floodway.plot.compared import Picture
 
 __all__ = ["body", "page"]
@@ -59,6 +59,7 @@ def _rendered(template: str, plan: Plan, pictures: Sequence[Picture]) -> str:
         warnings=list(warnings(plan)),
         notes=list(notes(plan)),
         tables=list(tables(plan)),
+        words=WORDS,
         pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
         scenarios=scenarios,
         simulated=TRIED if scenarios else UNTRIED,

@@ -11,9 +11,12 @@ from floodway.results.quantities import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.plan import Plan
+    from floodway.planning.planner import Plan
 
-__all__ = ["PlanTable", "tables"]
+__all__ = ["WORDS", "PlanTable", "tables"]
+
+#: Columns that hold words.
+WORDS = ("flow control", "formula", "what", "verdict", "value", "source")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from floodway.errors import PlanError
 from floodway.names import not_a_choice
 from floodway.planning.advice import Advice, advice
+from floodway.planning.answer import answers, warnings
+from floodway.planning.document import document, formulas_frame, frame
+from floodway.planning.folder import write_plan
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, HALF, MOST, FlowControl, Thresholds
+from floodway.planning.page import body
 from floodway.planning.pool import Pool, pool
+from floodway.planning.question import Question
 from floodway.planning.reach import links_for, reach_m
 from floodway.planning.side_by_side import Formula, formulas
 from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, trial
@@ -20,9 +26,9 @@ from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, tri
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from floodway.planning.question import Question
+    import polars as pl
 
-__all__ = ["Plan", "Planned", "plan_of"]
+__all__ = ["Plan", "Planned", "plan", "plan_of"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
 DRAINS = (HALF, MOST)
@@ -116,6 +122,43 @@ class Plan:
         """Return a flow control's row."""
         return next(row for row in self.rows if row.flow_control == flow_control)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """A sentence for each flow control: whether the given memory suffices, or what it needs."""
+        return tuple(answers(self))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known before the numbers are used."""
+        return tuple(warnings(self))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each flow control; units are in the names of columns."""
+        return frame(self)
+
+    @property
+    def formulas_frame(self) -> pl.DataFrame:
+        """A row for each formula of PFC's headroom, in bytes."""
+        return formulas_frame(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that it says, as `floodway plan --json` prints it."""
+        return document(self)
+
+    def write(self, folder: str | Path) -> None:
+        """Write the page, its pictures, plan.json, and every scenario that was run.
+
+        Raises
+        ------
+        OutputError
+            If the folder cannot be written.
+        """
+        write_plan(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        return body(self)
+
     def scenarios(self) -> dict[str, str]:
         """Return every scenario that was run, as TOML, by the name of its file without ending."""
         found: dict[str, str] = {}
@@ -126,6 +169,79 @@ class Plan:
         if self.pool_run is not None:
             found |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
         return found
+
+
+def plan(  # noqa: PLR0913 (one argument an option)
+    *,
+    rate: str,
+    length: str,
+    buffer: str | None = None,
+    links: int = 1,
+    classes: int = 1,
+    mtu: str = "4096B",
+    mix: str = "any",
+    cell: str | None = None,
+    asic: str | None = None,
+    react: str = "ieee-802.3",
+    latency: str = "0us",
+    flow_controls: Iterable[str] = (),
+    oversubscribe: float = 1.0,
+    simulate: bool = True,
+) -> Plan:
+    """Plan a long lossless link, as `floodway plan` does.
+
+    Parameters
+    ----------
+    rate, length
+        Of the link, such as "400G" and "40km".
+    buffer
+        Memory for all these links, such as "64MB"; none for the chip's, if one is named.
+    links, classes
+        How many such links end at the switch, and how many lossless classes each has.
+    mtu
+        Payload of the largest packet.
+    mix
+        Sizes of frames: "any", "small", "dnx", or a list such as "64B:3,1082B".
+    cell, asic
+        The cell of the switch's buffer, and its chip, whose cell and memory count where none is given.
+    react
+        From a pause's arrival to its start; "ieee-802.3" for what it allows at the rate.
+    latency
+        Beside the fibre, one way.
+    flow_controls
+        Those to plan, by name; all, if there are none.
+    oversubscribe
+        Headroom of all links over the shared pool of headroom.
+    simulate
+        Whether each number is tried by runs.
+
+    Raises
+    ------
+    PlanError
+        If a value is not what it should be.
+    UnknownNameError
+        If no chip has that name.
+
+    Examples
+    --------
+    >>> found = plan(rate="400G", length="40km", buffer="64MB", links=8, simulate=False)
+    >>> found.row("pfc").links_no_loss
+    3
+    """
+    question = Question.of(
+        rate=rate,
+        length=length,
+        buffer=buffer,
+        links=links,
+        classes=classes,
+        mtu=mtu,
+        mix=mix,
+        cell=cell,
+        asic=asic,
+        react=react,
+        latency=latency,
+    )
+    return plan_of(question, flow_controls=flow_controls, simulate=simulate, oversubscribed=oversubscribe)
 
 
 def plan_of(

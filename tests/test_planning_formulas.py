@@ -66,7 +66,7 @@ def test_nvidia_s_headroom_is_that_of_the_published_rows(
             port_mtu=9216,
             lossless_mtu=mtu,
             small_percent=small,
-            lanes=8 if row.rate_bps == 800 * G else 4,
+            lane_count=8 if row.rate_bps == 800 * G else 4,
             shared_headroom=shared,
         )
         for row in found

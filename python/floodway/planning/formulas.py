@@ -95,7 +95,7 @@ def nvidia_profile(  # noqa: PLR0913 (the plug-in's own parameters)
     port_mtu: int = 9100,
     lossless_mtu: int = 1500,
     small_percent: int = 100,
-    lanes: int = 4,
+    lane_count: int = 4,
     shared_headroom: bool = False,
     gearbox_ns: int = 0,
 ) -> Profile:
@@ -131,7 +131,7 @@ def nvidia_profile(  # noqa: PLR0913 (the plug-in's own parameters)
     # Without a shared pool of headroom it is 2 KiB more, if that is still 2 KiB below all small frames.
     if not shared_headroom and share < ALL and xoff + 2 * KIB <= most:
         xoff += 2 * KIB
-    wide = lanes == LANES_OF_WIDE_PORTS
+    wide = lane_count == LANES_OF_WIDE_PORTS
     xon = _in_kib(Fraction(asic.pipeline_kib * KIB * (2 if wide else 1)))
     size = xon if shared_headroom else _in_kib(Fraction(xoff + xon + (port_mtu if wide else 0)))
     return Profile(size=size, xon=xon, xoff=xoff)

@@ -1,0 +1,205 @@
+"""Which known formula the numbers of a file follow.
+
+NVIDIA's plug-in is met to the byte, in xoff and xon, or not at all. Jericho's rows are met within one step of
+4,096 bytes. Of other formulas only the slope is known: the bytes that a metre of cable adds, as a multiple of
+what the fibre holds. It needs two rows of one speed and of different lengths.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from floodway.errors import PlanError
+from floodway.planning.asics import asics
+from floodway.planning.formulas import KIB, TILED, dnx_xoff, nvidia_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.planning.asics import Asic
+    from floodway.planning.formulas import Profile
+    from floodway.planning.sonic.row import Row
+
+__all__ = ["SLOPES", "Fit", "fits"]
+
+#: Parameters of NVIDIA's plug-in with which files were made: MTU of the port, of lossless packets, percent of
+#: small packets, lanes of the port, and whether ports share headroom.
+PORT_MTUS, LOSSLESS_MTUS, PERCENTS, LANE_COUNTS = (
+    (9100, 9216),
+    (1024, 1500, 4096, 9100, 9216),
+    (0, 50, 100),
+    (4, 8),
+)
+#: A step of Jericho's rows, in bytes.
+DNX_STEP = 4096
+#: Bytes that a metre adds over what its fibre holds, by formula (rows of sonic-buildimage at 086b03bd70).
+SLOPES = {
+    "all frames of 64 bytes, cells of 420": 5.0,
+    "all frames of 64 bytes, cells of 254": 3.024,
+    "as many frames of 64 as of 1,082 bytes, cells of 254": 1.3298,
+    "large frames": 1.036,
+}
+#: So many rows of a file that has more must follow a formula: some parameters meet one or two by chance.
+ENOUGH = 3
+#: How near a slope must be.
+NEAR = 0.001
+#: Bytes of fibre a metre there and back at 1 bit/s, at 5 ns a metre.
+PER_METRE = Fraction(2 * 5, 8 * 1_000_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """A formula that a row follows.
+
+    Attributes
+    ----------
+    formula
+        Its name with its parameters.
+    rows, of
+        How many rows of the row's platform follow it, of how many that it has: a formula that few rows follow
+        may be met by chance.
+    """
+
+    formula: str
+    rows: int
+    of: int
+
+
+def fits(rows: Sequence[Row]) -> list[Fit | None]:
+    """Return for each row the formula that it follows; none where no known formula gives its numbers.
+
+    A formula with many parameters meets single rows by chance. So all rows of a speed must follow it, with
+    the same parameters, and at least three rows of the platform; of several it is the one of most rows.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    ports = _are_ports(rows)
+    for index, row in enumerate(rows):
+        # Ports of one CONFIG_DB are of one platform.
+        groups["" if ports else row.group].append(index)
+    found: list[Fit | None] = [None] * len(rows)
+    for indices in groups.values():
+        own = _of_group([rows[index] for index in indices])
+        for index, fit in zip(indices, own, strict=True):
+            found[index] = fit
+    return found
+
+
+def _are_ports(rows: Sequence[Row]) -> bool:
+    return any(row.classes for row in rows)
+
+
+def _of_group(rows: Sequence[Row]) -> list[Fit | None]:
+    """Choose for each speed: a formula that all its rows follow, and of those the one of most rows."""
+    slopes = _slopes(rows)
+    all_of = [
+        {*_nvidia(row), *_dnx(row), *(name for name in (slopes.get(row.rate_bps),) if name)} for row in rows
+    ]
+    by_rate: dict[int, list[set[str]]] = defaultdict(list)
+    for row, names in zip(rows, all_of, strict=True):
+        by_rate[row.rate_bps].append(names)
+    whole = {rate: set.intersection(*each) for rate, each in by_rate.items()}
+    # A rate of few rows is met by chance, so that it must be the formula of other rates or of all rows, too.
+    counts = Counter(name for rate, names in whole.items() for name in names for _ in by_rate[rate])
+    enough = min(ENOUGH, len(rows))
+    return [_best(whole[row.rate_bps], counts, enough, len(rows)) for row in rows]
+
+
+def _best(names: set[str], counts: Counter[str], enough: int, of: int) -> Fit | None:
+    known = sorted(name for name in names if counts[name] >= enough)
+    if not known:
+        return None
+    best = max(known, key=lambda name: counts[name])
+    return Fit(formula=best, rows=counts[best], of=of)
+
+
+def _nvidia(row: Row) -> Iterator[str]:
+    for label, chip in _chips().items():
+        for lane_count in LANE_COUNTS:
+            if row.xon != _xon(chip, lane_count):
+                continue
+            for values in product(PORT_MTUS, LOSSLESS_MTUS, PERCENTS, (False, True)):
+                port_mtu, mtu, percent, shared = values
+                made = _profile(
+                    chip, row.rate_bps, row.length_m, lane_count, port_mtu, mtu, percent, shared=shared
+                )
+                if made is not None and (made.xoff, made.xon) == (row.xoff, row.xon):
+                    pool = ", shared headroom" if shared else ""
+                    yield f"NVIDIA, {label}, MTU {port_mtu}/{mtu}, {percent} % small{pool}"
+
+
+@cache
+def _chips() -> dict[str, Asic]:
+    """Return NVIDIA's chips by name; those of the same numbers are one, with all their names."""
+    alike: dict[tuple[object, ...], list[Asic]] = defaultdict(list)
+    for chip in asics().values():
+        if chip.generation:
+            alike[chip.cell_bytes, chip.pipeline_kib, chip.generation in TILED].append(chip)
+    labels = {
+        key: " or ".join(chip.label.removeprefix("NVIDIA ") for chip in own) for key, own in alike.items()
+    }
+    return {labels[key]: own[0] for key, own in alike.items()}
+
+
+def _xon(chip: Asic, lane_count: int) -> int:
+    return (chip.pipeline_kib or 0) * KIB * (2 if lane_count == LANE_COUNTS[-1] else 1)
+
+
+@cache
+def _profile(  # noqa: PLR0913, PLR0917 (parameters of the formula)
+    chip: Asic,
+    rate: int,
+    length: int,
+    lane_count: int,
+    port_mtu: int,
+    mtu: int,
+    percent: int,
+    *,
+    shared: bool,
+) -> Profile | None:
+    try:
+        return nvidia_profile(
+            chip,
+            rate_bps=rate,
+            length_m=length,
+            port_mtu=port_mtu,
+            lossless_mtu=mtu,
+            small_percent=percent,
+            lane_count=lane_count,
+            shared_headroom=shared,
+        )
+    except PlanError:
+        # It knows no reaction time for the rate.
+        return None
+
+
+def _dnx(row: Row) -> Iterator[str]:
+    if row.xoff % DNX_STEP:
+        return
+    try:
+        near = abs(dnx_xoff(rate_bps=row.rate_bps, length_m=row.length_m) - row.xoff) < DNX_STEP
+    except PlanError:
+        return
+    if near:
+        yield "DNX rows, within a step of 4,096"
+
+
+def _slopes(rows: Sequence[Row]) -> dict[int, str]:
+    """Return the formula whose slope the rows of a speed have, by the speed."""
+    by_rate: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for row in rows:
+        by_rate[row.rate_bps].add((row.length_m, row.xoff))
+    found = {}
+    for rate, points in by_rate.items():
+        (short, least), (long, most) = min(points), max(points)
+        if long == short:
+            continue
+        slope = float(Fraction(most - least, long - short) / (rate * PER_METRE))
+        for name, known in SLOPES.items():
+            if abs(slope / known - 1) <= NEAR:
+                found[rate] = f"slope {known:g}: {name}"
+    return found

@@ -1,0 +1,98 @@
+"""The least headroom that holds in the hardest run, and a folder that keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError, RunError
+from floodway.files import read_text
+from floodway.keys import engine
+from floodway.planning.link import Buffers
+from floodway.planning.needs import flow_control
+from floodway.planning.trials import trial
+from floodway.results.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from floodway.planning.question import Question
+
+__all__ = ["kept", "least_headroom"]
+
+#: Changes when what is kept does.
+FORMAT = 1
+
+
+def least_headroom(question: Question) -> int:
+    """Return the least headroom of a class with which nothing is lost in the hardest run.
+
+    Runs PFC with the least XOFF that the planner sets; what it held beyond the packet that crosses XOFF is
+    the headroom that it needed.
+
+    Raises
+    ------
+    RunError
+        If the planned size lost packets, or no least size was found.
+    """
+    pfc = flow_control("pfc")
+    planned = pfc.thresholds(question, pfc.no_loss(question))
+    buffers = Buffers(control=planned.control, size=planned.size)
+    found = trial(question, buffers, pauses=True, with_least=True)
+    if found.least is None or planned.headroom is None:
+        link = f"{question.rate_bps // 1_000_000} Mb/s over {question.length_m} m"
+        reason = f"{found.lost_packets} packets were lost at the planned size"
+        raise RunError(f"{link}: no least headroom was found: {reason}")
+    return planned.headroom - (planned.size - found.least)
+
+
+def kept(folder: Path, least: Callable[[Question], int]) -> Callable[[Question], int]:
+    """Return the same function with a memory: what a folder has of this engine is not computed again.
+
+    Parameters
+    ----------
+    folder
+        Gets a file for each question, written whole or not at all, so that a stop loses one result at most.
+    least
+        What computes a result.
+
+    Raises
+    ------
+    OutputError
+        From the returned function, if the folder cannot be written.
+    """
+
+    def found(question: Question) -> int:
+        asked = {"format": FORMAT, "engine": engine(), "question": asdict(question)}
+        text = json.dumps(asked, sort_keys=True)
+        file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+        before = _read(file, asked)
+        if before is not None:
+            return before
+        value = least(question)
+        content = json.dumps(asked | {"least_headroom_bytes": value}, indent=2) + "\n"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_file(file, content.encode())
+        except OSError as error:
+            raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        return value
+
+    return found
+
+
+def _read(file: Path, asked: dict[str, object]) -> int | None:
+    """Return what a file keeps of a question; none where there is no such file, or it is of another one."""
+    try:
+        content = json.loads(read_text(file))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    value = content.pop("least_headroom_bytes", None)
+    # A tuple becomes a list in JSON.
+    same = content == json.loads(json.dumps(asked))
+    return value if same and type(value) is int else None

@@ -1,0 +1,125 @@
+"""Reader of `pg_profile_lookup.ini`, and of tables of its rows for several platforms.
+
+The file is read as SONiC's buffer manager reads it: `#` begins a comment, columns are separated by blanks and
+known by their order, and `xon_offset` may be left out. A table has a line of names and tabs between columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.errors import PlanError
+from floodway.names import nearest
+from floodway.planning.sonic.fields import fault, length_of, number_of, size_of_field
+from floodway.planning.sonic.row import MEGA, Row, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["COLUMNS", "read_lookup", "read_table"]
+
+#: Columns of `pg_profile_lookup.ini`; the last may be left out.
+COLUMNS = ("speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset")
+#: Those of a table, which may have others, too; the speed is in Mb/s in both.
+TABLE_COLUMNS = ("speed_mbps", "cable", "size", "xon", "xoff")
+OPTIONAL = ("platform", "threshold", "xon_offset")
+#: Speeds of ports (`sonic-port`: `speed` is 1 to 1,600,000 Mb/s).
+SPEEDS = range(1, 1_600_001)
+
+
+def read_lookup(text: str, file: str) -> Sheet:
+    """Read a `pg_profile_lookup.ini`.
+
+    Raises
+    ------
+    PlanError
+        If a line has too few or too many columns, or something else than numbers; the error names it.
+    """
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        place = f"{file}:{number}"
+        if not len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS):
+            raise _wrong_count(place, len(fields))
+        rows.append(_row(dict(zip(COLUMNS, fields, strict=False)), place, "speed"))
+    _nothing_twice(rows)
+    return Sheet(file=file, form="pg_profile_lookup.ini", rows=tuple(rows))
+
+
+def read_table(text: str, file: str) -> Sheet:
+    """Read a table: a line of names, then lines of fields, with tabs between.
+
+    Raises
+    ------
+    PlanError
+        If a column is missing, a line has another number of fields, or something else than numbers.
+    """
+    head, *lines = text.splitlines()
+    names = head.split("\t")
+    for column in TABLE_COLUMNS:
+        if column not in names:
+            near = nearest(column, names)
+            hint = f"; did you mean it by {near!r}?" if near else ""
+            told = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
+            raise PlanError(f"{file}:1: {column}: {told}", place=f"{file}:1", key=column, nearest=near)
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        if not line.strip():
+            continue
+        fields, place = line.split("\t"), f"{file}:{number}"
+        if len(fields) != len(names):
+            text = f"{place}: {len(fields)} fields; the first line names {len(names)} columns"
+            raise PlanError(text, place=place, given=str(len(fields)))
+        rows.append(_row(dict(zip(names, fields, strict=True)), place, "speed_mbps"))
+    _nothing_twice(rows)
+    unread = [name for name in names if name not in (*TABLE_COLUMNS, *OPTIONAL)]
+    notes = (f"columns that are not read: {', '.join(unread)}",) if unread else ()
+    return Sheet(file=file, form="table", rows=tuple(rows), notes=notes)
+
+
+def _row(fields: Mapping[str, str], place: str, speed: str) -> Row:
+    mbps = number_of(fields[speed], place, speed)
+    if mbps not in SPEEDS:
+        text = f"{mbps} is not a speed of a port in Mb/s, 1 to {SPEEDS.stop - 1}"
+        raise fault(place, speed, text, given=fields[speed])
+    return Row(
+        place=place,
+        group=fields.get("platform", "").strip(),
+        rate_bps=mbps * MEGA,
+        length_m=length_of(fields["cable"], place, "cable"),
+        size=size_of_field(fields["size"], place, "size"),
+        xon=size_of_field(fields["xon"], place, "xon"),
+        xoff=size_of_field(fields["xoff"], place, "xoff"),
+        threshold=_maybe(fields, place, "threshold"),
+        xon_offset=_maybe(fields, place, "xon_offset"),
+    )
+
+
+def _maybe(fields: Mapping[str, str], place: str, key: str) -> int | None:
+    text = fields.get(key, "").strip()
+    if not text:
+        return None
+    return number_of(text, place, key) if key == "threshold" else size_of_field(text, place, key)
+
+
+def _wrong_count(place: str, count: int) -> PlanError:
+    wanted = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
+    if count < len(COLUMNS):
+        missing = COLUMNS[count]
+        text = f"{place}: {missing}: the column is missing; SONiC reads {wanted}, and this line has {count}"
+        return PlanError(text, place=place, key=missing, given=str(count))
+    text = f"{place}: {count} columns; SONiC reads {wanted}"
+    return PlanError(text, place=place, given=str(count))
+
+
+def _nothing_twice(rows: list[Row]) -> None:
+    """Refuse a second row for the same speed and length, of which only one can be used."""
+    first: dict[tuple[str, int, int], str] = {}
+    for row in rows:
+        key = (row.group, row.rate_bps, row.length_m)
+        if key in first:
+            what = f"{row.rate_bps // MEGA} Mb/s over {row.length_m}m is in {first[key]} already"
+            raise fault(row.place, "cable", what, given=f"{row.length_m}m")
+        first[key] = row.place

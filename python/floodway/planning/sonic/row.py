@@ -1,0 +1,98 @@
+"""A row of a switch configuration: what a lossless class of one port has, and where the file says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Row", "Sheet", "TrafficPattern"]
+
+MEGA = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a lossless class of a port has, in bytes.
+
+    Attributes
+    ----------
+    place
+        Where it is written: ``FILE:LINE``, or ``FILE: TABLE|KEY``.
+    group
+        The platform of a table of several, the port of a CONFIG_DB; empty for a file of one platform.
+    rate_bps, length_m
+        Rate of the port in bit/s, and length of its cable in metres.
+    size
+        Reserved for the class.
+    xon
+        It resumes its upstream when it holds no more than this.
+    xoff
+        Headroom: what may still arrive after it has decided to pause.
+    threshold
+        What the file says of the shared part: an exponent (``dynamic_th``), or bytes (``static_th``); none
+        where it says nothing.
+    xon_offset
+        It resumes this far below its limit; none where the file says nothing.
+    classes
+        The priority groups that have this; empty where the file does not say which.
+    headroom_pool
+        Bytes of headroom that all ports share: 0 for no such pool, none where the file does not say.
+    remark
+        What does not agree in the file, though each part is valid; empty for nothing.
+    """
+
+    place: str
+    group: str
+    rate_bps: int
+    length_m: int
+    size: int
+    xon: int
+    xoff: int
+    threshold: int | None = None
+    xon_offset: int | None = None
+    classes: tuple[int, ...] = ()
+    headroom_pool: int | None = None
+    remark: str = ""
+
+    @property
+    def reserves_headroom(self) -> bool:
+        """Whether the class has its headroom for itself: its reserve holds it."""
+        return self.size >= self.xoff
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrafficPattern:
+    """What a switch that computes headroom assumes: ``LOSSLESS_TRAFFIC_PATTERN``.
+
+    Attributes
+    ----------
+    mtu
+        The largest lossless packet, in bytes.
+    small_percent
+        The share of packets that are small.
+    """
+
+    mtu: int
+    small_percent: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """What was read of a file.
+
+    Attributes
+    ----------
+    file, form
+        Its path, and ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
+    rows
+        What lossless classes have, in the file's order.
+    notes
+        What a reader must know: tables that were not read, classes that the file has no numbers of.
+    pattern
+        What the switch assumes of lossless traffic, if the file says so.
+    """
+
+    file: str
+    form: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    pattern: TrafficPattern | None = None

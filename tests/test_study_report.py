@@ -265,6 +265,21 @@ value = 5000
     assert published.select("group", "x", "published").rows() == [("little", 0.2, 5000.0)]
 
 
+def test_a_number_of_our_own_is_not_drawn_as_published(tmp_path: Path) -> None:
+    ours = STUDY.replace('against = "little"\n', "").replace("value = -10", 'value = 80\norigin = "ours"')
+    conduct(plan_of([load_study(study_file(tmp_path, ours))]), out=tmp_path / "out", jobs=2)
+    shown = pl.read_csv(tmp_path / "out" / "1.csv", schema_overrides={"published": pl.Float64})
+    assert shown["published"].null_count() == len(shown)
+
+
+def test_what_a_study_does_not_run_has_no_bar(tmp_path: Path) -> None:
+    text = STUDY.replace('label = "1 MB"', 'label = "1 MB"\nonly = { load = [0.2] }')
+    text = text.replace('against = "little"\n', "").replace("value = -10", "value = 80")
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
+    shown = pl.read_csv(tmp_path / "out" / "2.csv")
+    assert shown.select("group", "x").rows() == [("large", 0.2), ("large", 0.4), ("little", 0.2)]
+
+
 def test_published_numbers_of_claims_are_drawn_where_they_belong(tmp_path: Path) -> None:
     absolute = STUDY.replace('against = "little"\n', "").replace("value = -10", "value = 80")
     conduct(plan_of([load_study(study_file(tmp_path, absolute))]), out=tmp_path / "out", jobs=2)

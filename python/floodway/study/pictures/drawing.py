@@ -181,8 +181,8 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     middle = (len(groups) - 1) / 2
     xs = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
     for x, bar in zip(xs, table, strict=True):
-        first = bar.at == across[0] and bool(plot.group)
-        label = _group_label(study, plot, bar.group) if first else None
+        first = bar is next(each for each in table if each.group == bar.group)
+        label = _group_label(study, plot, bar.group) if first and len(groups) > 1 else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
         look: dict[str, Any] = {"color": colour, "hatch": _hatch(study, plot, bar), "edgecolor": "white"}
@@ -255,7 +255,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             xs,
             [_mean(bar) for bar in own],
             yerr=[bar.reach or 0.0 for bar in own] if any(bar.reach for bar in own) else None,
-            label=_group_label(study, plot, group) if group else None,
+            label=_group_label(study, plot, group) if group and (len(groups) > 1 or plot.theory) else None,
             color=colour,
             linestyle=_line(study, plot, group, number),
             marker=MARKS[number % len(MARKS)],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["answers", "asked", "distance", "notes", "verdict", "warnings"]
 
 METRES_OF_KM = 1000
+MOST_NAMED = 6
 
 
 def asked(question: Question) -> str:
@@ -23,9 +24,16 @@ def asked(question: Question) -> str:
     links = "one link" if question.links == 1 else f"{question.links} links"
     classes = "one lossless class" if question.classes == 1 else f"{question.classes} lossless classes"
     memory = "" if question.buffer_bytes is None else f", {bytes_text(question.buffer_bytes)} of buffer"
+    mix = (
+        "frames of any size"
+        if not question.mix_bytes
+        else "frames of " + ", ".join(f"{each} B" for each in question.mix_bytes[:MOST_NAMED])
+    )
+    cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
     return (
         f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "
-        f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}"
+        f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}; {mix} up to "
+        f"{question.largest_frame} B, {cells}"
     )
 
 
@@ -98,8 +106,8 @@ def warnings(plan: Plan) -> Iterator[str]:
     question = plan.question
     if question.cell_bytes == 1 and not question.asic:
         yield (
-            "the buffer counts bytes: real ones count cells, in which small frames take up to three times as"
-            " much and more (--asic, --cell, --mix)"
+            "memory is counted in bytes: switches count cells, in which small frames take up to three times"
+            " as much and more (--asic, --cell, --mix)"
         )
     if question.asic and question.buffer_bytes == asic(question.asic).buffer_bytes:
         chip = asic(question.asic)

@@ -11,6 +11,7 @@ from floodway.errors import PlanError
 from floodway.files import read_text
 from floodway.names import not_a_choice
 from floodway.planning.question import Question
+from floodway.planning.units import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ KEYS: dict[str, type] = {
 }
 #: Where nothing is selected, links with a longer one-way delay are planned, us: those of a site are shorter.
 LONG_US = 10.0
+#: Of fibre.
+METRES_PER_US = 200
 
 
 def is_question(path: Path) -> bool:
@@ -101,10 +104,10 @@ def question_of(keys: Mapping[str, Any], *, place: str = "") -> Question:
 def questions_of_scenario(
     scenario: Scenario, keys: Mapping[str, Any], kinds: Sequence[str] = ()
 ) -> dict[str, Question]:
-    """Return the question of each kind of long link of a scenario, by the kind's name.
+    """Return the question of each kind of long link of a scenario, by name.
 
-    What a kind has is taken from the scenario: rate, delay, MTU, its number at one switch, its own buffer and
-    the cell. `keys` come first.
+    What a kind has is taken from the scenario: rate, delay, MTU, how many there are, which may all end at one
+    switch, the memory at their end, and the largest cell. `keys` come first.
 
     Raises
     ------
@@ -112,53 +115,63 @@ def questions_of_scenario(
         If no kind has such a name, or none is long.
     """
     report: dict[str, Any] = scenario.check()
-    found = {link["kind"]: link for link in report["links"]}
+    links: list[dict[str, Any]] = report["links"]
+    known = dict.fromkeys(link["kind"] for link in links)
     for kind in kinds:
-        if kind not in found:
-            message, near = not_a_choice(kind, what="a kind of link", allowed=found)
+        if kind not in known:
+            message, near = not_a_choice(kind, what="a kind of link", allowed=known)
             raise PlanError(f"kinds: {message}", key="kinds", given=kind, nearest=near)
-    long = [kind for kind, link in found.items() if link["delay_us"] > LONG_US]
-    chosen = list(kinds) or long
+    chosen = [link for link in links if (link["kind"] in kinds if kinds else link["delay_us"] > LONG_US)]
     if not chosen:
-        text = f"no link is longer than {LONG_US:g} us: choose one of {', '.join(found)} by --kinds"
+        text = f"no link is longer than {LONG_US:g} us: choose one of {', '.join(known)} by --kinds"
         raise PlanError(f"{scenario.name}: {text}", key="kinds")
-    return {kind: _of_kind(report, found[kind], keys, kind) for kind in chosen}
-
-
-def _of_kind(
-    report: Mapping[str, Any], link: Mapping[str, Any], keys: Mapping[str, Any], kind: str
-) -> Question:
-    metres = max(1, round(link["delay_us"] * 200))
-    ports = [port for port in report["ports"] if str(port["kind"]).endswith(f" from {kind}")]
-    own = max((port["buffer_bytes"] or 0 for port in ports), default=0)
-    classes = len({port["class"] for port in ports}) or 1
+    counts = Counter(link["kind"] for link in chosen)
     given = {key: value for key, value in keys.items() if value is not None}
-    links = given.get("links", _at_one_node(report, link, ports))
+    found = {}
+    for link in chosen:
+        name = link["kind"] if counts[link["kind"]] == 1 else f"{link['kind']} {link['delay_us']:g}us"
+        found[name] = _of_link(scenario, report, link, given)
+    return found
+
+
+def _of_link(
+    scenario: Scenario, report: Mapping[str, Any], link: Mapping[str, Any], given: Mapping[str, Any]
+) -> Question:
+    ports = [port for port in report["ports"] if str(port["kind"]).endswith(f" from {link['kind']}")]
+    classes = len({port["class"] for port in ports}) or 1
     usual: dict[str, Any] = {
         "rate": f"{round(link['rate_gbps'] * 1000)}M",
-        "length": f"{metres}m",
+        "length": f"{max(1, round(link['delay_us'] * METRES_PER_US))}m",
         "mtu": f"{report['mtu_bytes']}B",
-        "links": links,
+        "links": link["count"],
         "classes": classes,
     }
-    if own:
-        usual["buffer"] = f"{own * links * classes}B"
-    found = question_of(usual | given)
+    memory = _memory(report, ports, given.get("links", link["count"]) * given.get("classes", classes))
+    if memory:
+        usual["buffer"] = f"{memory}B"
+    cells = _cells(scenario)
+    if cells and "asic" not in given:
+        usual["cell"] = max(cells, key=lambda text: size_of(text, "cell"))
+    found = question_of({**usual, **given})
     # The delay is the scenario's own, to the picosecond.
     exact = round(link["delay_us"] * 1_000_000)
     return found if "length" in given else replace(found, delay_ps=exact)
 
 
-def _at_one_node(
-    report: Mapping[str, Any], link: Mapping[str, Any], ports: Sequence[Mapping[str, Any]]
-) -> int:
-    """Return how many links of a kind end at a switch: its ports over the switches of that kind."""
-    nodes = Counter({node["kind"]: node["count"] for node in report["nodes"]})
-    most = 1
-    for port in ports:
-        count = nodes[str(port["kind"]).partition(" from ")[0]]
-        most = max(most, -(-port["count"] // count) if count else 1)
-    return min(most, int(link["count"]))
+def _memory(report: Mapping[str, Any], ports: Sequence[Mapping[str, Any]], count: int) -> int:
+    """Return the memory at the links' end: buffers of their own, or the switch's pool; 0 if there is none."""
+    own = max((port["buffer_bytes"] or 0 for port in ports), default=0)
+    if own:
+        return int(own) * count
+    kinds = {str(port["kind"]).partition(" from ")[0] for port in ports}
+    return max((int(pool["pool_bytes"]) for pool in report["pools"] if pool["kind"] in kinds), default=0)
+
+
+def _cells(scenario: Scenario) -> list[str]:
+    """Return the cells that a scenario writes, whatever they are for."""
+    written: dict[str, Any] = scenario.to_dict()
+    tables = [written.get("defaults", {}), *written.get("override", [])]
+    return [str(table["cell"]) for table in tables if "cell" in table]
 
 
 def _tables(path: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.planning.plan import Plan, Planned
+    from floodway.planning.planner import Plan, Planned
     from floodway.planning.question import Question
 
 __all__ = ["pictures"]

@@ -1,0 +1,113 @@
+"""`floodway plan` as users call it: flags, files, scenarios, folders, wrong input."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import floodway as simulator
+
+if TYPE_CHECKING:
+    from command import Command
+
+SMALL = ("--rate", "100G", "--length", "2km")
+
+
+def test_the_question_is_answered_with_sentences_tables_and_verdicts(floodway: Command) -> None:
+    done = floodway("plan", *SMALL, "--buffer", "1MB", "--links", "8")
+    assert done.code == 0
+    assert "8 links of 100G over 2 km, 10 us one way, one lossless class, 1 MB of buffer" in done.out
+    assert "PFC, on-off: not enough, by" in done.out
+    assert "holds with" in done.out
+    assert "nothing:" in done.out
+    assert "warning: memory is counted in bytes" in done.out
+
+
+def test_a_folder_has_the_page_the_document_and_scenarios_that_run(floodway: Command) -> None:
+    done = floodway("plan", *SMALL, "--buffer", "20MB", "--out", "plan", "--quiet")
+    assert (done.code, done.out) == (0, "")
+    folder = floodway.folder / "plan"
+    document = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert all(sentence.replace("'", "&#39;") in page for sentence in document["answers"])
+    assert page.count("<img") == 3
+    assert document["flow_controls"][0]["trial"]["holds"]
+    # Whoever runs the kept scenarios again finds the same.
+    for name, loses in (("pfc-least", False), ("pfc-one-cell-less", True)):
+        result = simulator.run(simulator.load(folder / "scenarios" / f"{name}.toml"))
+        assert (result.counters["drops_buffer"].sum() > 0) == loses
+
+
+def test_the_same_question_gives_the_same_bytes(floodway: Command) -> None:
+    for name in ("a", "b"):
+        assert floodway("plan", *SMALL, "--out", name, "--quiet").code == 0
+    first, second = floodway.folder / "a", floodway.folder / "b"
+    files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
+    assert files
+    assert all((first / file).read_bytes() == (second / file).read_bytes() for file in files)
+
+
+def test_a_plan_toml_asks_the_same(floodway: Command) -> None:
+    file = floodway.folder / "plan.toml"
+    file.write_text('rate = "100G"\nlength = "2km"\nlinks = 3\nbuffer = "1MB"\n', encoding="utf-8")
+    of_file = floodway("plan", file, "--json", "--no-simulate")
+    of_flags = floodway("plan", *SMALL, "--links", "3", "--buffer", "1MB", "--json", "--no-simulate")
+    assert json.loads(of_file.out) == json.loads(of_flags.out)
+    # An option comes before the file.
+    other = floodway("plan", file, "--links", "5", "--json", "--no-simulate")
+    assert json.loads(other.out)["asked"]["links"] == 5
+
+
+def test_a_scenario_s_long_links_are_planned(floodway: Command) -> None:
+    done = floodway("plan", "scenarios/three-sites.toml", "--json", "--no-simulate")
+    assert done.code == 0
+    delays = [each["asked"]["delay_ps"] for each in json.loads(done.out).values()]
+    assert sorted(delays) == [200_000_000, 400_000_000, 600_000_000]
+    done = floodway("plan", "scenarios/regional-hub.toml", "--json", "--no-simulate")
+    (hub,) = json.loads(done.out).values()
+    assert (hub["asked"]["links"], hub["asked"]["cell_bytes"]) == (4, 254)
+    assert hub["asked"]["buffer_bytes"] == 6_441_610_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rate", "400G"), "length is missing: give --length 40km"),
+        ((), "rate is missing: give --rate 400G"),
+        ((*SMALL, "--asic", "tomahawk5"), "did you mean 'tomahawk-5'?"),
+        ((*SMALL, "--flow-control", "pfcx"), "did you mean 'pfc'?"),
+        ((*SMALL, "--kinds", "long-haul"), "kinds: only links of a scenario have kinds"),
+        ((*SMALL, "--oversubscribe", "0.5"), "oversubscribe: 0.5 is not a number of at least 1"),
+        (("nowhere.toml",), "nowhere.toml: cannot be read: No such file or directory"),
+        (
+            ("scenarios/incast.toml",),
+            "no link is longer than 10 us: choose one of agg-core, tor-agg, host-tor by --kinds",
+        ),
+        (("scenarios/demo.toml", "--kinds", "long-hall"), "did you mean 'long-haul'?"),
+    ],
+)
+def test_wrong_input_is_named(floodway: Command, arguments: tuple[str, ...], message: str) -> None:
+    done = floodway("plan", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('rate = "100G"\nlenght = "2km"\n', "'lenght' is not a key"),
+        ('rate = "100G"\n', 'length is missing: give length = "40km"'),
+        ('rate = "100G"\nlength = "2km"\nlinks = "3"\n', "links: '3' is not a whole number"),
+        ('rate = 100\nlength = "2km"\n', "rate: 100 is not a text with a unit"),
+        ("rate = \n", "not TOML"),
+    ],
+)
+def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) -> None:
+    file = floodway.folder / "plan.toml"
+    file.write_text(text, encoding="utf-8")
+    done = floodway("plan", file, "--no-simulate")
+    assert done.code == 2
+    assert str(file) in done.err
+    assert message in done.err

@@ -1,0 +1,75 @@
+"""`floodway plan lint`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.cli.bar import bar
+from floodway.cli.exits import DONE, FAILED
+from floodway.cli.output import echo
+from floodway.cli.show_lint import show
+from floodway.planning.sonic import lint
+from floodway.planning.sonic.least import kept, least_headroom
+from floodway.planning.sonic.verdict import Level
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from floodway.planning.sonic import Lint
+
+__all__ = ["Wanted", "run"]
+
+#: Levels of rows that hold for what is asked.
+HOLDS = (Level.MIX, Level.ANY_SIZE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What the options ask for."""
+
+    mtu: str
+    mix: str
+    cell: str | None
+    asic: str | None
+    simulate: bool
+    out: Path
+    every: bool
+    quiet: bool
+    json: bool
+
+
+def run(file: Path, wanted: Wanted) -> int:
+    """Judge a file, print what was found; returns the exit code."""
+    found = _simulated(file, wanted) if wanted.simulate else _judged(file, wanted)
+    if wanted.json:
+        echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    elif not wanted.quiet:
+        show(found, sys.stdout, every=wanted.every)
+        if wanted.simulate:
+            echo(f"what was simulated: {wanted.out}/")
+    return DONE if all(level in HOLDS for level in found.counts) else FAILED
+
+
+def _judged(file: Path, wanted: Wanted) -> Lint:
+    return lint(file, mtu=wanted.mtu, mix=wanted.mix, cell=wanted.cell, asic=wanted.asic)
+
+
+def _simulated(file: Path, wanted: Wanted) -> Lint:
+    with bar() as display:
+        task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+
+        def done(count: int, of: int) -> None:
+            display.update(task, completed=count, total=of, state=f"{count} of {of} rates and lengths")
+
+        return lint(
+            file,
+            mtu=wanted.mtu,
+            mix=wanted.mix,
+            cell=wanted.cell,
+            asic=wanted.asic,
+            least=kept(wanted.out, least_headroom),
+            done=done,
+        )

@@ -1,0 +1,194 @@
+"""Writer of SONiC's files: CONFIG_DB tables as JSON, and rows of `pg_profile_lookup.ini`.
+
+The JSON is a part of a configuration: `sudo config load FILE` merges it with what the switch has. It names
+ports, which are in the switch's own `PORT` table, and is written only where lanes are known.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.results.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from floodway.planning.sonic.configuration import Configuration
+
+__all__ = ["FILES", "lookup_text", "tables", "write"]
+
+#: The files that are written.
+FILES = ("config_db.json", "pg_profile_lookup.ini")
+#: Names that SONiC's own configurations use.
+MAP, POOL, MARKS = "AZURE", "ingress_lossless_pool", "AZURE_LOSSLESS"
+#: Traffic classes, queues, priority groups and PFC priorities.
+CLASSES = range(8)
+DSCPS = range(64)
+#: The DSCP of CNPs, and the class that SONiC's own maps give them.
+CNP_DSCP, CNP_CLASS = 48, 6
+
+Tables = dict[str, dict[str, dict[str, str]]]
+
+
+def tables(configuration: Configuration) -> Tables:
+    """Return the tables of CONFIG_DB; all values are texts, as SONiC has them.
+
+    Raises
+    ------
+    PlanError
+        If a value is out of the range of its YANG model.
+    """
+    configuration.check()
+    found: Tables = {}
+    written = {port.name: port for port in configuration.ports if port.port_lanes}
+    if written:
+        found["PORT"] = {
+            name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for name, port in written.items()
+        }
+    found["CABLE_LENGTH"] = {MAP: {port.name: f"{port.length_m}m" for port in configuration.ports}}
+    found["BUFFER_POOL"] = {POOL: _pool(configuration)}
+    found["BUFFER_PROFILE"] = _profiles(configuration)
+    found["BUFFER_PG"] = {
+        f"{port.name}|{groups}": {"profile": port.profile}
+        for port in configuration.ports
+        for groups in _ranges(configuration.classes)
+    }
+    found |= _maps(configuration.classes)
+    found["PORT_QOS_MAP"] = _port_maps(configuration)
+    found["WRED_PROFILE"] = {MARKS: _marks(configuration)}
+    found["QUEUE"] = {
+        f"{port.name}|{queue}": {"wred_profile": MARKS}
+        for port in configuration.ports
+        for queue in sorted(configuration.classes)
+    }
+    found["PFC_WD"] = {
+        port.name: {
+            "action": configuration.action,
+            "detection_time": str(configuration.detection_ms),
+            "restoration_time": str(configuration.restoration_ms),
+        }
+        for port in configuration.ports
+    }
+    return found
+
+
+def lookup_text(configuration: Configuration) -> str:
+    """Return rows of `pg_profile_lookup.ini`, one for each speed and length.
+
+    Raises
+    ------
+    PlanError
+        As `tables`.
+    """
+    configuration.check()
+    by_profile = {(port.mbps, port.length_m): port for port in configuration.ports}
+    lines = ["# PG lossless profiles.", "# speed cable size xon xoff threshold xon_offset"]
+    for (mbps, metres), port in sorted(by_profile.items()):
+        numbers = (port.size, port.xon, port.xoff, port.dynamic_th, port.xon_offset)
+        lines.append(f"{mbps} {metres}m " + " ".join(str(number) for number in numbers))
+    return "\n".join(lines) + "\n"
+
+
+def write(configuration: Configuration, folder: Path) -> tuple[Path, ...]:
+    """Write both files into a folder; files of these names are replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files.
+
+    Raises
+    ------
+    PlanError
+        If a value is out of the range of its YANG model; then nothing is written.
+    OutputError
+        If the folder cannot be written.
+    """
+    texts = (json.dumps(tables(configuration), indent=4) + "\n", lookup_text(configuration))
+    files = tuple(folder / name for name in FILES)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in zip(files, texts, strict=True):
+            replace_file(file, text.encode())
+    except OSError as error:
+        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+    return files
+
+
+def _pool(configuration: Configuration) -> dict[str, str]:
+    pool = {"type": "ingress", "mode": "dynamic", "size": str(configuration.pool_bytes)}
+    # Without it each class has its headroom for itself.
+    if configuration.headroom_pool_bytes:
+        pool["xoff"] = str(configuration.headroom_pool_bytes)
+    return pool
+
+
+def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
+    found = {}
+    for port in configuration.ports:
+        found[port.profile] = {
+            "pool": POOL,
+            "size": str(port.size),
+            "xon": str(port.xon),
+            "xoff": str(port.xoff),
+            "xon_offset": str(port.xon_offset),
+            "dynamic_th": str(port.dynamic_th),
+        }
+    return found
+
+
+def _maps(classes: Sequence[int]) -> Tables:
+    """Return maps in which a lossless class has the same number everywhere, and its number as DSCP.
+
+    All other traffic is in the lowest class that is lossy, but CNPs, which have one of their own.
+    """
+    lossy = next(each for each in CLASSES if each not in classes)
+    cnp = lossy if CNP_CLASS in classes else CNP_CLASS
+    dscp = {each: each if each in classes else cnp if each == CNP_DSCP else lossy for each in DSCPS}
+    groups = {each: each if each in classes else lossy for each in CLASSES}
+    same = {each: each for each in CLASSES}
+    numbers = {
+        "DSCP_TO_TC_MAP": dscp,
+        "TC_TO_QUEUE_MAP": same,
+        "TC_TO_PRIORITY_GROUP_MAP": groups,
+        "MAP_PFC_PRIORITY_TO_QUEUE": same,
+    }
+    return {
+        name: {MAP: {str(key): str(value) for key, value in each.items()}} for name, each in numbers.items()
+    }
+
+
+def _port_maps(configuration: Configuration) -> dict[str, dict[str, str]]:
+    classes = ",".join(str(each) for each in sorted(configuration.classes))
+    fields = {
+        "dscp_to_tc_map": MAP,
+        "tc_to_queue_map": MAP,
+        "tc_to_pg_map": MAP,
+        "pfc_to_queue_map": MAP,
+        "pfc_enable": classes,
+        "pfcwd_sw_enable": classes,
+    }
+    return {port.name: dict(fields) for port in configuration.ports}
+
+
+def _marks(configuration: Configuration) -> dict[str, str]:
+    return {
+        "ecn": "ecn_all",
+        "wred_green_enable": "true",
+        "green_min_threshold": str(configuration.mark_from_bytes),
+        "green_max_threshold": str(configuration.mark_to_bytes),
+        "green_drop_probability": str(configuration.mark_percent),
+    }
+
+
+def _ranges(classes: Sequence[int]) -> Iterator[str]:
+    """Write classes as `BUFFER_PG` does: neighbours as a range."""
+    left = sorted(classes)
+    while left:
+        first = last = left.pop(0)
+        while left and left[0] == last + 1:
+            last = left.pop(0)
+        yield str(first) if first == last else f"{first}-{last}"

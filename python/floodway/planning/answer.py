@@ -79,11 +79,11 @@ def _fits(question: Question, row: Planned, needs: str, no_loss: int, busy: int)
         )
         short = bytes_text(busy - memory)
         return f"loses nothing, but may idle, {short} short of {bytes_text(busy)}: the link carries {carried}"
-    links = (
-        f"enough for {row.links_no_loss} such links" if row.links_no_loss else "not enough for one such link"
-    )
-    reach = f", or for all up to {distance(row.reach_no_loss_m)}" if row.reach_no_loss_m else ""
-    return f"not enough, by {no_loss - memory:,} bytes: it needs {needs}; {links}{reach}"
+    fits = [f"{row.links_no_loss} such links"] if row.links_no_loss else []
+    if row.reach_no_loss_m:
+        fits.append(f"all of them up to {distance(row.reach_no_loss_m)}")
+    enough = f"; enough for {', or for '.join(fits)}" if fits else "; not enough for one such link"
+    return f"not enough, by {no_loss - memory:,} bytes: it needs {needs}{enough}"
 
 
 def verdict(row: Planned) -> str:

@@ -73,7 +73,7 @@ def _settings(plan: Plan) -> PlanTable:
         texts = ("-" if each is None else f"{each:,}" for each in numbers)
         rows.append((row.label, *texts, *(f"{100 * share:.1f} %" for share in row.carried.values())))
     return PlanTable(
-        title="Set for one class of one link, in bytes (where the memory is not enough, what is), and what it carries",
+        title="Set for one class of one link, in bytes, with what would be enough where memory is not",
         columns=("flow control", "buffer", "xoff", "xon", "headroom", "level", "drained at 50 %", "at 90 %"),
         rows=tuple(rows),
     )

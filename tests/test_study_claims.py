@@ -148,6 +148,21 @@ def test_an_order_gets_the_verdict_that_the_page_says(
 
 
 @pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        # Half of it with every seed, whatever a seed's own luck is.
+        ({"a": (10.0, 20.5, 80.0), "b": (20.0, 40.0, 160.0)}, "agrees"),
+        ({"a": (10.0, 70.0, 80.0), "b": (20.0, 40.0, 160.0)}, "too few seeds to say"),
+        # None with every seed, and some with one of three, which may be chance.
+        ({"a": (0.0, 0.0, 0.0), "b": (0.0, 7.0, 0.0)}, "too few seeds to say"),
+    ],
+)
+def test_an_order_is_of_ratios_where_there_are_any(tmp_path: Path, values: Given, verdict: Verdict) -> None:
+    _, _, found = judge(tmp_path, 'order = ["a", "b"]\n', {**values, "c": (1.0, 1.0, 1.0)})
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("given_values", "verdict", "remark"),
     [
         ({"b": (1.0, 1.0)}, "differs", "As printed. A and B are equal within 1 %."),

@@ -222,6 +222,9 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
 ) -> Answer:
     """Say whether one number is better than another, by a margin and beyond what chance does.
 
+    The interval is that of the difference in percent. Where a number is zero, it is that of the
+    differences: a ratio of 0 would have no chance in it, however rarely the other number is not zero.
+
     Parameters
     ----------
     better, worse
@@ -235,6 +238,14 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
     level
         Of the interval of the differences.
     """
+    smaller, larger = (better, worse) if best == "lowest" else (worse, better)
+    if min(*better, *worse) > 0:
+        ratio = change(smaller, larger, exact=exact, level=level)
+        if ratio is None or ratio.low is None or ratio.high is None:
+            return "open"
+        if ratio.high <= -margin and ratio.high < 0:
+            return "yes"
+        return "no" if ratio.low > -margin or ratio.low >= 0 else "open"
     sign = 1 if best == "lowest" else -1
     gains = [sign * (other - own) for own, other in zip(better, worse, strict=True)]
     found = mean_of(gains, exact=exact, level=level)

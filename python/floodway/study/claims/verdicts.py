@@ -138,7 +138,8 @@ def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact:
     if not exact and len(one) < LEAST_SEEDS:
         return True
     least = claim.margin if claim.order or claim.bound != "about" else claim.tolerance
-    interval = change(one, other, exact=exact, level=level) if claim.relative else None
+    as_ratio = claim.relative or (bool(claim.order) and min(*one, *other) > 0)
+    interval = change(one, other, exact=exact, level=level) if as_ratio else None
     if interval is None:
         differences = [own - without for own, without in zip(one, other, strict=True)]
         interval = mean_of(differences, exact=exact, level=level)

@@ -111,3 +111,29 @@ def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) 
     assert done.code == 2
     assert str(file) in done.err
     assert message in done.err
+
+
+def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command) -> None:
+    asked = ("--rate", "400G", "--length", "2km", "--buffer", "64MB", "--links", "3", "--asic", "tomahawk-3")
+    done = floodway("plan", *asked, "--no-simulate", "--sonic", "sonic", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
+    pool = tables["BUFFER_POOL"]["ingress_lossless_pool"]
+    assert int(pool["size"]) + int(pool["xoff"]) == 64_000_000
+    assert sorted(tables["CABLE_LENGTH"]["AZURE"]) == ["Ethernet0", "Ethernet16", "Ethernet8"]
+    for file in ("config_db.json", "pg_profile_lookup.ini"):
+        judged = floodway("plan", "lint", f"sonic/{file}", "--asic", "tomahawk-3")
+        assert judged.code == 0
+        assert "holds for frames of any size" in judged.out
+    assert "Not tried on a device" in (floodway.folder / "sonic" / "nx-os.txt").read_text(encoding="utf-8")
+
+
+def test_a_plan_that_cannot_be_met_is_not_written_for_sonic(floodway: Command) -> None:
+    asked = ("--rate", "400G", "--length", "40km", "--buffer", "64MB", "--links", "8")
+    done = floodway("plan", *asked, "--no-simulate", "--quiet", "--sonic", "sonic")
+    assert done.code == 2
+    assert "the plan cannot be met" in done.err
+    assert "96,564,369 bytes are missing" in done.err
+    assert not (floodway.folder / "sonic").exists()
+    done = floodway("plan", *SMALL, "--no-simulate", "--quiet", "--sonic", "sonic")
+    assert "sonic: a configuration needs a buffer's size" in done.err

@@ -39,7 +39,7 @@ class Commands(Verbs):
 class Plans(Verbs):
     """The commands of `floodway plan`; without one of their names it plans a link."""
 
-    DEFINITIONS: ClassVar = {"link": "plan_link"}
+    DEFINITIONS: ClassVar = {"link": "plan_link", "lint": "plan_lint"}
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the command that plans a link before arguments that name none."""

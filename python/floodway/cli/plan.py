@@ -16,6 +16,7 @@ from floodway.planning.asking import is_question, question_of, questions_of_scen
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
+from floodway.planning.sonic.from_plan import write_plan_for_switches
 from floodway.ready import resolved
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Wanted:
     oversubscribed: float
     simulate: bool
     out: Path | None
+    sonic: Path | None
+    ports: tuple[str, ...]
     quiet: bool
     json: bool
 
@@ -60,6 +63,11 @@ def plan(file: Path | None, wanted: Wanted) -> int:
             write_plan(each, folder)
             if not wanted.json and not wanted.quiet:
                 echo(f"page, pictures, plan.json and scenarios: {folder}")
+        if wanted.sonic is not None:
+            folder = wanted.sonic / name if name and len(plans) > 1 else wanted.sonic
+            write_plan_for_switches(each, folder, ports=wanted.ports)
+            if not wanted.json and not wanted.quiet:
+                echo(f"SONiC's configuration, not tried on a device: {folder}")
     return DONE if all(_hold(each) for each in plans.values()) else FAILED
 
 

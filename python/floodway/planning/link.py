@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from floodway.planning.question import Question
 
-__all__ = ["PLANNED", "PREAMBLE_AND_GAP", "SHORT_PS", "Buffers", "Course", "link_scenario", "stop_ps"]
+__all__ = [
+    "CLASS_NUMBERS",
+    "PLANNED",
+    "PREAMBLE_AND_GAP",
+    "SHORT_PS",
+    "Buffers",
+    "Course",
+    "link_scenario",
+    "stop_ps",
+]
 
 #: Tag of the planned links.
 PLANNED = "planned"

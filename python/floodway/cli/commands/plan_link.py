@@ -106,6 +106,23 @@ def command(  # noqa: PLR0913 (one argument an option)
             show_default=False,
         ),
     ] = None,
+    sonic: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for a configuration of SONiC, and text for switches of other makers.",
+            show_default=False,
+        ),
+    ] = None,
+    ports: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ports",
+            metavar="NAME",
+            help="A port in that configuration; repeated for each link.",
+            show_default="Ethernet0, Ethernet8, ...",
+        ),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
@@ -115,8 +132,10 @@ def command(  # noqa: PLR0913 (one argument an option)
     Examples:
       floodway plan --rate 400G --length 40km --buffer 64MB --links 8
       floodway plan --rate 400G --length 120km --asic jericho-2 --mix dnx --out out/plan
+      floodway plan --rate 400G --length 2km --buffer 64MB --links 8 --asic tomahawk-3 --sonic out/sonic
       floodway plan plan.toml
       floodway plan scenarios/demo.toml
+      floodway plan lint pg_profile_lookup.ini --asic tomahawk-5
 
     \b
     Exit codes:
@@ -146,6 +165,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         oversubscribed=oversubscribe,
         simulate=not no_simulate,
         out=out,
+        sonic=sonic,
+        ports=tuple(ports or ()),
         quiet=quiet,
         json=json,
     )

@@ -1,0 +1,107 @@
+"""The configuration of a switch that a plan asks for: PFC in a shared buffer with a pool of headroom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError, PlanError
+from floodway.planning.link import CLASS_NUMBERS
+from floodway.planning.needs import largest_held
+from floodway.planning.sonic.configuration import Configuration, LosslessPort
+from floodway.planning.sonic.snippets import snippets
+from floodway.planning.sonic.writing import write
+from floodway.results.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from floodway.planning.planner import Plan
+
+__all__ = ["configuration_of", "write_plan_for_switches"]
+
+#: SONiC numbers ports by their first lane; wide ports have eight.
+LANES = 8
+
+
+def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
+    """Return what a plan sets in a switch with SONiC.
+
+    Parameters
+    ----------
+    plan
+        With memory, and PFC among its flow controls.
+    ports
+        Names of the ports; Ethernet0, Ethernet8 and so on, if there are none.
+
+    Raises
+    ------
+    PlanError
+        If the plan cannot be met: the error says by how many bytes, or what lost packets in its run.
+    """
+    question, shared, beside = plan.question, plan.pool, plan.advice
+    if shared is None or beside is None:
+        raise PlanError(
+            "sonic: a configuration needs a buffer's size, and PFC among what is planned", key="sonic"
+        )
+    if shared.exponent is None:
+        count = question.links * question.classes
+        text = (
+            f"sonic: the plan cannot be met: headroom for {count} classes of links needs"
+            f" {shared.headroom_pool:,} bytes, and {1 - shared.shared:,} bytes are missing"
+        )
+        raise PlanError(text, key="buffer")
+    run = plan.pool_run
+    if run is not None and not run.holds and shared.oversubscribed == 1:
+        raise PlanError(
+            f"sonic: the shared buffer lost {run.lost_packets:,} packets in its run", key="buffer"
+        )
+    names = list(ports) or [f"Ethernet{LANES * number}" for number in range(question.links)]
+    if len(names) != question.links:
+        text = f"ports: {len(names)} names are given for {question.links} links"
+        raise PlanError(text, key="ports", given=", ".join(names))
+    return Configuration(
+        ports=tuple(
+            LosslessPort(
+                name=name,
+                rate_bps=question.rate_bps,
+                length_m=question.length_m,
+                size=0,
+                xon=0,
+                xon_offset=2 * largest_held(question),
+                xoff=shared.headroom_each,
+                dynamic_th=shared.exponent,
+            )
+            for name in names
+        ),
+        classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
+        pool_bytes=shared.shared,
+        headroom_pool_bytes=shared.headroom_pool,
+        mark_from_bytes=beside.ecn_kmin,
+        mark_to_bytes=beside.ecn_kmax,
+        mark_percent=round(100 * beside.ecn_pmax),
+        detection_ms=beside.watchdog_detection_ms,
+        restoration_ms=beside.watchdog_restoration_ms,
+    )
+
+
+def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = ()) -> None:
+    """Write SONiC's files, and text for switches of other makers.
+
+    Raises
+    ------
+    PlanError
+        If the plan cannot be met, or a value is out of the range of SONiC's models.
+    OutputError
+        If the folder cannot be written.
+    """
+    configuration = configuration_of(plan, ports=ports)
+    shared = plan.pool
+    xoff = 0 if shared is None else shared.xoff_all
+    texts = snippets(configuration, xoff_bytes=xoff, mtu_bytes=plan.question.largest_frame)
+    write(configuration, folder)
+    try:
+        for name, text in texts.items():
+            replace_file(folder / name, text.encode())
+    except OSError as error:
+        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error

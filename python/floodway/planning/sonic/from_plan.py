@@ -22,6 +22,8 @@ __all__ = ["configuration_of", "write_plan_for_switches"]
 
 #: SONiC numbers ports by their first lane; wide ports have eight.
 LANES = 8
+#: Bytes of a frame beside the IP packet.
+ETHERNET = 18
 
 
 def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
@@ -98,7 +100,7 @@ def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = 
     configuration = configuration_of(plan, ports=ports)
     shared = plan.pool
     xoff = 0 if shared is None else shared.xoff_all
-    texts = snippets(configuration, xoff_bytes=xoff, mtu_bytes=plan.question.largest_frame)
+    texts = snippets(configuration, xoff_bytes=xoff, mtu_bytes=plan.question.largest_frame - ETHERNET)
     write(configuration, folder)
     try:
         for name, text in texts.items():

@@ -239,6 +239,9 @@ def _label_value(axes: Axes, x: float, bar: Bar, *, upright: bool) -> None:
         axes.annotate(why, (x, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
         return
     top = max(value for value in (bar.mean, bar.ends[1], bar.published) if value is not None)
+    if not top:
+        # Zero is nowhere on a logarithmic axis.
+        look["xycoords"] = axes.get_xaxis_transform()
     axes.annotate(number_in(bar), (x, top), (0, 5), rotation=90 if upright else 0, **look)
 
 

@@ -90,7 +90,7 @@ def _cells(alike: Sequence[Judged], *, tried: bool) -> Iterator[str]:
     yield f"{bound.propagation:,}"
     yield f"{bound.asked:,}"
     fit = first.fit
-    yield "-" if fit is None else f"{fit.formula} ({fit.rows} of {fit.of} rows)"
+    yield "-" if fit is None else fit.text
     if tried:
         yield first.tried or "-"
     yield first.verdict.text

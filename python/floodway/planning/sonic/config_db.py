@@ -277,10 +277,8 @@ def _unread(tables: Mapping[str, Table]) -> Iterator[str]:
 
 def _left_out(tables: Mapping[str, Table], computed: int, unused: list[str]) -> Iterator[str]:
     if computed:
-        yield (
-            f"{computed} priority groups have no profile (NULL): the switch computes their headroom, and the"
-            " file has no numbers to judge"
-        )
+        groups = "1 priority group has" if computed == 1 else f"{computed} priority groups have"
+        yield f"{groups} no profile (NULL): the switch computes the headroom, no numbers to judge"
     elif not any("xoff" in fields for fields in tables.get("BUFFER_PROFILE", {}).values()):
         yield (
             "no BUFFER_PROFILE has xoff: SONiC makes lossless profiles from pg_profile_lookup.ini when it"

@@ -52,8 +52,8 @@ class LosslessPort:
     dynamic_th
         The class may have 2^dynamic_th times what is free of the pool.
     port_lanes
-        The lanes of the hardware, as SONiC lists them. With them the port itself is written, too; without, it
-        must be in the configuration that this one is merged with.
+        Each lane of the hardware that is the port's, as SONiC lists them: ``1,2,3,4``. With them the port
+        itself is written, too; without, it must be in the configuration that this one is merged with.
     """
 
     name: str
@@ -156,7 +156,7 @@ def _port(port: LosslessPort) -> None:
         text = f"name: {name!r} is not the name of a port, such as Ethernet0 (sonic-port: name)"
         raise PlanError(text, key="name", given=name)
     if port.port_lanes and len(port.port_lanes) not in NAME_LENGTH:
-        text = f"{name}: port_lanes: longer than {NAME_LENGTH.stop - 1} characters (sonic-port: lanes)"
+        text = f"{name}: port_lanes: longer than {NAME_LENGTH.stop - 1} characters (sonic-port)"
         raise PlanError(text, place=name, key="port_lanes", given=port.port_lanes)
     if port.rate_bps % MEGA or port.mbps not in SPEEDS:
         text = (

@@ -46,6 +46,8 @@ SLOPES = {
 }
 #: So many rows of a file that has more must follow a formula: some parameters meet one or two by chance.
 ENOUGH = 3
+#: How the names of formulas begin of which only the slope is known.
+SLOPE = "slope "
 #: How near a slope must be.
 NEAR = 0.001
 #: Bytes of fibre a metre there and back at 1 bit/s, at 5 ns a metre.
@@ -63,11 +65,20 @@ class Fit:
     rows, of
         How many rows of the row's platform follow it, of how many that it has: a formula that few rows follow
         may be met by chance.
+    others
+        How many other sets of parameters give the same numbers for as many rows.
     """
 
     formula: str
     rows: int
     of: int
+    others: int = 0
+
+    @property
+    def text(self) -> str:
+        """The formula with how far it is followed."""
+        more = f"; {self.others} more with other parameters" if self.others else ""
+        return f"{self.formula} ({self.rows} of {self.of} rows{more})"
 
 
 def fits(rows: Sequence[Row]) -> list[Fit | None]:
@@ -113,8 +124,11 @@ def _best(names: set[str], counts: Counter[str], enough: int, of: int) -> Fit | 
     known = sorted(name for name in names if counts[name] >= enough)
     if not known:
         return None
+    # A formula of the bytes says more than a slope.
+    known = [name for name in known if not name.startswith(SLOPE)] or known
     best = max(known, key=lambda name: counts[name])
-    return Fit(formula=best, rows=counts[best], of=of)
+    others = sum(counts[name] == counts[best] for name in known) - 1
+    return Fit(formula=best, rows=counts[best], of=of, others=others)
 
 
 def _nvidia(row: Row) -> Iterator[str]:
@@ -201,5 +215,5 @@ def _slopes(rows: Sequence[Row]) -> dict[int, str]:
         slope = float(Fraction(most - least, long - short) / (rate * PER_METRE))
         for name, known in SLOPES.items():
             if abs(slope / known - 1) <= NEAR:
-                found[rate] = f"slope {known:g}: {name}"
+                found[rate] = f"{SLOPE}{known:g}: {name}"
     return found

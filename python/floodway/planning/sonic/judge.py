@@ -237,6 +237,7 @@ def _flat(judged: Judged) -> dict[str, Any]:
         "formula": judged.fit.formula if judged.fit else None,
         "formula_rows": judged.fit.rows if judged.fit else None,
         "formula_of": judged.fit.of if judged.fit else None,
+        "formula_others": judged.fit.others if judged.fit else None,
         "least_bytes": judged.least,
         "tried": judged.tried or None,
         "level": said.level.label,

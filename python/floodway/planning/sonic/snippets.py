@@ -60,8 +60,8 @@ def _nxos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iter
     port = configuration.ports[0]
     yield f"! {DISCLAIMER}"
     yield "! Source: Cisco Nexus 9000 Series NX-OS Quality of Service Configuration Guide, 10.5(x),"
-    yield '! "Configuring Priority Flow Control". Sizes are bytes. How much a platform has for a queue, and in'
-    yield "! which steps, is in its own limits."
+    yield '! "Configuring Priority Flow Control". Sizes are bytes. How much a platform has for a queue, and'
+    yield "! in which steps, is in its own limits."
     if port.length_m > NXOS_OWN:
         yield f"! Beyond {NXOS_OWN} m these lines are mandatory; this cable has {port.length_m} m."
     yield "policy-map type queuing floodway-in"
@@ -104,8 +104,8 @@ def _junos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Ite
     port, profile = configuration.ports[0], "set class-of-service congestion-notification-profile floodway"
     yield f"# {DISCLAIMER}"
     yield "# Source: Juniper, Junos CLI Reference, congestion-notification-profile, cable-length, mru (QFX)."
-    yield "# The switch computes headroom from length and MRU; its manual calls 1 to 300 m usual. Compare what it"
-    yield f"# reserves with the {port.xoff} bytes that are needed here."
+    yield "# The switch computes headroom from length and MRU; its manual calls 1 to 300 m usual. Compare"
+    yield f"# what it reserves with the {port.xoff} bytes that are needed here."
     yield f"{profile} input cable-length {port.length_m}"
     for each in sorted(configuration.classes):
         yield f"{profile} input dscp code-point {each:06b} pfc mru {mtu_bytes + FRAME}"

@@ -16,7 +16,7 @@ __all__ = ["Level", "Verdict", "verdict"]
 
 
 class Level(IntEnum):
-    """How far the headroom reaches; the least is worst."""
+    """How far the headroom reaches, the worst first."""
 
     BELOW_PROPAGATION = 0
     BELOW_PHYSICS = 1

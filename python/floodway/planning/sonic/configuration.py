@@ -52,8 +52,8 @@ class LosslessPort:
     dynamic_th
         The class may have 2^dynamic_th times what is free of the pool.
     port_lanes
-        Each lane of the hardware that is the port's, as SONiC lists them: ``1,2,3,4``. With them the port
-        itself is written, too; without, it must be in the configuration that this one is merged with.
+        The numbers of its SerDes, as SONiC lists them: ``1,2,3,4``. With them the port is written, too;
+        without, it must be in the configuration that this one is merged with.
     """
 
     name: str

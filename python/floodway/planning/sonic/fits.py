@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["SLOPES", "Fit", "fits"]
 
 #: Parameters of NVIDIA's plug-in with which files were made: MTU of the port, of lossless packets, percent of
-#: small packets, lanes of the port, and whether ports share headroom.
+#: small packets, SerDes of the port, and whether ports share headroom.
 PORT_MTUS, LOSSLESS_MTUS, PERCENTS, LANE_COUNTS = (
     (9100, 9216),
     (1024, 1500, 4096, 9100, 9216),

@@ -1,8 +1,7 @@
 """Writer of SONiC's files: CONFIG_DB tables as JSON, and rows of `pg_profile_lookup.ini`.
 
 The JSON is a part of a configuration: `sudo config load FILE` merges it with what the switch has. It names
-ports, which are in the switch's own `PORT` table; that table is written only where the lane numbers of each
-port are given.
+ports, which are in the switch's own `PORT` table; that table is written only where a port's SerDes are given.
 """
 
 from __future__ import annotations

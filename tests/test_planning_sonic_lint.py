@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway import _floodway
-from floodway.cli.commands.plan_lint import command
 from floodway.errors import PlanError, UnknownNameError
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff
-from floodway.planning.needs import occupied
+from floodway.planning.needs import largest_held, occupied
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.least import kept, least_headroom
 from floodway.planning.sonic.physics import Assumptions, bounds, holds_from, obeyed_within_ps, question_of_row
@@ -27,6 +26,7 @@ from floodway.planning.sonic.verdict import Level, verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from command import Command
     from floodway.planning.question import Question
     from floodway.planning.sonic import Lint
 
@@ -262,12 +262,22 @@ def _until_obeyed(question: Question) -> int:
     )
 
 
-def test_a_run_holds_at_the_least_headroom_that_it_finds_below_physics() -> None:
-    for cell in (1, 254):
-        assumed = Assumptions(cell_bytes=cell)
-        found = bounds(100 * G, 300, assumed)
-        least = least_headroom(question_of_row(100 * G, 300, assumed))
-        assert found.propagation < least <= found.any_size
+@settings(max_examples=15)
+@given(
+    gbps=st.sampled_from(RATES),
+    metres=st.integers(1, 1000),
+    cell=st.sampled_from(CELLS),
+    mtu=st.integers(1100, 9000),
+    mix=st.sampled_from(((), (64,), (64, 1082))),
+)
+def test_the_least_headroom_of_runs_is_never_above_physics_and_not_far_below(
+    gbps: int, metres: int, cell: int, mtu: int, mix: tuple[int, ...]
+) -> None:
+    """Below by the last frame, which the formula takes for the largest, and by a packet that is not whole."""
+    assumed = Assumptions(mtu_bytes=mtu, cell_bytes=cell, mix_bytes=mix)
+    question = question_of_row(gbps * G, metres, assumed)
+    found = bounds(gbps * G, metres, assumed)
+    assert 0 <= found.asked - least_headroom(question) <= 2 * largest_held(question)
 
 
 def test_what_was_simulated_is_kept_and_used_again(tmp_path: Path) -> None:
@@ -332,29 +342,37 @@ def test_the_document_has_a_row_for_each_and_its_assumptions(tmp_path: Path) -> 
     assert document["counts"] == {"below-propagation": 1, "large-frames": 1}
 
 
-def called(file: Path, out: Path, *, json: bool = False, every: bool = False, simulate: bool = False) -> int:
-    return command(file, out=out, json=json, every=every, simulate=simulate)
-
-
 def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    floodway: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "pg_profile_lookup.ini"
     file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in range(1, 31)))
-    assert called(file, tmp_path) == 0
-    text = capsys.readouterr().out
-    assert "30 rows" in text
-    assert "10 more: --all prints them" in text
+    done = floodway("plan", "lint", file)
+    assert done.code == 0
+    assert "30 rows" in done.out
+    assert "10 more: --all prints them" in done.out
     file.write_text("100000 5m 0 0 10 0\n")
-    assert called(file, tmp_path) == 1
-    assert "below propagation alone by 615 bytes" in " ".join(capsys.readouterr().out.split())
-    assert called(file, tmp_path, json=True) == 1
-    assert json.loads(capsys.readouterr().out)["rows"][0]["level"] == "below-propagation"
+    done = floodway("plan", "lint", file)
+    assert done.code == 1
+    assert "below propagation alone by 615 bytes" in " ".join(done.out.split())
+    done = floodway("plan", "lint", file, "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["rows"][0]["level"] == "below-propagation"
 
 
-def test_the_command_keeps_what_it_simulates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) -> None:
     file = tmp_path / "pg_profile_lookup.ini"
     file.write_text("100000 5m 0 0 300000 0\n")
-    assert called(file, tmp_path / "kept", simulate=True) == 0
-    assert "holds, 2" in capsys.readouterr().out
+    done = floodway("plan", "lint", file, "--simulate", "--out", tmp_path / "kept")
+    assert done.code == 0
+    assert "holds, 2" in done.out
     assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_a_mistake_is_one_line_and_an_error_of_usage(floodway: Command, tmp_path: Path) -> None:
+    file = tmp_path / "pg_profile_lookup.ini"
+    file.write_text("100000 5m 0 0 300000\n")
+    done = floodway("plan", "lint", file)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {file}:1: threshold: the column is missing")
+    assert done.err.count("\n") == 1

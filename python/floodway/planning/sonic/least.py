@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from floodway.errors import OutputError, RunError
 from floodway.files import read_text
 from floodway.keys import engine
-from floodway.planning.link import Buffers
+from floodway.planning.link import Buffers, worst_payloads
 from floodway.planning.needs import flow_control
+from floodway.planning.question import HEADERS
 from floodway.planning.trials import trial
 from floodway.results.files import replace_file
 
@@ -30,8 +31,10 @@ FORMAT = 1
 def least_headroom(question: Question) -> int:
     """Return the least headroom of a class with which nothing is lost in the hardest run.
 
-    Runs PFC with the least XOFF that the planner sets; what it held beyond the packet that crosses XOFF is
-    the headroom that it needed.
+    It is the most that the class held beyond XOFF, which is a multiple of what the frames of the mix occupy,
+    so that the packet that causes the pause just fills it. Of frames of any size the run has those that fill
+    cells worst, one after the other; the formula counts the largest as the last one as well, which makes it
+    larger by about that frame.
 
     Raises
     ------
@@ -39,14 +42,22 @@ def least_headroom(question: Question) -> int:
         If the planned size lost packets, or no least size was found.
     """
     pfc = flow_control("pfc")
-    planned = pfc.thresholds(question, pfc.no_loss(question))
+    held = sum(_held(question, payload + HEADERS) for payload in worst_payloads(question))
+    size = pfc.no_loss(question)
+    past = (pfc.thresholds(question, size).xoff or 0) % held
+    planned = pfc.thresholds(question, size + (held - past if past else 0))
     buffers = Buffers(control=planned.control, size=planned.size)
     found = trial(question, buffers, pauses=True, with_least=True)
-    if found.least is None or planned.headroom is None:
+    if found.least is None or planned.xoff is None:
         link = f"{question.rate_bps // 1_000_000} Mb/s over {question.length_m} m"
         reason = f"{found.lost_packets} packets were lost at the planned size"
         raise RunError(f"{link}: no least headroom was found: {reason}")
-    return planned.headroom - (planned.size - found.least)
+    return found.least - planned.xoff
+
+
+def _held(question: Question, frame: int) -> int:
+    """Return what a frame occupies."""
+    return -(-frame // question.cell_bytes) * question.cell_bytes
 
 
 def kept(folder: Path, least: Callable[[Question], int]) -> Callable[[Question], int]:

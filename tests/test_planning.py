@@ -15,7 +15,7 @@ from floodway.planning.planner import plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
 from floodway.planning.reach import reach_m
-from floodway.planning.trials import busy_trial, carried_trial, trial
+from floodway.planning.trials import busy_trial, carried_trial, flap_trial, trial
 
 MB = 1_000_000
 #: Links that are small enough to run in a moment, and differ in what decides a size.
@@ -161,6 +161,28 @@ def test_flow_controls_for_one_class_are_refused_with_a_reason() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["pfc", "pfc-timer", "bifrost", "swing"])
+def test_a_flap_in_a_stall_loses_unless_it_is_sized_for(name: str) -> None:
+    question = of(rate="100G", length="40km", survive="flap=500us")
+    row = plan_of(question, flow_controls=[name]).row(name)
+    assert row.flap_run is not None
+    assert row.flap_run.holds
+    assert row.restart > 0
+    before = buffers(question, name, row.busy - row.restart)
+    assert not flap_trial(question, before, 500_000_000).holds
+    # What formulas are held against is still the least headroom without the flap.
+    if row.least_headroom is not None:
+        assert row.least_headroom <= pfc_headroom(question)
+
+
+def test_cbfc_survives_a_flap_without_more() -> None:
+    question = of(rate="100G", length="40km", survive="flap=500us")
+    row = plan_of(question, flow_controls=["cbfc"]).row("cbfc")
+    assert row.restart == 0
+    assert row.flap_run is not None
+    assert row.flap_run.holds
+
+
 def test_every_scenario_of_a_plan_is_kept() -> None:
     plan = plan_of(of(rate="100G", length="2km", buffer="20MB"))
     names = plan.scenarios()
@@ -186,6 +208,8 @@ def test_a_longer_link_keeps_what_is_not_fibre() -> None:
         ({"mix": "32B"}, r"mix: 32 B is not a frame of 64 to 4174 B"),
         ({"mix": "64B:0"}, r"mix: '0' is not a count of frames, 1 to 1000"),
         ({"cell": "0B"}, r"cell: 0 is not from 1 to 4096"),
+        ({"survive": "flood=1ms"}, r"survive: 'flood=1ms' is not a fault that is sized for"),
+        ({"survive": "flap=0us"}, r"survive: 'flap=0us': a flap takes time"),
         ({"buffer": "0B"}, r"buffer: 0B holds no packet"),
         ({"rate": "33G"}, r"react: IEEE 802.3 has no time for this rate"),
     ],

@@ -93,7 +93,7 @@ def _planned(question: Question, wanted: Wanted) -> Plan:
 
 def _hold(plan: Plan) -> bool:
     """Whether no planned size lost packets where it should not."""
-    runs = [run for row in plan.rows for run in (row.trial, row.busy_run) if run is not None]
+    runs = [run for row in plan.rows for run in (row.trial, row.busy_run, row.flap_run) if run is not None]
     promised = plan.pool is None or plan.pool.oversubscribed > 1 or plan.pool_run is None
     pooled = promised or plan.pool_run is None or plan.pool_run.holds
     return pooled and all(run.lost_packets == 0 for run in runs)

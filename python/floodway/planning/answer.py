@@ -29,11 +29,14 @@ def asked(question: Question) -> str:
         if not question.mix_bytes
         else "frames of " + ", ".join(f"{each} B" for each in question.mix_bytes[:MOST_NAMED])
     )
+    flap = (
+        "" if question.flap_ps is None else f"; survives a flap of {question.flap_ps / 1e6:g} us in a stall"
+    )
     cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
     return (
         f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "
         f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}; {mix} up to "
-        f"{question.largest_frame} B, {cells}"
+        f"{question.largest_frame} B, {cells}{flap}"
     )
 
 
@@ -98,6 +101,9 @@ def verdict(row: Planned) -> str:
     if row.busy_run is not None:
         idle = row.busy_run.idle_ps
         text += "; stays busy" if not idle else f"; idles {idle / 1e6:,.0f} us after a stop"
+    if row.flap_run is not None:
+        lost = row.flap_run.lost_packets
+        text += "; survives the flap" if not lost else f"; loses {lost:,} packets after the flap"
     return text
 
 

@@ -34,6 +34,7 @@ KEYS: dict[str, type] = {
     "asic": str,
     "react": str,
     "latency": str,
+    "survive": str,
 }
 #: Where nothing is selected, links with a longer one-way delay are planned, us: those of a site are shorter.
 LONG_US = 10.0

@@ -92,6 +92,7 @@ def _row(row: Planned) -> dict[str, Any]:
         "least_headroom_bytes": row.least_headroom,
         "busy_run": None if row.busy_run is None else _busy(row.busy_run),
         "carried_run": {str(drain): share for drain, share in row.carried_run.items()},
+        "flap_run": None if row.flap_run is None else _trial(row.flap_run),
         "notes": list(row.notes),
     }
 

@@ -82,6 +82,8 @@ class Course:
         Share of the link's rate at which data leave the switch.
     bucket_ps
         Width of the buckets in which the bytes that leave are counted; 0 to count none.
+    down_ps
+        From when to when the links are down; none for never.
     """
 
     end_ps: int
@@ -90,6 +92,7 @@ class Course:
     always_ahead: bool = False
     drain: float = 1.0
     bucket_ps: int = 0
+    down_ps: tuple[int, int] | None = None
 
 
 def stop_ps(question: Question) -> int:
@@ -154,7 +157,7 @@ def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[
         yield '[[override]]\nname = "cables"\nlinks = ["s-b*", "c*-s"]\nbuffer.static = { size = "auto" }'
     yield (
         f'[[override]]\nname = "{PLANNED}"\nlinks = {{ tag = "{PLANNED}" }}\n'
-        f"flow-control = {buffers.control}{own}"
+        f"flow-control = {buffers.control}{own}{_down(course)}"
     )
     if course.drain < 1:
         return
@@ -164,6 +167,13 @@ def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[
         for number in CLASS_NUMBERS[: question.classes]
     )
     yield f'[[override]]\nname = "stopped"\nhosts = "b*"\nfaults.pause = [{stops}]'
+
+
+def _down(course: Course) -> str:
+    if course.down_ps is None:
+        return ""
+    first, last = course.down_ps
+    return f'\nfaults.down = {{ from = "{first}ps", to = "{last}ps" }}'
 
 
 def _workloads(question: Question, course: Course) -> Iterator[str]:

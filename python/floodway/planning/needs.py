@@ -96,6 +96,12 @@ class FlowControl(Protocol):
     def in_switch(self, question: Question, size: int) -> int:
         """Return the bytes of the switch's memory that a size takes: all of it, if not in a relay."""
 
+    def restart(self, question: Question) -> int:
+        """Return what may arrive beyond the size when the link comes up while the far end takes nothing.
+
+        Flow control begins anew then: the near end sends until it has been told to stop again.
+        """
+
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """Return what is configured for a size of at least `no_loss`."""
 
@@ -151,6 +157,9 @@ class _Pfc:
     def in_switch(self, question: Question, size: int) -> int:
         del question
         return size
+
+    def restart(self, question: Question) -> int:
+        return pfc_headroom(question)
 
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """All of the size beside headroom is XOFF, but no more than keeps the link busy."""
@@ -213,6 +222,10 @@ class _Sized:
         del question
         return size
 
+    def restart(self, question: Question) -> int:
+        """Return as much as for a link that begins: a round trip, and what comes with it."""
+        return self.busy(question)
+
     def thresholds(self, question: Question, size: int) -> Thresholds:
         level = self._port(question, size)["level_bytes"]
         return Thresholds(size=size, control=self._control(question), level=level)
@@ -254,6 +267,12 @@ class _Bifrost(_Sized):
         react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
         return f'{{ bifrost = {{ react = "{react}" }} }}'
 
+    def thresholds(self, question: Question, size: int) -> Thresholds:
+        """Its level is written out, since one by formula grows with the buffer."""
+        found = super().thresholds(question, size)
+        control = self._control(question).replace("{ react", f'{{ level = "{found.level}B", react')
+        return replace(found, control=control)
+
 
 class _Swing(_Sized):
     name, label, place = "swing", "SWING", "relay"
@@ -278,6 +297,11 @@ class _Cbfc(_Sized):
         "CBFC loses nothing in any buffer with credit for one frame; below the busy size it sends less",
         "InfiniBand's own credits reach 128 KiB of round trip: this is credit without that limit",
     )
+
+    def restart(self, question: Question) -> int:
+        """Nothing: its sender begins without credit."""
+        del question
+        return 0
 
     def no_loss(self, question: Question) -> int:
         """Return what credit for one frame needs, as free cells count for the worst frames."""

@@ -21,7 +21,7 @@ from floodway.planning.pool import Pool, pool
 from floodway.planning.question import Question
 from floodway.planning.reach import links_for, reach_m
 from floodway.planning.side_by_side import Formula, formulas
-from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, trial
+from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,6 +50,8 @@ class Planned:
         What it needs to lose nothing, and to keep the link busy as well.
     switch_bytes
         What of the busy size is memory of the switch: all, if it is not in a relay.
+    restart
+        What of both is for a flap that must be survived.
     thresholds
         What is configured: for the given buffer if it loses nothing, else for what it would need.
     links_no_loss, links_busy
@@ -58,7 +60,7 @@ class Planned:
         Up to which length the share of one class suffices, in metres; none where it never does.
     carried
         The share of its rate that the link carries, by formula, by the share at which its far end drains.
-    trial, busy_run, carried_run
+    trial, busy_run, carried_run, flap_run
         What runs with these thresholds showed; none where none was run.
     notes
         What a reader must know who relies on it.
@@ -71,6 +73,7 @@ class Planned:
     no_loss: int = 0
     busy: int = 0
     switch_bytes: int = 0
+    restart: int = 0
     thresholds: Thresholds | None = None
     links_no_loss: int | None = None
     links_busy: int | None = None
@@ -80,6 +83,7 @@ class Planned:
     trial: Trial | None = None
     busy_run: Busy | None = None
     carried_run: Mapping[float, float] = field(default_factory=dict)
+    flap_run: Trial | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -88,7 +92,7 @@ class Planned:
         planned = self.thresholds
         if self.trial is None or self.trial.least is None or planned is None or planned.headroom is None:
             return None
-        return planned.headroom - (planned.size - self.trial.least)
+        return planned.headroom - (planned.size - self.restart - self.trial.least)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +167,7 @@ class Plan:
         """Return every scenario that was run, as TOML, by the name of its file without ending."""
         found: dict[str, str] = {}
         for row in self.rows:
-            for run in (row.trial, row.busy_run):
+            for run in (row.trial, row.busy_run, row.flap_run):
                 if run is not None:
                     found |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
         if self.pool_run is not None:
@@ -184,6 +188,7 @@ def plan(  # noqa: PLR0913 (one argument an option)
     asic: str | None = None,
     react: str = "ieee-802.3",
     latency: str = "0us",
+    survive: str | None = None,
     flow_controls: Iterable[str] = (),
     oversubscribe: float = 1.0,
     simulate: bool = True,
@@ -208,6 +213,8 @@ def plan(  # noqa: PLR0913 (one argument an option)
         From a pause's arrival to its start; "ieee-802.3" for what it allows at the rate.
     latency
         Beside the fibre, one way.
+    survive
+        A fault that must be survived while the far end takes nothing, such as "flap=500us".
     flow_controls
         Those to plan, by name; all, if there are none.
     oversubscribe
@@ -240,6 +247,7 @@ def plan(  # noqa: PLR0913 (one argument an option)
         asic=asic,
         react=react,
         latency=latency,
+        survive=survive,
     )
     return plan_of(question, flow_controls=flow_controls, simulate=simulate, oversubscribed=oversubscribe)
 
@@ -305,10 +313,10 @@ def plan_of(
 def _planned(question: Question, own: FlowControl) -> Planned:
     row = Planned(flow_control=own.name, label=own.label, place=own.place, notes=own.notes)
     try:
-        no_loss, busy = own.no_loss(question), own.busy(question)
+        no_loss, busy = _no_loss(question, own), _busy(question, own)
         share = question.share_bytes
         size = busy if share is None or own.place != "switch" else min(busy, max(share, no_loss))
-        thresholds = own.thresholds(question, size)
+        thresholds = replace(own.thresholds(question, size - _restart(question, own)), size=size)
     except PlanError as error:
         return replace(row, refused=str(error))
     in_switch = own.in_switch(question, busy)
@@ -317,13 +325,27 @@ def _planned(question: Question, own: FlowControl) -> Planned:
         no_loss=no_loss,
         busy=busy,
         switch_bytes=in_switch,
+        restart=_restart(question, own),
         thresholds=thresholds,
         links_no_loss=links_for(question, own.in_switch(question, no_loss)),
         links_busy=links_for(question, in_switch),
-        reach_no_loss_m=reach_m(question, own, own.no_loss),
-        reach_busy_m=reach_m(question, own, own.busy),
-        carried={drain: own.carried(question, size, drain) for drain in DRAINS},
+        reach_no_loss_m=reach_m(question, own, partial(_no_loss, own=own)),
+        reach_busy_m=reach_m(question, own, partial(_busy, own=own)),
+        carried={drain: own.carried(question, size - _restart(question, own), drain) for drain in DRAINS},
     )
+
+
+def _restart(question: Question, own: FlowControl) -> int:
+    """Return what a flap that must be survived asks for."""
+    return 0 if question.flap_ps is None else own.restart(question)
+
+
+def _no_loss(question: Question, own: FlowControl) -> int:
+    return own.no_loss(question) + _restart(question, own)
+
+
+def _busy(question: Question, own: FlowControl) -> int:
+    return own.busy(question) + _restart(question, own)
 
 
 def _tried(question: Question, row: Planned, tell: Callable[[str], None]) -> Planned:
@@ -337,6 +359,7 @@ def _tried(question: Question, row: Planned, tell: Callable[[str], None]) -> Pla
         row,
         trial=trial(one, buffers, pauses=pauses, with_least=row.no_loss > 0 and row.flow_control != "cbfc"),
         busy_run=busy_trial(one, buffers),
+        flap_run=None if question.flap_ps is None else flap_trial(one, buffers, question.flap_ps),
         carried_run={drain: carried_trial(one, buffers, drain) for drain in DRAINS},
     )
     tell(row.label)

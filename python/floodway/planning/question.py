@@ -51,6 +51,9 @@ class Question:
         From a pause's arrival to its start, ps; none for what IEEE 802.3 allows at the link's rate.
     asic
         The chip whose values were taken; empty for none.
+    flap_ps
+        For how long the link may be down while the far end takes nothing, which must be survived; none if
+        that need not be.
     """
 
     rate_bps: int
@@ -64,6 +67,7 @@ class Question:
     mix_bytes: tuple[int, ...] = ()
     react_ps: int | None = None
     asic: str = ""
+    flap_ps: int | None = None
 
     @classmethod
     def of(  # noqa: PLR0913 (one argument an option)
@@ -80,6 +84,7 @@ class Question:
         asic: str | None = None,
         react: str = "ieee-802.3",
         latency: str = "0us",
+        survive: str | None = None,
     ) -> Self:
         """Return the question that these texts ask, with units as scenarios write them.
 
@@ -106,6 +111,7 @@ class Question:
             mix_bytes=_mix(mix),
             react_ps=None if react == "ieee-802.3" else span_of(react, "react"),
             asic=named.name if named else "",
+            flap_ps=None if survive is None else _flap(survive),
         )
         found.check()
         return found
@@ -164,6 +170,18 @@ class Question:
         """Return the same of a link of another length; what is not fibre keeps its delay."""
         latency = self.delay_ps - self.length_m * PS_PER_METRE
         return replace(self, length_m=metres, delay_ps=metres * PS_PER_METRE + latency)
+
+
+def _flap(text: str) -> int:
+    """Read what must be survived, as "flap=500us"."""
+    kind, _, value = text.partition("=")
+    if kind != "flap" or not value:
+        message = f'survive: {text!r} is not a fault that is sized for; write it like "flap=500us"'
+        raise PlanError(message, key="survive", given=text)
+    span = span_of(value, "survive")
+    if span == 0:
+        raise PlanError(f"survive: {text!r}: a flap takes time", key="survive", given=text)
+    return span
 
 
 def _mix(text: str) -> tuple[int, ...]:

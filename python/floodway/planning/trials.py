@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from floodway.analysis import Result
     from floodway.planning.question import Question
 
-__all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "trial"]
+__all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "flap_trial", "trial"]
 
 PS_PER_S = 1_000_000_000_000
 MARGIN_PS = 100_000_000
@@ -136,6 +136,20 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
     least = peak if not lost_at and lost_below else None
     return Trial(size=size, peak=peak, lost_packets=lost, least=least, scenarios=texts)
+
+
+def flap_trial(question: Question, buffers: Buffers, flap_ps: int) -> Trial:
+    """Let the link be down for a while when the far end has stopped and its buffer is full.
+
+    The other direction is full of frames. Packets that the failed link itself loses do not count.
+    """
+    size = buffers.size or 0
+    down = stop_ps(question) + 6 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
+    up = down + flap_ps
+    end = up + 6 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
+    text = link_scenario(question, buffers, Course(end_ps=end, always_ahead=True, down_ps=(down, up)))
+    peak, lost = _held(_run(text), buffers)
+    return Trial(size=size, peak=peak, lost_packets=lost, scenarios={"flap": text})
 
 
 def busy_trial(question: Question, buffers: Buffers) -> Busy:

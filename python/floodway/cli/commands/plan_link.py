@@ -73,6 +73,14 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="TIME", help="Latency beside the fibre, one way: transponders, FEC.", show_default="0us"
         ),
     ] = None,
+    survive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAULT",
+            help="A fault to survive while the far end takes nothing, such as flap=500us.",
+            show_default=False,
+        ),
+    ] = None,
     flow_control: Annotated[
         list[str] | None,
         typer.Option(
@@ -157,6 +165,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         "asic": asic,
         "react": react,
         "latency": latency,
+        "survive": survive,
     }
     wanted = planning.Wanted(
         keys=keys,

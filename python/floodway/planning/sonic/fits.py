@@ -44,8 +44,9 @@ SLOPES = {
     "as many frames of 64 as of 1,082 bytes, cells of 254": 1.3298,
     "large frames": 1.036,
 }
-#: So many rows of a file that has more must follow a formula: some parameters meet one or two by chance.
-ENOUGH = 3
+#: So many rows of a file that has more must follow a formula: by chance some parameters meet all three lengths
+#: of a speed.
+ENOUGH = 4
 #: How the names of formulas begin of which only the slope is known.
 SLOPE = "slope "
 #: How near a slope must be.
@@ -85,7 +86,7 @@ def fits(rows: Sequence[Row]) -> list[Fit | None]:
     """Return for each row the formula that it follows; none where no known formula gives its numbers.
 
     A formula with many parameters meets single rows by chance. So all rows of a speed must follow it, with
-    the same parameters, and at least three rows of the platform; of several it is the one of most rows.
+    the same parameters, and at least four rows of the platform; of several it is the one of most rows.
     """
     groups: dict[str, list[int]] = defaultdict(list)
     ports = _are_ports(rows)

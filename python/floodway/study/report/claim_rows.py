@@ -114,7 +114,9 @@ def _published(part: Part, found: Judged) -> str:
     if claim.order:
         labels = ", ".join(part.study.variant(name).label for name in claim.order)
         return f"{labels} (best first, {claim.margin:g} % apart or more)"
-    tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if claim.tolerance else ""
+    # Some percent of zero is no tolerance.
+    has_any = claim.tolerance and (_tolerance_unit(claim) == " points" or claim.value != 0)
+    tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if has_any else ""
     if claim.between is not None:
         low, high = (_number(each, relative=claim.relative) for each in claim.between)
         return f"{low} to {high}{_unit(found)}{tolerance}"

@@ -44,8 +44,8 @@ SLOPES = {
     "as many frames of 64 as of 1,082 bytes, cells of 254": 1.3298,
     "large frames": 1.036,
 }
-#: So many rows of a file that has more must follow a formula: by chance some parameters meet all three lengths
-#: of a speed.
+#: So many rows of a file that has more must follow a formula: by chance some parameters meet three lengths of
+#: a speed.
 ENOUGH = 4
 #: How the names of formulas begin of which only the slope is known.
 SLOPE = "slope "

@@ -1,4 +1,4 @@
-"""The page of a plan: one self-contained file to show to whoever decides."""
+"""The page of a plan: one self-contained file, for those who decide."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def busy_trial(question: Question, buffers: Buffers) -> Busy:
     course = Course(end_ps=end, resume_ps=resume, always_ahead=True, bucket_ps=bucket)
     text = link_scenario(question, buffers, course)
     result = _run(text)
-    # The resume takes a moment to be heeded; the bucket after it is the first whole one.
+    # The resume takes a moment to be obeyed; the bucket after it is the first whole one.
     first = (resume + 2 * SHORT_PS) // bucket + 2
     last = end // bucket - 1
     sent = _left(result, first * bucket, last * bucket)

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from floodway.cli.bar import bar
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.inputs import parsed
 from floodway.cli.output import echo
@@ -83,12 +84,15 @@ def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
 
 
 def _planned(question: Question, wanted: Wanted) -> Plan:
-    return plan_of(
-        question,
-        flow_controls=wanted.flow_controls,
-        simulate=wanted.simulate,
-        oversubscribed=wanted.oversubscribed,
-    )
+    with bar() as display:
+        task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+        return plan_of(
+            question,
+            flow_controls=wanted.flow_controls,
+            simulate=wanted.simulate,
+            oversubscribed=wanted.oversubscribed,
+            begins=lambda label: display.update(task, state=label),
+        )
 
 
 def _hold(plan: Plan) -> bool:

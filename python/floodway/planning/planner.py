@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -32,8 +31,6 @@ __all__ = ["Plan", "Planned", "plan", "plan_of"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
 DRAINS = (HALF, MOST)
-#: Runs at a time: more would ask for more memory than small machines have.
-AT_ONCE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +255,7 @@ def plan_of(
     flow_controls: Iterable[str] = (),
     simulate: bool = True,
     oversubscribed: float = 1.0,
-    done: Callable[[str], None] | None = None,
+    begins: Callable[[str], None] | None = None,
 ) -> Plan:
     """Answer a question.
 
@@ -272,8 +269,8 @@ def plan_of(
         Whether each number is tried by runs.
     oversubscribed
         By how much the headroom of all links exceeds the shared pool of headroom.
-    done
-        Called with a label whenever a part has been tried.
+    begins
+        Called with a label whenever a part is about to be tried.
 
     Raises
     ------
@@ -294,11 +291,10 @@ def plan_of(
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
-        tell = done or (lambda _: None)
-        with ThreadPoolExecutor(AT_ONCE) as workers:
-            jobs = [workers.submit(partial(_tried, question, row, tell)) for row in planned]
-            pooled = workers.submit(partial(_pool_tried, question, shared, tell))
-            rows, pool_run = tuple(job.result() for job in jobs), pooled.result()
+        tell = begins or (lambda _: None)
+        # One after the other, in the thread that Ctrl-C interrupts.
+        rows = tuple(_tried(question, row, tell) for row in planned)
+        pool_run = _pool_tried(question, shared, tell)
     pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
     return Plan(
         question=question,
@@ -352,23 +348,21 @@ def _tried(question: Question, row: Planned, tell: Callable[[str], None]) -> Pla
     """Try the thresholds: with buffers of their own one class of one link is the hardest."""
     if row.thresholds is None:
         return row
+    tell(row.label)
     one = replace(question, links=1, classes=1)
     buffers = Buffers(control=row.thresholds.control, size=row.thresholds.size)
     pauses = row.thresholds.headroom is not None
-    found = replace(
+    return replace(
         row,
         trial=trial(one, buffers, pauses=pauses, with_least=row.no_loss > 0 and row.flow_control != "cbfc"),
         busy_run=busy_trial(one, buffers),
         flap_run=None if question.flap_ps is None else flap_trial(one, buffers, question.flap_ps),
         carried_run={drain: carried_trial(one, buffers, drain) for drain in DRAINS},
     )
-    tell(row.label)
-    return found
 
 
 def _pool_tried(question: Question, shared: Pool | None, tell: Callable[[str], None]) -> Trial | None:
     if shared is None or shared.exponent is None:
         return None
-    found = trial(question, shared.buffers(question), pauses=True, with_least=False)
     tell("shared buffer")
-    return found
+    return trial(question, shared.buffers(question), pauses=True, with_least=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import RunError
+from floodway.errors import OutOfMemoryError, RunError
 from floodway.planning.link import (
     PREAMBLE_AND_GAP,
     SHORT_PS,
@@ -200,7 +200,18 @@ def carried_trial(question: Question, buffers: Buffers, drain: float) -> float:
 
 
 def _run(text: str) -> Result:
-    return run(Scenario.from_toml(text, name="plan"))
+    try:
+        result = run(Scenario.from_toml(text, name="plan"))
+    except OutOfMemoryError as error:
+        needed = str(error).removeprefix("plan: ").partition(";")[0]
+        text = (
+            f"plan: the hardest runs are too large for this machine: {needed}; formulas alone need none of it"
+        )
+        raise RunError(f"{text} (--no-simulate, in Python simulate=False)") from None
+    # A run that Ctrl-C has ended returns what it has, which shows nothing.
+    if result.outcome.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return result
 
 
 def _fill_ps(question: Question, size: int) -> int:

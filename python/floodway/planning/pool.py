@@ -59,7 +59,7 @@ class Pool:
             f'{{ pfc = {{ xoff = {{ alpha = {self.alpha} }}, headroom = "{self.headroom_each}B", '
             f'pause = "{pause}", react = "{question.reaction_ps}ps" }} }}'
         )
-        shared = f'{{ total = "{self.total}B", headroom-pool = "{self.headroom_pool}B" }}'
+        shared = f'{{ pool = "{self.shared}B", headroom-pool = "{self.headroom_pool}B" }}'
         return Buffers(control=control, shared=shared, headroom_pool=self.headroom_pool)
 
 

@@ -343,6 +343,11 @@ def test_the_document_has_a_row_for_each_and_its_assumptions(tmp_path: Path) -> 
     assert document["counts"] == {"below-propagation": 1, "large-frames": 1}
 
 
+def test_a_file_without_rows_has_a_frame_of_the_same_columns(tmp_path: Path) -> None:
+    empty = linted(tmp_path, []).frame
+    assert (empty.height, empty.columns) == (0, linted(tmp_path, [(100, 5, 10)]).frame.columns)
+
+
 def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold(
     floodway: Command, tmp_path: Path
 ) -> None:

@@ -91,7 +91,8 @@ class Lint:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """A row for each row of the file, worst first; bytes, metres and Gbit/s."""
-        return pl.DataFrame([_flat(judged) for judged in self.rows], infer_schema_length=None)
+        rows = [_flat(judged) for judged in self.rows]
+        return pl.DataFrame(rows, schema=None if rows else list(COLUMNS), infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as a document of JSON."""
@@ -216,32 +217,35 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     return tuple(found)
 
 
+#: What a row of the frame and of the document has.
+COLUMNS: dict[str, Callable[[Judged], object]] = {
+    "place": lambda each: each.row.place,
+    "group": lambda each: each.row.group or None,
+    "rate_gbps": lambda each: each.row.rate_bps / 1e9,
+    "length_m": lambda each: each.row.length_m,
+    "size_bytes": lambda each: each.row.size,
+    "xon_bytes": lambda each: each.row.xon,
+    "xoff_bytes": lambda each: each.row.xoff,
+    "threshold": lambda each: each.row.threshold,
+    "xon_offset_bytes": lambda each: each.row.xon_offset,
+    "classes": lambda each: ",".join(str(one) for one in each.row.classes) or None,
+    "propagation_bytes": lambda each: each.bounds.propagation,
+    "physics_least_bytes": lambda each: each.bounds.least,
+    "physics_in_bytes_bytes": lambda each: each.bounds.in_bytes,
+    "physics_bytes": lambda each: each.bounds.asked,
+    "physics_any_size_bytes": lambda each: each.bounds.any_size,
+    "formula": lambda each: each.fit.formula if each.fit else None,
+    "formula_rows": lambda each: each.fit.rows if each.fit else None,
+    "formula_of": lambda each: each.fit.of if each.fit else None,
+    "formula_others": lambda each: each.fit.others if each.fit else None,
+    "least_bytes": lambda each: each.least,
+    "tried": lambda each: each.tried or None,
+    "level": lambda each: each.verdict.level.label,
+    "spare_bytes": lambda each: each.verdict.spare,
+    "holds_from_bytes": lambda each: each.verdict.holds_from_bytes,
+    "verdict": lambda each: each.verdict.text,
+}
+
+
 def _flat(judged: Judged) -> dict[str, Any]:
-    row, bound, said = judged.row, judged.bounds, judged.verdict
-    return {
-        "place": row.place,
-        "group": row.group or None,
-        "rate_gbps": row.rate_bps / 1e9,
-        "length_m": row.length_m,
-        "size_bytes": row.size,
-        "xon_bytes": row.xon,
-        "xoff_bytes": row.xoff,
-        "threshold": row.threshold,
-        "xon_offset_bytes": row.xon_offset,
-        "classes": ",".join(str(each) for each in row.classes) or None,
-        "propagation_bytes": bound.propagation,
-        "physics_least_bytes": bound.least,
-        "physics_in_bytes_bytes": bound.in_bytes,
-        "physics_bytes": bound.asked,
-        "physics_any_size_bytes": bound.any_size,
-        "formula": judged.fit.formula if judged.fit else None,
-        "formula_rows": judged.fit.rows if judged.fit else None,
-        "formula_of": judged.fit.of if judged.fit else None,
-        "formula_others": judged.fit.others if judged.fit else None,
-        "least_bytes": judged.least,
-        "tried": judged.tried or None,
-        "level": said.level.label,
-        "spare_bytes": said.spare,
-        "holds_from_bytes": said.holds_from_bytes,
-        "verdict": said.text,
-    }
+    return {name: value(judged) for name, value in COLUMNS.items()}

@@ -113,8 +113,9 @@ def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) 
     assert message in done.err
 
 
-def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command) -> None:
-    asked = ("--rate", "400G", "--length", "2km", "--buffer", "64MB", "--links", "3", "--asic", "tomahawk-3")
+@pytest.mark.parametrize("chip", ["tomahawk-3", "tofino-2"])
+def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command, chip: str) -> None:
+    asked = ("--rate", "400G", "--length", "2km", "--buffer", "64MB", "--links", "3", "--asic", chip)
     done = floodway("plan", *asked, "--no-simulate", "--sonic", "sonic", "--quiet")
     assert (done.code, done.err) == (0, "")
     tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
@@ -122,10 +123,32 @@ def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command) -> No
     assert int(pool["size"]) + int(pool["xoff"]) == 64_000_000
     assert sorted(tables["CABLE_LENGTH"]["AZURE"]) == ["Ethernet0", "Ethernet16", "Ethernet8"]
     for file in ("config_db.json", "pg_profile_lookup.ini"):
-        judged = floodway("plan", "lint", f"sonic/{file}", "--asic", "tomahawk-3")
+        judged = floodway("plan", "lint", f"sonic/{file}", "--asic", chip)
         assert judged.code == 0
         assert "holds for frames of any size" in judged.out
     assert "Not tried on a device" in (floodway.folder / "sonic" / "nx-os.txt").read_text(encoding="utf-8")
+
+
+def test_nvidia_s_switches_reserve_their_pipeline_and_are_given_no_offset(floodway: Command) -> None:
+    """As all their published rows do: they have a reserve, resume at it, and name no offset."""
+    asked = ("--rate", "400G", "--length", "300m", "--links", "3", "--classes", "2", "--asic", "spectrum-4")
+    written = (*asked, "--no-simulate", "--quiet", "--sonic", "sonic")
+    assert floodway("plan", *written, "--buffer", "64MB").code == 0
+    tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
+    (profile,) = tables["BUFFER_PROFILE"].values()
+    assert profile["size"] == profile["xon"] == "38912"
+    assert "xon_offset" not in profile
+    pool = tables["BUFFER_POOL"]["ingress_lossless_pool"]
+    headroom, reserved = int(pool["xoff"]), 3 * 2 * 38_912
+    assert int(pool["size"]) + headroom + reserved == 64_000_000
+    lookup = (floodway.folder / "sonic" / "pg_profile_lookup.ini").read_text(encoding="utf-8")
+    assert lookup.splitlines()[-1].split()[:4] == ["400000", "300m", "38912", "38912"]
+    assert len(lookup.splitlines()[-1].split()) == 6
+    assert floodway("plan", "lint", "sonic/config_db.json", "--asic", "spectrum-4").code == 0
+    done = floodway("plan", *written, "--buffer", f"{headroom + reserved}B")
+    assert done.code == 2
+    assert "what they reserve 233,472, and 1 bytes are missing" in done.err
+    assert floodway("plan", *written, "--buffer", f"{headroom + reserved + 1}B").code == 0
 
 
 def test_a_plan_that_cannot_be_met_is_not_written_for_sonic(floodway: Command) -> None:

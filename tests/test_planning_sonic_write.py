@@ -61,9 +61,10 @@ def configurations(draw: st.DrawFn) -> Configuration:
             unique=True,
         )
     )
-    profiles = {
+    profiles: dict[tuple[int, int], dict[str, Any]] = {
         kind: {
-            **{key: draw(sizes) for key in ("size", "xon", "xoff", "xon_offset")},
+            **{key: draw(sizes) for key in ("size", "xon", "xoff")},
+            "xon_offset": draw(st.none() | sizes),
             "dynamic_th": draw(st.integers(-8, 7)),
         }
         for kind in kinds
@@ -230,7 +231,8 @@ def test_a_lookup_has_a_line_for_each_speed_and_length(configuration: Configurat
     kinds = [(line[0], line[1]) for line in lines]
     assert len(set(kinds)) == len(kinds)
     assert set(kinds) == {(str(port.mbps), f"{port.length_m}m") for port in configuration.ports}
-    assert {len(line) for line in lines} == {7}
+    columns = {(str(port.mbps), f"{port.length_m}m"): port.xon_offset is None for port in configuration.ports}
+    assert [len(line) for line in lines] == [6 if columns[kind] else 7 for kind in kinds]
 
 
 def test_all_values_are_texts() -> None:
@@ -275,7 +277,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_snippets_say_first_that_they_were_not_tried_and_where_they_are_from() -> None:
-    found = snippets(WHOLE, xoff_bytes=2_000_000, mtu_bytes=4166)
+    found = snippets(WHOLE, xoff_bytes=2_000_000, xon_bytes=545_975, mtu_bytes=4166)
     assert set(found) == {"nx-os.txt", "nvue.txt", "junos.txt"}
     for text in found.values():
         first, second, *_ = text.splitlines()
@@ -294,6 +296,7 @@ def test_snippets_say_first_that_they_were_not_tried_and_where_they_are_from() -
 
 
 def test_a_cable_longer_than_nvue_takes_is_not_given_to_it() -> None:
-    text = snippets(with_port(length_m=120_000), xoff_bytes=2_000_000, mtu_bytes=4166)["nvue.txt"]
+    far = with_port(length_m=120_000)
+    text = snippets(far, xoff_bytes=2_000_000, xon_bytes=1_990_000, mtu_bytes=4166)["nvue.txt"]
     assert "floodway cable-length" not in text
     assert "# No cable-length: it takes up to 100000 m, and this cable has 120000 m." in text

@@ -46,7 +46,8 @@ class LosslessPort:
     size
         Reserved for the class: with a shared headroom pool without headroom.
     xon, xon_offset
-        The class resumes when it holds no more than `xon`, or so much less than its limit.
+        The class resumes when it holds no more than `xon`, or so much less than its limit. Without an
+        `xon_offset` none is written: NVIDIA's switches take none.
     xoff
         Headroom.
     dynamic_th
@@ -63,7 +64,7 @@ class LosslessPort:
     xon: int
     xoff: int
     dynamic_th: int
-    xon_offset: int = 0
+    xon_offset: int | None = None
     port_lanes: str = ""
 
     @property
@@ -168,6 +169,8 @@ def _port(port: LosslessPort) -> None:
     _within("length_m", port.length_m, lengths, "sonic-cable-length: length", place=name)
     for key in ("size", "xon", "xoff", "xon_offset"):
         value = getattr(port, key)
+        if value is None:
+            continue
         _within(key, value, range(LARGEST + 1), f"sonic-buffer-profile: {key}", place=name)
     _within("dynamic_th", port.dynamic_th, EXPONENTS, "sonic-buffer-profile: dynamic_th", place=name)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from floodway.planning.formulas import Profile
     from floodway.planning.sonic.row import Row
 
-__all__ = ["SLOPES", "Fit", "fits"]
+__all__ = ["SLOPES", "Fit", "fits", "nvidia_xon"]
 
 #: Parameters of NVIDIA's plug-in with which files were made: MTU of the port, of lossless packets, percent of
 #: small packets, SerDes of the port, and whether ports share headroom.
@@ -135,7 +135,7 @@ def _best(names: set[str], counts: Counter[str], enough: int, of: int) -> Fit | 
 def _nvidia(row: Row) -> Iterator[str]:
     for label, chip in _chips().items():
         for lane_count in LANE_COUNTS:
-            if row.xon != _xon(chip, lane_count):
+            if row.xon != nvidia_xon(chip, lane_count):
                 continue
             for values in product(PORT_MTUS, LOSSLESS_MTUS, PERCENTS, (False, True)):
                 port_mtu, mtu, percent, shared = values
@@ -160,8 +160,10 @@ def _chips() -> dict[str, Asic]:
     return {labels[key]: own[0] for key, own in alike.items()}
 
 
-def _xon(chip: Asic, lane_count: int) -> int:
-    return (chip.pipeline_kib or 0) * KIB * (2 if lane_count == LANE_COUNTS[-1] else 1)
+def nvidia_xon(chip: Asic, lane_count: int) -> int:
+    """Return the bytes at which NVIDIA's plug-in lets a class resume; 0 for a chip of another maker."""
+    pipeline = chip.pipeline_kib if chip.generation else None
+    return (pipeline or 0) * KIB * (2 if lane_count == LANE_COUNTS[-1] else 1)
 
 
 @cache

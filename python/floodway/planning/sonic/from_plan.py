@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError, PlanError
+from floodway.planning.asics import asic
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.needs import largest_held
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
+from floodway.planning.sonic.fits import nvidia_xon
 from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write
 from floodway.results.files import replace_file
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.planning.planner import Plan
+    from floodway.planning.question import Question
 
 __all__ = ["configuration_of", "write_plan_for_switches"]
 
@@ -28,6 +31,9 @@ ETHERNET = 18
 
 def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
     """Return what a plan sets in a switch with SONiC.
+
+    NVIDIA's switches reserve what their pipeline holds and resume at it; their SAI takes no offset of xon
+    (`mlnx_sai_buffer.c` of Mellanox/SAI-Implementation at 07a104bf). Others resume below their threshold.
 
     Parameters
     ----------
@@ -46,11 +52,13 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         raise PlanError(
             "sonic: a configuration needs a buffer's size, and PFC among what is planned", key="sonic"
         )
-    if shared.exponent is None:
-        count = question.links * question.classes
+    count, reserve = question.links * question.classes, _reserve(question)
+    left = shared.shared - count * reserve
+    if shared.exponent is None or left <= 0:
+        besides = f", what they reserve {count * reserve:,}" if reserve else ""
         text = (
             f"sonic: the plan cannot be met: headroom for {count} classes of links needs"
-            f" {shared.headroom_pool:,} bytes, and {1 - shared.shared:,} bytes are missing"
+            f" {shared.headroom_pool:,} bytes{besides}, and {1 - left:,} bytes are missing"
         )
         raise PlanError(text, key="buffer")
     run = plan.pool_run
@@ -68,16 +76,16 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
                 name=name,
                 rate_bps=question.rate_bps,
                 length_m=question.length_m,
-                size=0,
-                xon=0,
-                xon_offset=2 * largest_held(question),
+                size=reserve,
+                xon=reserve,
+                xon_offset=None if reserve else _offset(question),
                 xoff=shared.headroom_each,
                 dynamic_th=shared.exponent,
             )
             for name in names
         ),
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
-        pool_bytes=shared.shared,
+        pool_bytes=left,
         headroom_pool_bytes=shared.headroom_pool,
         mark_from_bytes=beside.ecn_kmin,
         mark_to_bytes=beside.ecn_kmax,
@@ -85,6 +93,20 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
+
+
+def _reserve(question: Question) -> int:
+    """Return what a class of NVIDIA's chips reserves, which is where it resumes; 0 for others.
+
+    A plan does not know how many SerDes a port has. Eight make twice the reserve of four, and a port of four
+    loses nothing with that.
+    """
+    return nvidia_xon(asic(question.asic), LANES) if question.asic else 0
+
+
+def _offset(question: Question) -> int:
+    """Return how far below its threshold a class resumes: two of the largest packets, as in the run."""
+    return 2 * largest_held(question)
 
 
 def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = ()) -> None:
@@ -100,7 +122,9 @@ def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = 
     configuration = configuration_of(plan, ports=ports)
     shared = plan.pool
     xoff = 0 if shared is None else shared.xoff_all
-    texts = snippets(configuration, xoff_bytes=xoff, mtu_bytes=plan.question.largest_frame - ETHERNET)
+    xon = max(0, xoff - _offset(plan.question))
+    mtu = plan.question.largest_frame - ETHERNET
+    texts = snippets(configuration, xoff_bytes=xoff, xon_bytes=xon, mtu_bytes=mtu)
     write(configuration, folder)
     try:
         for name, text in texts.items():

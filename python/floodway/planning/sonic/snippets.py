@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from floodway.planning.sonic.configuration import Configuration, LosslessPort
+    from floodway.planning.sonic.configuration import Configuration
 
 __all__ = ["snippets"]
 
@@ -20,7 +20,9 @@ NXOS_OWN = 100
 FRAME = 18
 
 
-def snippets(configuration: Configuration, *, xoff_bytes: int, mtu_bytes: int) -> dict[str, str]:
+def snippets(
+    configuration: Configuration, *, xoff_bytes: int, xon_bytes: int, mtu_bytes: int
+) -> dict[str, str]:
     """Return text for NX-OS, NVUE and Junos by file name; each begins with a disclaimer and its sources.
 
     These switches are given the queue lengths at which they pause and resume, not a share of a pool.
@@ -29,8 +31,8 @@ def snippets(configuration: Configuration, *, xoff_bytes: int, mtu_bytes: int) -
     ----------
     configuration
         What is written for SONiC; the first port's numbers are taken for all.
-    xoff_bytes
-        What a class holds when it pauses its upstream.
+    xoff_bytes, xon_bytes
+        What a class holds when it pauses its upstream, and when it resumes it.
     mtu_bytes
         The largest packet, as its IP layer counts.
 
@@ -40,22 +42,18 @@ def snippets(configuration: Configuration, *, xoff_bytes: int, mtu_bytes: int) -
         If a value is out of the range of SONiC's models.
     """
     configuration.check()
-    makers: Mapping[str, Callable[[Configuration, int, int], Iterator[str]]] = {
+    makers: Mapping[str, Callable[[Configuration, int, int, int], Iterator[str]]] = {
         "nx-os.txt": _nxos,
         "nvue.txt": _nvue,
         "junos.txt": _junos,
     }
     return {
-        name: "\n".join(maker(configuration, xoff_bytes, mtu_bytes)) + "\n" for name, maker in makers.items()
+        name: "\n".join(maker(configuration, xoff_bytes, xon_bytes, mtu_bytes)) + "\n"
+        for name, maker in makers.items()
     }
 
 
-def _resume(port: LosslessPort, xoff_bytes: int) -> int:
-    """Return what a class holds when it resumes: `xon`, or `xon_offset` below the threshold."""
-    return max(port.xon, xoff_bytes - port.xon_offset) if port.xon_offset else port.xon
-
-
-def _nxos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iterator[str]:
+def _nxos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
     del mtu_bytes
     port = configuration.ports[0]
     yield f"! {DISCLAIMER}"
@@ -69,7 +67,7 @@ def _nxos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iter
         yield f"  class type queuing c-in-q{each}"
         yield (
             f"    pause buffer-size {xoff_bytes + port.xoff} pause-threshold {xoff_bytes}"
-            f" resume-threshold {_resume(port, xoff_bytes)}"
+            f" resume-threshold {xon_bytes}"
         )
     for one in configuration.ports:
         yield f"! the interface that is {one.name} here"
@@ -78,7 +76,7 @@ def _nxos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iter
         yield "  service-policy type queuing input floodway-in"
 
 
-def _nvue(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iterator[str]:
+def _nvue(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
     del mtu_bytes
     port, profile = configuration.ports[0], "nv set qos pfc floodway"
     yield f"# {DISCLAIMER}"
@@ -93,14 +91,14 @@ def _nvue(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iter
         yield f"{profile} cable-length {port.length_m}"
     yield f"{profile} port-buffer {xoff_bytes + port.xoff}"
     yield f"{profile} xoff-threshold {xoff_bytes}"
-    yield f"{profile} xon-threshold {_resume(port, xoff_bytes)}"
+    yield f"{profile} xon-threshold {xon_bytes}"
     for one in configuration.ports:
         yield f"# the interface that is {one.name} here"
         yield "nv set interface <swp> qos pfc profile floodway"
 
 
-def _junos(configuration: Configuration, xoff_bytes: int, mtu_bytes: int) -> Iterator[str]:
-    del xoff_bytes
+def _junos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
+    del xoff_bytes, xon_bytes
     port, profile = configuration.ports[0], "set class-of-service congestion-notification-profile floodway"
     yield f"# {DISCLAIMER}"
     yield "# Source: Juniper, Junos CLI Reference, congestion-notification-profile, cable-length, mru (QFX)."

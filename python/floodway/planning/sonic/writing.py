@@ -87,7 +87,9 @@ def lookup_text(configuration: Configuration) -> str:
     by_profile = {(port.mbps, port.length_m): port for port in configuration.ports}
     lines = ["# PG lossless profiles.", "# speed cable size xon xoff threshold xon_offset"]
     for (mbps, metres), port in sorted(by_profile.items()):
-        numbers = (port.size, port.xon, port.xoff, port.dynamic_th, port.xon_offset)
+        numbers = [port.size, port.xon, port.xoff, port.dynamic_th]
+        if port.xon_offset is not None:
+            numbers.append(port.xon_offset)
         lines.append(f"{mbps} {metres}m " + " ".join(str(number) for number in numbers))
     return "\n".join(lines) + "\n"
 
@@ -134,9 +136,10 @@ def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
             "size": str(port.size),
             "xon": str(port.xon),
             "xoff": str(port.xoff),
-            "xon_offset": str(port.xon_offset),
             "dynamic_th": str(port.dynamic_th),
         }
+        if port.xon_offset is not None:
+            found[port.profile]["xon_offset"] = str(port.xon_offset)
     return found
 
 

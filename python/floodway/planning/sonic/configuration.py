@@ -47,7 +47,7 @@ class LosslessPort:
         Reserved for the class: with a shared headroom pool without headroom.
     xon, xon_offset
         The class resumes when it holds no more than `xon`, or so much less than its limit. Without an
-        `xon_offset` none is written: NVIDIA's switches take none.
+        `xon_offset` none is written: NVIDIA's published rows have none.
     xoff
         Headroom.
     dynamic_th

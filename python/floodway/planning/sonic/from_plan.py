@@ -32,8 +32,9 @@ ETHERNET = 18
 def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
     """Return what a plan sets in a switch with SONiC.
 
-    NVIDIA's switches reserve what their pipeline holds and resume at it; the published source of
-    their SAI has no offset of xon (`mlnx_sai_buffer.c` of Mellanox/SAI-Implementation at 07a104bf, 2017). Others resume below their threshold.
+    NVIDIA's switches reserve what their pipeline holds and resume at it; the published source of their SAI
+    has no offset of xon (`mlnx_sai_buffer.c` of Mellanox/SAI-Implementation at 07a104bf, 2017). Others
+    resume below their threshold.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ FAULTS = {
     ),
     "buffers that cannot fit": (
         AUTO,
-        'small.toml:6: defaults.flow-control.pfc.xoff: s1 (s1-s2) and 5 more: "auto" does not fit: the buffer has 10KB, 19.375KB less than the 29.375KB that headroom (27.22KB) and two frames less a byte need',
+        'small.toml:6: defaults.flow-control.pfc.xoff: s1 (s1-s2) and 5 more: "auto" does not fit: the buffer has 10KB, 19.375KB less than the 29.375KB that headroom (27.22KB), the least XOFF (1.078KB) and a frame less a byte need',
     ),
     "file that is not there": (
         SMALL.replace('"fb-hadoop"', '{ file = "nothing.cdf" }'),

@@ -58,6 +58,10 @@
 //!
 //! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
 //!   in headroom, too.
+//! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these two frames,
+//!   168 bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
+//!   occupies: 148 bytes, or a cell and a byte. `"auto"` sees to it. Beside a pool whose last bytes are taken,
+//!   XOFF may be less, and headroom is enough for frames of at least 148 bytes.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
 //!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
@@ -102,7 +106,7 @@ use floodway_units::{Bytes, Quanta, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare};
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare, in_cells};
 use receiver::Pauses;
 
 /// Bytes of a PFC frame.
@@ -351,17 +355,45 @@ impl Params {
         self.xoff.unwrap_or(unsaid)
     }
 
+    /// The least XOFF of `"auto"`.
+    fn least_auto_xoff(link: &LinkInfo) -> Bytes {
+        link.largest_held().max(least_climb(link))
+    }
+
+    /// The bytes that a port's own buffer fills at least from a RESUME to the next PAUSE.
+    fn climb(&self, link: &LinkInfo) -> Option<Bytes> {
+        // With XON below zero a port resumes when it has released all.
+        let (xoff, _) = self.threshold(link).ok()?;
+        Some(xoff.min(self.resume_offset(link)))
+    }
+
+    /// Why pauses may come later than headroom counts.
+    fn queues_pauses(&self, link: &LinkInfo) -> Option<String> {
+        if link.buffer == Bytes::MAX {
+            return None;
+        }
+        let least = least_climb(link);
+        self.climb(link).filter(|climb| *climb < least).map(|climb| {
+            format!(
+                "its pauses and resumes may wait behind one another, which headroom does not count: {climb} fill \
+                 from a resume to the next pause, and small frames may need less time for that than the two \
+                 frames take; XOFF and resume-offset of at least {least} avoid it"
+            )
+        })
+    }
+
     /// XOFF that fills the port's static buffer: size - H - (MTU - 1).
     fn auto_xoff(&self, link: &LinkInfo) -> Result<Bytes, ParamError> {
         let refuse = |message: String| Err(ParamError::new("xoff", message));
         if link.buffer == Bytes::MAX {
             return refuse("\"auto\" needs a dedicated buffer per port (buffer.static)".into());
         }
-        let least = self.buffer_for(link.largest_held(), link);
+        let xoff = Params::least_auto_xoff(link);
+        let least = self.buffer_for(xoff, link);
         if link.buffer < least {
             return refuse(format!(
                 "\"auto\" does not fit: the buffer has {}, {} less than the {least} that headroom \
-                 ({}) and two frames less a byte need",
+                 ({}), the least XOFF ({xoff}) and a frame less a byte need",
                 link.buffer,
                 least - link.buffer,
                 self.headroom(link),
@@ -423,6 +455,19 @@ impl Params {
             _ => Ok(()),
         }
     }
+}
+
+/// The fewest bytes of a buffer that must fill from a RESUME to the next PAUSE, so that the two frames are sent
+/// in the time that the data take, whatever the sizes of frames: else they queue.
+fn least_climb(link: &LinkInfo) -> Bytes {
+    let both = bytes_meanwhile(link, (PFC_FRAME + link.overhead) * 2);
+    // A longer frame takes more time than both.
+    let longest = link.mtu.0.min(both.0.saturating_sub(link.overhead.0));
+    let below = |frame: u64| {
+        let frames = both.0.div_ceil((frame + link.overhead.0).max(1)) - 1;
+        in_cells(Bytes(frame), link.cell).0.saturating_mul(frames)
+    };
+    Bytes((link.least_frame.0..=longest).map(below).max().unwrap_or_default() + 1)
 }
 
 /// Most bytes of a buffer that are taken between a decision to pause and the first moment that obeys it.
@@ -499,10 +544,11 @@ impl FlowControl for Params {
         Ok((Sender::new(self, mode, link), Receiver::new(self, pauses, link)?))
     }
 
-    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least.
+    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least, and what keeps pauses
+    /// apart.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
-            Xoff::Auto => link.largest_held(),
+            Xoff::Auto => Params::least_auto_xoff(link),
             Xoff::At { fixed, .. } => fixed,
         };
         self.buffer_for(xoff, link)
@@ -548,7 +594,9 @@ impl FlowControl for Params {
 
     fn may_overflow(&self, link: &LinkInfo) -> Option<String> {
         let ignored = self.watchdog.is_some_and(|dog| dog.action == Action::Ignore);
-        if self.pause_mode(link.pause) == PauseMode::Timer && self.renewal == Renewal::Arrivals {
+        if let Some(why) = self.queues_pauses(link) {
+            Some(why)
+        } else if self.pause_mode(link.pause) == PauseMode::Timer && self.renewal == Renewal::Arrivals {
             Some("a pause that runs out while nothing arrives lets the upstream send for another round trip, which headroom does not count".into())
         } else if ignored {
             Some("its watchdog lets a queue send that has been paused for long, and headroom does not count that".into())

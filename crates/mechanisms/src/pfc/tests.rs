@@ -139,6 +139,35 @@ fn it_reports_where_no_headroom_is_enough() {
     assert!(!says(r#"{ "watchdog": { "action": "drop" } }"#, &timer));
 }
 
+/// Two pauses take 168 bytes on the wire, and so do two frames of 64 bytes and one of 148.
+#[test]
+fn a_buffer_fills_for_the_time_of_two_pauses_before_the_next() {
+    let says = |json: &str, link: &LinkInfo| params(json).may_overflow(link).is_some();
+    let bytes = LinkInfo { overhead: Bytes(20), ..own() };
+    let cells = |cell| LinkInfo { cell: Bytes(cell), ..bytes };
+    for (link, least) in [(bytes, 148), (cells(96), 193), (cells(254), 255), (cells(4_096), 4_097)] {
+        for (bytes, expected) in [(least, false), (least - 1, true)] {
+            let offset = format!(r#"{{ "xoff": "1MB", "resume-offset": "{bytes}B" }}"#);
+            assert_eq!(says(&offset, &link), expected, "{offset} in cells of {}", link.cell);
+            let xoff = format!(r#"{{ "xoff": "{bytes}B", "resume-offset": "1MB" }}"#);
+            assert_eq!(says(&xoff, &link), expected, "{xoff} in cells of {}", link.cell);
+        }
+        let params = params(r#"{ "xoff": "auto" }"#);
+        let port = LinkInfo { buffer: params.min_buffer(&link), ..link };
+        assert!(params.build(&port).is_ok() && !says(r#"{ "xoff": "auto" }"#, &port));
+        let small = LinkInfo { buffer: port.buffer - Bytes(1), ..port };
+        assert!(params.build(&small).is_err());
+    }
+    // Where all frames are long, and where a pause waits for nothing behind a pool.
+    let long = LinkInfo { least_frame: Bytes(148), ..bytes };
+    assert!(!says(r#"{ "xoff": "1MB", "resume-offset": "1B" }"#, &long));
+    assert!(!says(r#"{ "xoff": "1B" }"#, &link()));
+    // Where pauses come back over a link of a tenth of the rate, they take as long as 1,680 bytes.
+    let slow = LinkInfo { reverse_rate: Rate::gbps(10), ..bytes };
+    assert!(says(r#"{ "xoff": "1MB", "resume-offset": "1500B" }"#, &slow));
+    assert!(!says(r#"{ "xoff": "1MB", "resume-offset": "1680B" }"#, &slow));
+}
+
 #[test]
 fn what_it_needs_to_lose_nothing_is_its_formula_whatever_headroom_is_given() {
     let formula = params("{}").headroom(&own());

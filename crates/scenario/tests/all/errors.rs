@@ -447,7 +447,7 @@ fn buffers_hold_what_flow_control_asks() {
     assert_eq!(
         errors_of(&auto),
         "a.toml:3: defaults.flow-control.pfc.xoff: s1 (s1-s2) and 1 more: \"auto\" does not fit: the buffer has 20KB, \
-         9.375KB less than the 29.375KB that headroom (27.22KB) and two frames less a byte need"
+         9.375KB less than the 29.375KB that headroom (27.22KB), the least XOFF (1.078KB) and a frame less a byte need"
     );
     let shared =
         changed("[[override]]", "buffer.shared = { total = \"100KB\", reserve = \"40KB\" }\n[[override]]");

@@ -1116,6 +1116,10 @@ class Faults(Table):
         to another fibre; order is kept. Default: none.
     pause
         A forced pause: a port pauses its upstream, whatever its buffer holds. Default: none.
+    bypass
+        Times at which relays are bypassed: their two links are joined, so that frames and
+        pauses pass as on one link; what they hold then is lost, and at both instants their
+        neighbours' flow control begins anew. Default: never.
     """
 
     error_rate: ErrorRate | None = None
@@ -1125,6 +1129,7 @@ class Faults(Table):
     convergence: Time | None = None
     switchover: SwitchoverList | None = None
     pause: PauseList | None = None
+    bypass: PeriodList | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,6 +86,7 @@ fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
             pipeline: Span::ZERO,
             cell: Bytes(1),
             relay: None,
+            bypass: Vec::new(),
         })
     };
     let mut nodes = Vec::new();

@@ -66,6 +66,7 @@ fn switch_or_relay(name: &str, relay: Option<RelayPorts>) -> NodeSpec {
         pipeline: Span::ns(100),
         cell: Bytes(1),
         relay,
+        bypass: Vec::new(),
     };
     node(name, Role::Switch(spec))
 }

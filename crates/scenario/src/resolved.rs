@@ -44,12 +44,17 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
     let (network, plan) = (&built.network, &built.plan);
     for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
         let switch = &plan.nodes[i].switch;
-        let settings = vec![
+        let mut settings = vec![
             setting("buffer", &switch.buffer),
             setting("routing", &switch.routing),
             setting("pipeline", &switch.pipeline),
             setting("cell", &switch.cell),
         ];
+        if !switch.bypass.value.is_empty() {
+            let periods = switch.bypass.value.iter().map(|(from, to)| json!({ "from": from, "to": to }));
+            let value = json!({ "bypass": periods.collect::<Vec<_>>() });
+            settings.push(Setting { key: "faults", value, origin: switch.bypass.origin.to_string() });
+        }
         grouping.add("switch", node.name.clone(), settings);
     }
     for (i, (link, of)) in network.links.iter().zip(&plan.links).enumerate() {

@@ -147,6 +147,11 @@ impl AtNode<'_, '_> {
         self.node.switch.relay.as_ref()
     }
 
+    /// Is the node a relay whose two links are joined?
+    pub fn is_bypassed(&self) -> bool {
+        self.relay().is_some_and(|relay| relay.is_bypassed)
+    }
+
     /// Sends a pause on out of a relay's other port.
     fn hand_on(&mut self, onward: Option<(Disposition, Local)>, frame: FcFrame) {
         if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
@@ -288,6 +293,9 @@ impl AtNode<'_, '_> {
             self.awaiting_changed(port_class);
         }
         if !self.run.out.frames.0.is_empty() {
+            if self.is_bypassed() {
+                return self.run.out.frames.0.clear();
+            }
             self.pause_sent(port);
             if self.run.trace.is_some() {
                 self.trace_pauses(port);

@@ -85,6 +85,9 @@ pub struct SwitchSpec {
     pub cell: Bytes,
     /// Its ports, where it is a relay on a link and not a switch.
     pub relay: Option<RelayPorts>,
+    /// When a relay is bypassed, from and to, in order and apart: its two links are joined, as by an optical
+    /// switch.
+    pub bypass: Vec<(Time, Time)>,
 }
 
 impl Role {
@@ -93,6 +96,14 @@ impl Role {
         match self {
             Role::Switch(switch) => switch.relay,
             Role::Host { .. } => None,
+        }
+    }
+
+    /// When it is bypassed, if it is a relay.
+    pub fn bypass(&self) -> &[(Time, Time)] {
+        match self {
+            Role::Switch(SwitchSpec { relay: Some(_), bypass, .. }) => bypass,
+            Role::Switch(_) | Role::Host { .. } => &[],
         }
     }
 }

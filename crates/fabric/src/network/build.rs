@@ -331,7 +331,8 @@ impl<'a> World<'a> {
             relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
         };
         let (local, remote) = (self.facts.local(ports.local), self.facts.local(ports.remote));
-        Relay { local, remote, dispositions: self.facts.layout.classes.iter().map(of).collect() }
+        let dispositions = self.facts.layout.classes.iter().map(of).collect();
+        Relay { local, remote, dispositions, is_bypassed: false }
     }
 
     /// Puts another receiver half in the place of one before the run starts.

@@ -11,6 +11,7 @@ use crate::network::blueprint::{Acks, Blueprint, LinkControl, Role, Rounding};
 use crate::records::outcome::{Shortfall, Unproven};
 
 const UNNOTICED: &str = "its link is down for a time shorter than its faults.detection: pauses lost meanwhile are not sent again at once";
+const BYPASSED: &str = "a relay at its link is bypassed for a time, and sizes count the link's own length";
 const SHARED: &str =
     "pauses may wait behind those of other classes on the link, which its formula does not count";
 
@@ -137,9 +138,16 @@ impl Blueprint {
         let lost = lost.then(|| "frames of its flow control may be lost on the link".to_owned());
         let sized_by_pauses = !control.tolerates_lost_frames();
         let unnoticed = (sized_by_pauses && self.goes_down_unnoticed(port)).then(|| UNNOTICED.to_owned());
+        let bypassed = self.is_by_bypass(port).then(|| BYPASSED.to_owned());
         let shared = (sized_by_pauses && self.shares_reverse_path(port, class)).then(|| SHARED.to_owned());
-        let reasons =
-            [control.may_overflow(&account.link), lost, self.egress_account(port), unnoticed, shared];
+        let reasons = [
+            control.may_overflow(&account.link),
+            lost,
+            self.egress_account(port),
+            unnoticed,
+            bypassed,
+            shared,
+        ];
         for why in reasons.into_iter().flatten() {
             found.doubt(why, self.port_name(port));
         }
@@ -150,6 +158,14 @@ impl Blueprint {
     pub fn goes_down_unnoticed(&self, port: PortId) -> bool {
         let link = &self.links[port.index() / 2];
         link.down.iter().any(|(from, to)| *from < self.end.limit && *to <= *from + link.detection)
+    }
+
+    /// Is the port at a link of a relay that is bypassed for a time? Pauses and data then travel further than
+    /// the link is long.
+    fn is_by_bypass(&self, port: PortId) -> bool {
+        let ends = &self.links[port.index() / 2].ends;
+        let relays = ends.iter().flat_map(|end| self.nodes[end.node.index()].role.bypass());
+        relays.into_iter().any(|&(from, _)| from < self.end.limit)
     }
 
     /// Do flow controls of other classes send frames the same way as that of `class`, one of which may wait

@@ -1,7 +1,8 @@
-//! Faults at known times: links that go down and up, delays that change, ports that pause their upstream.
+//! Faults at known times: links that go down and up, delays that change, relays that are bypassed, ports that
+//! pause their upstream.
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
-use floodway_units::{Class, PortId, Quanta, Span, Time};
+use floodway_units::{Class, NodeId, PortId, Quanta, Span, Time};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
@@ -28,6 +29,10 @@ impl World<'_> {
                 }
             }
         }
+        for (node, spec) in (0..).map(NodeId).zip(&self.facts.blueprint.nodes) {
+            let steps = spec.role.bypass().iter().flat_map(|&(from, to)| [(from, true), (to, false)]);
+            faults.extend(steps.map(|(at, on)| (at.0, Fault::Bypass { node, on })));
+        }
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
             if at != NEVER {
@@ -42,6 +47,7 @@ impl World<'_> {
             Fault::Change(Change::Link(change)) => self.link_changes(change),
             Fault::Change(Change::Delay { port, delay }) => self.delay_changes(port, delay),
             Fault::Pause { port, pause } => self.forced_pause(index, port, pause),
+            Fault::Bypass { node, on } => self.bypass_changes(node, on),
         }
     }
 
@@ -95,6 +101,29 @@ impl World<'_> {
         self.facts.ports[port.index()].delay = Span(delay);
     }
 
+    /// The two links of a relay are joined past it, or lead to it again. What it holds is lost, and its
+    /// neighbours' flow control begins anew, as where a link comes up.
+    fn bypass_changes(&mut self, node: NodeId, on: bool) {
+        let Some(ports) = self.facts.blueprint.nodes[node.index()].role.relay() else { return };
+        let own = [ports.local, ports.remote];
+        for port in own {
+            let (mut at, port) = self.at_port(port);
+            if let Some(relay) = &mut at.node.switch.relay {
+                relay.is_bypassed = on;
+            }
+            at.discard_waiting(port);
+        }
+        let all = own.into_iter().chain(own.map(peer));
+        for port in all.clone() {
+            let (mut at, port) = self.at_port(port);
+            at.reset(port);
+        }
+        for port in all {
+            let (mut at, port) = self.at_port(port);
+            at.try_transmit(port);
+        }
+    }
+
     /// Sends a pause, and arranges for its refresh or its end.
     fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
         let ends = self.now >= pause.to.0;
@@ -114,7 +143,7 @@ impl World<'_> {
             at.trace_forced(port, class);
         }
         at.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-        if at.node.ports[port.index()].up {
+        if at.node.ports[port.index()].up && !at.is_bypassed() {
             at.flush_frames(port);
         } else {
             at.run.out.frames.0.clear();
@@ -177,6 +206,11 @@ impl AtNode<'_, '_> {
             self.reset(port);
             return;
         }
+        self.discard_waiting(port);
+    }
+
+    /// All that waits to be sent out of a port is lost.
+    fn discard_waiting(&mut self, port: Local) {
         let state = &mut self.node.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
@@ -211,7 +245,8 @@ impl AtNode<'_, '_> {
         let other = self.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };
         let Some((disposition, _)) = self.relays(other, class) else { return };
-        if disposition.forwards()
+        if !self.is_bypassed()
+            && disposition.forwards()
             && self.node.egress[self.facts.layout.port_class(other, class)].paused_since != NEVER
         {
             let class = self.facts.layout.classes[class as usize];

@@ -99,7 +99,15 @@ impl Run<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Change(Change),
-    Pause { port: PortId, pause: PauseFault },
+    Pause {
+        port: PortId,
+        pause: PauseFault,
+    },
+    /// A relay is bypassed from now on, or no longer.
+    Bypass {
+        node: NodeId,
+        on: bool,
+    },
 }
 
 /// Scratch buffers that are reused.

@@ -98,11 +98,16 @@ pub(crate) struct Relay {
     pub remote: Local,
     /// By class: what is done with those that arrive on the local and on the remote port.
     pub dispositions: Vec<[Disposition; 2]>,
+    /// Its two links are joined: it only passes frames on.
+    pub is_bypassed: bool,
 }
 
 impl Relay {
     /// What is done with a pause of `class` that has arrived on `port`.
     pub fn disposition(&self, port: Local, class: u8) -> Disposition {
+        if self.is_bypassed {
+            return Disposition::Forward;
+        }
         self.dispositions[class as usize][usize::from(port == self.remote)]
     }
 

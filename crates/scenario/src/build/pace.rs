@@ -218,6 +218,7 @@ fn can_lose(blueprint: &Blueprint) -> bool {
     };
     let mut directions = blueprint.links.iter().flat_map(|link| &link.directions);
     blueprint.links.iter().any(|link| !link.down.is_empty())
+        || blueprint.nodes.iter().any(|node| !node.role.bypass().is_empty())
         || isolating(blueprint).is_some()
         || directions.any(|direction| {
             let errors = direction.errors;

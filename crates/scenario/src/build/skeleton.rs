@@ -36,6 +36,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
                 pipeline: plan.pipeline.value,
                 cell: plan.cell.value,
                 relay: network.relays.iter().find(|relay| relay.node == number as usize).map(ports),
+                bypass: plan.bypass.value.clone(),
             })
         };
         nodes.push(NodeSpec { name: node.name.clone(), tags: node.tags.clone(), role, rank: number });

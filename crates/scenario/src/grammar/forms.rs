@@ -211,6 +211,10 @@ pub struct Faults {
     pub switchover: Many<Switchover>,
     /// A forced pause: a port pauses its upstream, whatever its buffer holds. Default: none.
     pub pause: Many<Pause>,
+    /// Times at which relays are bypassed: their two links are joined, so that frames and pauses pass as on
+    /// one link; what they hold then is lost, and at both instants their neighbours' flow control begins
+    /// anew. Default: never.
+    pub bypass: Many<Period>,
 }
 
 /// A period from one instant to another.

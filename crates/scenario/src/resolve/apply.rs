@@ -9,7 +9,7 @@ use floodway_units::{Length, Rate, Span, Time};
 
 use super::plan::{Choice, DirectionPlan, EndPlan, Origin, Plan};
 use crate::error::{Place, ScenarioError};
-use crate::grammar::forms::{Faults, FlowControl, Pause, Switchover};
+use crate::grammar::forms::{Faults, FlowControl, Pause, Period, Switchover};
 use crate::grammar::read::key_path;
 use crate::grammar::selector::{Selector, glob, nearest_match};
 use crate::grammar::settings::{Defaults, Override, Slots};
@@ -310,19 +310,11 @@ impl<'a> Layer<'a> {
             return Err(self.error("faults.pause", message));
         }
         self.check_pauses(faults)?;
-        let mut end = Time::ZERO;
-        for period in &faults.down.0 {
-            let (from, to) = (&period.from, &period.to);
-            if from >= to {
-                let message = format!("it ends at {to}, which is not after its start at {from}");
-                return Err(self.error("faults.down", &message));
-            }
-            if *from < end {
-                let message = format!("one begins at {from}, before the one before it has ended at {end}");
-                return Err(self.error("faults.down", &message));
-            }
-            end = period.to;
+        if !faults.bypass.0.is_empty() {
+            let message = "it needs relays, for example `switches = { tag = \"relay\" }`";
+            return Err(self.error("faults.bypass", message));
         }
+        self.check_periods("faults.down", &faults.down.0)?;
         for (key, span) in [("detection", faults.detection), ("convergence", faults.convergence)] {
             if span > Span::ZERO && faults.down.0.is_empty() {
                 return Err(
@@ -331,6 +323,23 @@ impl<'a> Layer<'a> {
             }
         }
         Ok(faults)
+    }
+
+    /// Periods in order and apart.
+    fn check_periods(&self, key: &str, periods: &[Period]) -> Result<(), ScenarioError> {
+        let mut end = Time::ZERO;
+        for Period { from, to } in periods {
+            if from >= to {
+                let message = format!("it ends at {to}, which is not after its start at {from}");
+                return Err(self.error(key, &message));
+            }
+            if *from < end {
+                let message = format!("one begins at {from}, before the one before it has ended at {end}");
+                return Err(self.error(key, &message));
+            }
+            end = *to;
+        }
+        Ok(())
     }
 
     fn check_pauses(&self, faults: &Faults) -> Result<(), ScenarioError> {
@@ -355,15 +364,24 @@ impl<'a> Layer<'a> {
         ports: bool,
     ) -> Result<usize, ScenarioError> {
         if let (Some(faults), true) = (self.slots.faults, ports) {
-            let others = Faults { pause: faults.pause.clone(), ..Faults::default() };
-            if *faults != others {
-                return Err(
-                    self.error("faults", "of a node only `pause` can be set; the others belong to links")
-                );
+            let (pause, bypass) = (faults.pause.clone(), faults.bypass.clone());
+            if *faults != (Faults { pause, bypass, ..Faults::default() }) {
+                let message =
+                    "of a node only `pause` can be set, and of a relay `bypass`; the others belong to links";
+                return Err(self.error("faults", message));
             }
             self.check_pauses(faults)?;
+            self.check_periods("faults.bypass", &faults.bypass.0)?;
         }
         let selected: Vec<bool> = (0..network.nodes.len()).map(of).collect();
+        if self.slots.faults.is_some_and(|faults| !faults.bypass.0.is_empty()) {
+            let stays = |node: &usize| selected[*node] && !network.is_relay(*node);
+            if let Some(node) = (0..selected.len()).find(stays) {
+                let message =
+                    format!("{} is not a relay, and only relays are bypassed", network.nodes[node].name);
+                return Err(self.error("faults.bypass", &message));
+            }
+        }
         let choices = self.choices();
         for (switch, _) in plan.nodes.iter_mut().zip(&selected).filter(|(_, selected)| **selected) {
             self.to_switch(&mut switch.switch);
@@ -401,6 +419,10 @@ impl<'a> Layer<'a> {
         }
         if let Some(seed) = self.slots.hash_seed {
             switch.hash_seed = Some(seed);
+        }
+        if let Some(faults) = self.slots.faults {
+            let periods = faults.bypass.0.iter().map(|period| (period.from, period.to)).collect();
+            switch.bypass = self.choice("faults.bypass", periods);
         }
     }
 

@@ -155,6 +155,8 @@ pub struct SwitchPlan {
     pub cell: Choice<Bytes>,
     /// Seed of the hash `swing-ns3`.
     pub hash_seed: Option<u32>,
+    /// When it is bypassed, of a relay.
+    pub bypass: Choice<Vec<(Time, Time)>>,
 }
 
 /// Of a workload's flows.
@@ -234,6 +236,7 @@ impl Plan {
             routing: Choice::built_in("routing", by_default!(RoutingParams::Ecmp)),
             pipeline: Choice::built_in("pipeline", Span::ZERO),
             cell: Choice::built_in("cell", Bytes(1)),
+            bypass: Choice::built_in("faults.bypass", Vec::new()),
             hash_seed: None,
         };
         let flows = FlowPlan {

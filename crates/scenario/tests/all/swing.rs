@@ -83,6 +83,15 @@ fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
     values[row.unwrap_or_else(|| panic!("{node} is at {link}"))]
 }
 
+/// For how many microseconds data were paused at a node's port.
+fn paused(records: &Records, node: &str, link: &str) -> f64 {
+    let counters = &records.counters;
+    let (nodes, links) = (texts(counters, "node"), texts(counters, "link"));
+    let (classes, values) = (wholes(counters, "class"), reals(counters, "paused_us"));
+    let row = (0..nodes.len()).find(|&row| nodes[row] == node && links[row] == link && classes[row] == 3);
+    values[row.unwrap_or_else(|| panic!("{node} is at {link}"))]
+}
+
 /// Share of 100 Gbit/s that the long link carries from h1's side, from `from_us` to `to_us`.
 fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
     let series = &records.series;
@@ -380,6 +389,72 @@ fn a_pause_that_outlasts_a_failure_of_the_link_is_sent_again() {
     assert!(bytes <= 100 * 12_500, "{bytes}");
     let short = lossless.short.expect("the link comes up again").short_bytes;
     assert!(bytes <= short, "{bytes} of {short}");
+}
+
+/// An override that joins the links of relays past them from one time to another, in microseconds.
+fn bypassed(relays: &str, from: u64, to: u64) -> String {
+    format!(
+        "[[override]]\nname = \"bypass\"\nswitches = {relays}\n\
+         faults.bypass = {{ from = \"{from}us\", to = \"{to}us\" }}"
+    )
+}
+
+#[test]
+fn pauses_of_the_switch_pass_bypassed_relays_and_stop_the_far_switch() {
+    let more = bypassed("{ tag = \"relay\" }", 0, 10_000);
+    let records = Line { more: &more, ..Line::default() }.run();
+    let sent = counter(&records, "s2", "s2-r2", "pfc_tx");
+    let obeyed = counter(&records, "s1", "s1-r1", "pfc_rx");
+    assert!(sent > 10 && obeyed > 10 && obeyed <= sent, "{obeyed} of {sent}");
+    assert!(paused(&records, "s1", "s1-r1") > 500.0, "{}", paused(&records, "s1", "s1-r1"));
+    for (relay, link) in [("r1", "s1-s2"), ("r2", "s2-r2"), ("r1", "s1-r1"), ("r2", "s1-s2")] {
+        assert!(paused(&records, relay, link) <= 0.0, "{relay} obeys none");
+        let frame = 1_082;
+        assert!(counter(&records, relay, link, "peak_bytes") <= 2 * frame, "{relay} only passes on");
+    }
+    // The switch has room for what is on a cable, and not on the link.
+    let loss = records.outcome.lossless.loss.expect("it overflows");
+    assert_eq!(loss.place, "s2 (s2-r2)");
+}
+
+#[test]
+fn a_relay_that_is_bypassed_loses_what_it_holds_and_no_more_where_the_other_one_works() {
+    let at = |relay: &str| {
+        let more = bypassed(relay, 700, 1_200);
+        Line { more: &more, ..Line::default() }.run()
+    };
+    let [near, far] = [at("\"r1\""), at("\"r2\"")];
+    let lost = |records: &Records, node: &str, name: &str| counter_of_all(records, node, name);
+    // The near one holds what its cable brought above XON; the far one's place cannot be told from the link.
+    assert!(near.outcome.lossless.loss.is_none());
+    let held = lost(&near, "r1", "drops_link_down");
+    assert!(held > 0 && held <= 350, "{held} packets");
+    assert!(lost(&far, "r2", "drops_link_down") > 0);
+    assert_eq!(far.outcome.lossless.loss.as_ref().expect("it overflows").place, "s2 (s2-r2)");
+    // Afterwards each works as before.
+    for records in [&near, &far] {
+        assert!((used(records, 1_800.0, 2_000.0) - 0.5).abs() < 0.05);
+        assert_eq!(
+            records.outcome.lossless.unproven.iter().filter(|of| of.why.contains("bypassed")).count(),
+            1
+        );
+    }
+    let never = Line { more: &bypassed("\"r2\"", 5_000, 6_000), ..Line::default() }.run();
+    assert!(never.outcome.lossless.unproven.iter().all(|of| !of.why.contains("bypassed")));
+    let plain = Line::default().run();
+    assert_eq!(format!("{:?}", never.counters), format!("{:?}", plain.counters), "it is after the end");
+}
+
+#[test]
+fn relays_alone_are_bypassed_at_times_in_order() {
+    let said = |more: &str| Line { more, ..Line::default() }.refused();
+    assert!(
+        said(&bypassed("\"s1\"", 1, 2)).contains("faults.bypass: s1 is not a relay, and only relays are")
+    );
+    assert!(said(&bypassed("\"r1\"", 2, 1)).contains("bypass.faults.bypass: it ends at 1us, which is not"));
+    let long = "flow-control.swing = {}\nfaults.bypass = { from = \"1us\", to = \"2us\" }";
+    let refused = Line { long, ..Line::default() }.refused();
+    assert!(refused.contains("long-haul.faults.bypass: it needs relays, for example `switches"), "{refused}");
 }
 
 #[test]

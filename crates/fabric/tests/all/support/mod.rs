@@ -152,6 +152,7 @@ impl Net {
             pipeline: Span::ZERO,
             cell: Bytes(1),
             relay: None,
+            bypass: Vec::new(),
         };
         self.node(name, Role::Switch(spec))
     }

@@ -241,6 +241,16 @@ impl Plan {
             }
             net.pauses(0, hosts[0], Span::us(30), Time::ZERO + Span::us(60));
         }
+        if self.relay && self.chance >= 2 {
+            let at = |us| Time::ZERO + Span::us(us);
+            let periods =
+                [vec![(at(20), at(70))], if self.classes { vec![(at(60), at(100))] } else { vec![] }];
+            let relays = net.blueprint.nodes.iter_mut().filter(|node| node.role.relay().is_some());
+            for (relay, periods) in relays.zip(periods) {
+                let Role::Switch(spec) = &mut relay.role else { panic!("it is one") };
+                spec.bypass = periods;
+            }
+        }
         if self.classes {
             net.second_class();
             net.scheduler(r#""deficit-round-robin""#);

@@ -40,9 +40,9 @@ def test_a_folder_has_the_page_the_document_and_scenarios_that_run(floodway: Com
         assert (result.counters["drops_buffer"].sum() > 0) == loses
 
 
-def test_the_same_question_gives_the_same_bytes(floodway: Command) -> None:
-    for name in ("a", "b"):
-        assert floodway("plan", *SMALL, "--out", name, "--quiet").code == 0
+def test_the_same_question_gives_the_same_bytes_however_many_runs_are_at_work(floodway: Command) -> None:
+    for name, jobs in (("a", "1"), ("b", "4")):
+        assert floodway("plan", *SMALL, "--out", name, "--quiet", "--jobs", jobs).code == 0
     first, second = floodway.folder / "a", floodway.folder / "b"
     files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
     assert files

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from floodway.errors import PlanError, UnknownNameError
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, flow_control, largest_held, pfc_headroom
-from floodway.planning.planner import plan_of
+from floodway.planning.planner import plan, plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
 from floodway.planning.reach import reach_m
@@ -227,3 +229,27 @@ def test_wrong_names_have_the_nearest_right_one() -> None:
         plan_of(of(), flow_controls=["bifrots"], simulate=False)
     with pytest.raises(PlanError, match=r"oversubscribe: 0\.5 is not a number of at least 1"):
         plan_of(of(), oversubscribed=0.5, simulate=False)
+
+
+def test_an_interrupt_ends_all_runs_of_a_plan() -> None:
+    code = """
+import os, signal, threading
+from floodway.planning.planner import plan, plan_of
+from floodway.planning.question import Question
+
+def done(count, of):
+    if count == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    plan_of(Question.of(rate="400G", length="40km"), jobs=2, done=done)
+except KeyboardInterrupt:
+    print("interrupted", threading.active_count())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "interrupted 1\n"
+
+
+def test_a_plan_needs_a_job_at_least() -> None:
+    with pytest.raises(PlanError, match="jobs: 0 is not a number of at least 1"):
+        plan(rate="100G", length="2km", jobs=0)

@@ -42,6 +42,7 @@ class Wanted:
     out: Path | None
     sonic: Path | None
     ports: tuple[str, ...]
+    jobs: int | None
     quiet: bool
     json: bool
 
@@ -86,12 +87,17 @@ def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
 def _planned(question: Question, wanted: Wanted) -> Plan:
     with bar() as display:
         task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+
+        def done(count: int, of: int) -> None:
+            display.update(task, completed=count, total=of, state=f"{count} of {of} parts")
+
         return plan_of(
             question,
             flow_controls=wanted.flow_controls,
             simulate=wanted.simulate,
             oversubscribed=wanted.oversubscribed,
-            begins=lambda label: display.update(task, state=label),
+            jobs=wanted.jobs,
+            done=done,
         )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floodway.comparison.execution import cores
 from floodway.errors import PlanError
 from floodway.names import not_a_choice
 from floodway.planning.advice import Advice, advice
@@ -19,13 +20,16 @@ from floodway.planning.page import body
 from floodway.planning.pool import Pool, pool
 from floodway.planning.question import Question
 from floodway.planning.reach import links_for, reach_m
+from floodway.planning.runs import at_once
 from floodway.planning.side_by_side import Formula, formulas
 from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import polars as pl
+
+    from floodway.planning.runs import Simulate
 
 __all__ = ["Plan", "Planned", "plan", "plan_of"]
 
@@ -189,6 +193,7 @@ def plan(  # noqa: PLR0913 (one argument an option)
     flow_controls: Iterable[str] = (),
     oversubscribe: float = 1.0,
     simulate: bool = True,
+    jobs: int | None = None,
 ) -> Plan:
     """Plan a long lossless link, as `floodway plan` does.
 
@@ -218,6 +223,8 @@ def plan(  # noqa: PLR0913 (one argument an option)
         Headroom of all links over the shared pool of headroom.
     simulate
         Whether each number is tried by runs.
+    jobs
+        How many runs are at work at once; one a core, if none.
 
     Raises
     ------
@@ -246,16 +253,19 @@ def plan(  # noqa: PLR0913 (one argument an option)
         latency=latency,
         survive=survive,
     )
-    return plan_of(question, flow_controls=flow_controls, simulate=simulate, oversubscribed=oversubscribe)
+    return plan_of(
+        question, flow_controls=flow_controls, simulate=simulate, oversubscribed=oversubscribe, jobs=jobs
+    )
 
 
-def plan_of(
+def plan_of(  # noqa: PLR0913 (one argument a choice)
     question: Question,
     *,
     flow_controls: Iterable[str] = (),
     simulate: bool = True,
     oversubscribed: float = 1.0,
-    begins: Callable[[str], None] | None = None,
+    jobs: int | None = None,
+    done: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Answer a question.
 
@@ -269,17 +279,25 @@ def plan_of(
         Whether each number is tried by runs.
     oversubscribed
         By how much the headroom of all links exceeds the shared pool of headroom.
-    begins
-        Called with a label whenever a part is about to be tried.
+    jobs
+        How many runs are at work at once; one a core, if none. It changes nothing that is found.
+    done
+        Called with how many parts have been tried, and how many there are.
 
     Raises
     ------
     PlanError
-        If no flow control has such a name, or over-subscription is less than 1.
+        If no flow control has such a name, over-subscription is less than 1, or no job is allowed.
+    RunError
+        If a run failed.
+    KeyboardInterrupt
+        After Ctrl-C, when all runs have ended.
     """
     if not oversubscribed >= 1.0:
         text = f"oversubscribe: {oversubscribed} is not a number of at least 1"
         raise PlanError(text, key="oversubscribe", given=str(oversubscribed))
+    if jobs is not None and jobs < 1:
+        raise PlanError(f"jobs: {jobs} is not a number of at least 1", key="jobs", given=str(jobs))
     chosen = tuple(flow_controls)
     names = [each.name for each in FLOW_CONTROLS]
     for name in chosen:
@@ -291,10 +309,9 @@ def plan_of(
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
-        tell = begins or (lambda _: None)
-        # One after the other, in the thread that Ctrl-C interrupts.
-        rows = tuple(_tried(question, row, tell) for row in planned)
-        pool_run = _pool_tried(question, shared, tell)
+        rows, pool_run = _tried(
+            question, planned, shared, jobs=jobs or cores(), done=done or (lambda _done, _of: None)
+        )
     pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
     return Plan(
         question=question,
@@ -344,25 +361,65 @@ def _busy(question: Question, own: FlowControl) -> int:
     return own.busy(question) + _restart(question, own)
 
 
-def _tried(question: Question, row: Planned, tell: Callable[[str], None]) -> Planned:
-    """Try the thresholds: with buffers of their own one class of one link is the hardest."""
-    if row.thresholds is None:
-        return row
-    tell(row.label)
+def _tried(
+    question: Question,
+    rows: Sequence[Planned],
+    shared: Pool | None,
+    *,
+    jobs: int,
+    done: Callable[[int, int], None],
+) -> tuple[tuple[Planned, ...], Trial | None]:
+    """Try what is set: with buffers of their own one class of one link is the hardest."""
     one = replace(question, links=1, classes=1)
-    buffers = Buffers(control=row.thresholds.control, size=row.thresholds.size)
-    pauses = row.thresholds.headroom is not None
-    return replace(
-        row,
-        trial=trial(one, buffers, pauses=pauses, with_least=row.no_loss > 0 and row.flow_control != "cbfc"),
-        busy_run=busy_trial(one, buffers),
-        flap_run=None if question.flap_ps is None else flap_trial(one, buffers, question.flap_ps),
-        carried_run={drain: carried_trial(one, buffers, drain) for drain in DRAINS},
-    )
+    parts: dict[tuple[str, str], Callable[[Simulate], Any]] = {}
+    for row in rows:
+        if row.thresholds is not None:
+            parts |= {
+                (row.flow_control, name): part for name, part in _parts(one, row, row.thresholds).items()
+            }
+    if shared is not None and shared.exponent is not None:
+        buffers = shared.buffers(question)
+        parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
+    found = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done), strict=True))
+    tried = [
+        row
+        if row.thresholds is None
+        else replace(
+            row,
+            trial=found[row.flow_control, "trial"],
+            busy_run=found[row.flow_control, "busy"],
+            flap_run=found.get((row.flow_control, "flap")),
+            carried_run={drain: found[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
+        )
+        for row in rows
+    ]
+    return tuple(tried), found.get(("", "pool"))
 
 
-def _pool_tried(question: Question, shared: Pool | None, tell: Callable[[str], None]) -> Trial | None:
-    if shared is None or shared.exponent is None:
-        return None
-    tell("shared buffer")
-    return trial(question, shared.buffers(question), pauses=True, with_least=False)
+def _parts(
+    question: Question, row: Planned, thresholds: Thresholds
+) -> dict[str, Callable[[Simulate], Trial | Busy | float]]:
+    """Return what is tried of a flow control."""
+    buffers = Buffers(control=thresholds.control, size=thresholds.size)
+    pauses = thresholds.headroom is not None
+    with_least = row.no_loss > 0 and row.flow_control != "cbfc"
+    parts: dict[str, Callable[[Simulate], Trial | Busy | float]] = {
+        "trial": partial(_trial, question, buffers, pauses=pauses, with_least=with_least),
+        "busy": lambda simulate: busy_trial(question, buffers, simulate=simulate),
+    }
+    for drain in DRAINS:
+        parts[f"carried at {drain}"] = partial(_carried, question, buffers, drain)
+    flap_ps = question.flap_ps
+    if flap_ps is not None:
+        parts["flap"] = lambda simulate: flap_trial(question, buffers, flap_ps, simulate=simulate)
+    return parts
+
+
+def _trial(
+    question: Question, buffers: Buffers, simulate: Simulate, *, pauses: bool, with_least: bool
+) -> Trial:
+    return trial(question, buffers, pauses=pauses, with_least=with_least, simulate=simulate)
+
+
+def _carried(question: Question, buffers: Buffers, drain: float, simulate: Simulate) -> float:
+    return carried_trial(question, buffers, drain, simulate=simulate)

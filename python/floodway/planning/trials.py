@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import OutOfMemoryError, RunError
+from floodway.errors import RunError
 from floodway.planning.link import (
     PREAMBLE_AND_GAP,
     SHORT_PS,
@@ -17,8 +17,7 @@ from floodway.planning.link import (
     stop_ps,
 )
 from floodway.planning.question import SMALLEST
-from floodway.scenarios import Scenario
-from floodway.simulation import run
+from floodway.planning.runs import Simulate, simulated
 
 if TYPE_CHECKING:
     from floodway.analysis import Result
@@ -89,7 +88,14 @@ class Busy:
     scenarios: dict[str, str]
 
 
-def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: bool) -> Trial:
+def trial(
+    question: Question,
+    buffers: Buffers,
+    *,
+    pauses: bool,
+    with_least: bool,
+    simulate: Simulate = simulated,
+) -> Trial:
     """Run the hardest case with a size, and find the least size that holds.
 
     The least is what was held: with the same thresholds a run in which nothing is dropped is the same for
@@ -105,6 +111,8 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
         Whether the flow control decides to pause, so that a frame just ahead of the pause is the hardest.
     with_least
         Whether to find the least size.
+    simulate
+        Runs a scenario, given as TOML.
 
     Raises
     ------
@@ -117,7 +125,7 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
     course = Course(end_ps=end, always_ahead=not pauses)
     if pauses:
         # When the pause is decided does not depend on the other direction, so one run says when to begin.
-        decided = _decided_ps(question, _run(link_scenario(question, buffers, Course(end_ps=end))))
+        decided = _decided_ps(question, simulate(link_scenario(question, buffers, Course(end_ps=end))))
         frame = question.largest_frame + PREAMBLE_AND_GAP
         ahead = decided - 1 - SHORT_PS - frame * 8 * PS_PER_S // question.rate_bps
         course = Course(end_ps=end, ahead_ps=ahead)
@@ -125,7 +133,7 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
     def hardest(tried: int, name: str) -> tuple[int, int]:
         own = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
         texts[name] = link_scenario(question, own, course)
-        return _held(_run(texts[name]), own)
+        return _held(simulate(texts[name]), own)
 
     peak, lost = hardest(size, "planned")
     if buffers.shared:
@@ -138,7 +146,9 @@ def trial(question: Question, buffers: Buffers, *, pauses: bool, with_least: boo
     return Trial(size=size, peak=peak, lost_packets=lost, least=least, scenarios=texts)
 
 
-def flap_trial(question: Question, buffers: Buffers, flap_ps: int) -> Trial:
+def flap_trial(
+    question: Question, buffers: Buffers, flap_ps: int, *, simulate: Simulate = simulated
+) -> Trial:
     """Let the link be down for a while when the far end has stopped and its buffer is full.
 
     The other direction is full of frames. Packets that the failed link itself loses do not count.
@@ -148,11 +158,11 @@ def flap_trial(question: Question, buffers: Buffers, flap_ps: int) -> Trial:
     up = down + flap_ps
     end = up + 6 * question.delay_ps + _fill_ps(question, size) + MARGIN_PS
     text = link_scenario(question, buffers, Course(end_ps=end, always_ahead=True, down_ps=(down, up)))
-    peak, lost = _held(_run(text), buffers)
+    peak, lost = _held(simulate(text), buffers)
     return Trial(size=size, peak=peak, lost_packets=lost, scenarios={"flap": text})
 
 
-def busy_trial(question: Question, buffers: Buffers) -> Busy:
+def busy_trial(question: Question, buffers: Buffers, *, simulate: Simulate = simulated) -> Busy:
     """Let the far end stop until all is quiet and drain again, and count how long it idles then.
 
     The other direction is full of frames, so that what the far end tells the near one waits.
@@ -163,7 +173,7 @@ def busy_trial(question: Question, buffers: Buffers) -> Busy:
     bucket = max(1_000_000, 2 * question.delay_ps // BUCKETS)
     course = Course(end_ps=end, resume_ps=resume, always_ahead=True, bucket_ps=bucket)
     text = link_scenario(question, buffers, course)
-    result = _run(text)
+    result = simulate(text)
     # The resume takes a moment to be obeyed; the bucket after it is the first whole one.
     first = (resume + 2 * SHORT_PS) // bucket + 2
     last = end // bucket - 1
@@ -175,7 +185,9 @@ def busy_trial(question: Question, buffers: Buffers) -> Busy:
     return Busy(idle_ps=idle, lost_packets=lost, scenarios={"busy": text})
 
 
-def carried_trial(question: Question, buffers: Buffers, drain: float) -> float:
+def carried_trial(
+    question: Question, buffers: Buffers, drain: float, *, simulate: Simulate = simulated
+) -> float:
     """Return the share of its rate that the link carries if the far end drains that share, by a run.
 
     It is counted over whole cycles of pauses where there are such, else over round trips.
@@ -184,7 +196,7 @@ def carried_trial(question: Question, buffers: Buffers, drain: float) -> float:
     cycle = 4 * question.delay_ps + round(_fill_ps(question, size) / min(drain, 1 - drain)) + 20_000_000
     end = (CYCLES + 3) * cycle
     bucket = max(1_000_000, 2 * question.delay_ps // BUCKETS)
-    result = _run(link_scenario(question, buffers, Course(end_ps=end, drain=drain, bucket_ps=bucket)))
+    result = simulate(link_scenario(question, buffers, Course(end_ps=end, drain=drain, bucket_ps=bucket)))
     pauses = _pauses(result)
     first, last = cycle, end
     if pauses is not None:
@@ -197,21 +209,6 @@ def carried_trial(question: Question, buffers: Buffers, drain: float) -> float:
             first, last = whole[0], whole[-1]
     sent = _left(result, first // bucket * bucket, last // bucket * bucket)
     return sent * 8 * PS_PER_S / ((last // bucket - first // bucket) * bucket * question.rate_bps)
-
-
-def _run(text: str) -> Result:
-    try:
-        result = run(Scenario.from_toml(text, name="plan"))
-    except OutOfMemoryError as error:
-        needed = str(error).removeprefix("plan: ").partition(";")[0]
-        text = (
-            f"plan: the hardest runs are too large for this machine: {needed}; formulas alone need none of it"
-        )
-        raise RunError(f"{text} (--no-simulate, in Python simulate=False)") from None
-    # A run that Ctrl-C has ended returns what it has, which shows nothing.
-    if result.outcome.stopped == "interrupted":
-        raise KeyboardInterrupt
-    return result
 
 
 def _fill_ps(question: Question, size: int) -> int:

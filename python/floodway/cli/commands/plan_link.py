@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from floodway.cli.options import Json, Quiet
+from floodway.cli.options import Jobs, Json, Quiet
 from floodway.loading import loading
 
 __all__ = ["command"]
@@ -131,6 +131,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             show_default="Ethernet0, Ethernet8, ...",
         ),
     ] = None,
+    jobs: Jobs = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
@@ -176,6 +177,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         out=out,
         sonic=sonic,
         ports=tuple(ports or ()),
+        jobs=jobs,
         quiet=quiet,
         json=json,
     )

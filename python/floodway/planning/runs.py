@@ -1,0 +1,115 @@
+"""The runs of a plan: several at once, a thread each, and Ctrl-C ends them all."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from floodway.errors import OutOfMemoryError, RunError
+from floodway.scenarios import Scenario
+from floodway.simulation import run
+from floodway.watching import POLL_S, stopped_by_interrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from floodway._floodway import Progress
+    from floodway.analysis import Result
+
+__all__ = ["Simulate", "at_once", "simulated"]
+
+#: What a part finds.
+Found = TypeVar("Found")
+
+
+class Simulate(Protocol):
+    """Runs a scenario, given as TOML, to its end."""
+
+    def __call__(self, text: str, /) -> Result:
+        """Return what came out."""
+
+
+def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
+    """Run a scenario to its end.
+
+    Parameters
+    ----------
+    text
+        The scenario, as TOML.
+    stop
+        Ends the run when it is set.
+
+    Raises
+    ------
+    RunError
+        If the run needs more memory than there is.
+    KeyboardInterrupt
+        If the run was stopped before its end: what it has by then shows nothing.
+    """
+
+    def look(progress: Progress) -> None:
+        if stop is not None and stop.is_set():
+            progress.stop()
+
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt
+    try:
+        result = run(Scenario.from_toml(text, name="plan"), on_progress=look)
+    except OutOfMemoryError as error:
+        needed = str(error).removeprefix("plan: ").partition(";")[0]
+        text = (
+            f"plan: the hardest runs are too large for this machine: {needed}; formulas alone need none of it"
+        )
+        raise RunError(f"{text} (--no-simulate, in Python simulate=False)") from None
+    if result.outcome.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
+def at_once(
+    parts: Sequence[Callable[[Simulate], Found]], *, jobs: int, done: Callable[[int, int], None]
+) -> list[Found]:
+    """Bring every part to its end, so many at once; the native module releases the interpreter's lock.
+
+    Parameters
+    ----------
+    parts
+        Functions that do runs, one after another, with what they are given for it.
+    jobs
+        How many are at work at once.
+    done
+        Called in the calling thread with how many parts have ended, and how many there are.
+
+    Returns
+    -------
+    list
+        What they found, in their order.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, when all runs have ended.
+    RunError
+        If a run failed; the others are then stopped.
+    """
+    stop = threading.Event()
+
+    def simulate(text: str, /) -> Result:
+        return simulated(text, stop=stop)
+
+    done(0, len(parts))
+    with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="plan") as pool:
+        futures = [pool.submit(part, simulate) for part in parts]
+        running = set(futures)
+        try:
+            while running:
+                ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    future.result()
+                if ended:
+                    done(len(parts) - len(running), len(parts))
+        except BaseException:
+            stop.set()
+            raise
+    return [future.result() for future in futures]

@@ -147,7 +147,7 @@ def test_nvidia_s_switches_reserve_their_pipeline_and_are_given_no_offset(floodw
     assert floodway("plan", "lint", "sonic/config_db.json", "--asic", "spectrum-4").code == 0
     done = floodway("plan", *written, "--buffer", f"{headroom + reserved}B")
     assert done.code == 2
-    assert "what they reserve 233,472, and 1 bytes are missing" in done.err
+    assert "what they reserve 233,472, and 1 byte is missing" in done.err
     assert floodway("plan", *written, "--buffer", f"{headroom + reserved + 1}B").code == 0
 
 

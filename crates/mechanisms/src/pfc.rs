@@ -58,10 +58,10 @@
 //!
 //! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
 //!   in headroom, too.
-//! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these two frames,
-//!   168 bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
-//!   occupies: 148 bytes, or a cell and a byte. `"auto"` sees to it. Beside a pool whose last bytes are taken,
-//!   XOFF may be less, and headroom is enough for frames of at least 148 bytes.
+//! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these frames, 168
+//!   bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
+//!   occupies: 148 bytes, or a cell and a byte. `"auto"` sees to it. Beside a pool whose last bytes are
+//!   taken, XOFF may be less, and headroom is enough for frames of at least 148 bytes.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
 //!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
@@ -457,8 +457,8 @@ impl Params {
     }
 }
 
-/// The fewest bytes of a buffer that must fill from a RESUME to the next PAUSE, so that the two frames are sent
-/// in the time that the data take, whatever the sizes of frames: else they queue.
+/// The fewest bytes of a buffer that must fill from a RESUME to the next PAUSE, so that the two frames are
+/// sent in the time that the data take, whatever the sizes of frames: else they queue.
 fn least_climb(link: &LinkInfo) -> Bytes {
     let both = bytes_meanwhile(link, (PFC_FRAME + link.overhead) * 2);
     // A longer frame takes more time than both.
@@ -544,8 +544,8 @@ impl FlowControl for Params {
         Ok((Sender::new(self, mode, link), Receiver::new(self, pauses, link)?))
     }
 
-    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least, and what keeps pauses
-    /// apart.
+    /// XOFF + MTU - 1 + H, with alpha's part at zero; XOFF `"auto"` is one MTU at least, and what keeps
+    /// pauses apart.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
             Xoff::Auto => Params::least_auto_xoff(link),

@@ -11,7 +11,11 @@ from floodway.errors import UnknownNameError
 from floodway.names import not_a_choice
 from floodway.planning.units import size_of
 
-__all__ = ["Asic", "asic", "asics"]
+__all__ = ["LANES", "Asic", "asic", "asics", "pipeline_reserve"]
+
+KIB = 1024
+#: SerDes of a wide port, which reserves twice of what others do.
+LANES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,15 @@ def asic(name: str) -> Asic:
         message, near = not_a_choice(name, what="a chip", allowed=known)
         raise UnknownNameError(f"asic: {message}", key="asic", given=name, nearest=near)
     return known[name]
+
+
+def pipeline_reserve(chip: Asic, lane_count: int = LANES) -> int:
+    """Return the bytes that a class of NVIDIA's chips reserves, and at which it resumes; 0 for other makers.
+
+    Source: NVIDIA's plug-in of SONiC, whose `size` and `xon` are the latency of the pipeline.
+    """
+    pipeline = chip.pipeline_kib if chip.generation else None
+    return (pipeline or 0) * KIB * (2 if lane_count == LANES else 1)
 
 
 def _asic(table: dict[str, object]) -> Asic:

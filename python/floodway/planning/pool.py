@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.planning.asics import asic, pipeline_reserve
 from floodway.planning.link import Buffers
 from floodway.planning.needs import flow_control, largest_held, pfc_headroom
 
@@ -29,6 +30,8 @@ class Pool:
         Of each class of each link: beside a pool the packet that causes the pause is in headroom, too.
     headroom_pool
         For all of them.
+    reserve_each
+        What each class of each link reserves beside it: what the pipeline of NVIDIA's chips holds.
     oversubscribed
         By how much their sum exceeds it; 1 if all can pause at once.
     shared
@@ -44,6 +47,7 @@ class Pool:
     headroom_pool: int
     oversubscribed: float
     shared: int
+    reserve_each: int = 0
     exponent: int | None = None
     xoff_alone: int = 0
     xoff_all: int = 0
@@ -59,7 +63,8 @@ class Pool:
             f'{{ pfc = {{ xoff = {{ alpha = {self.alpha} }}, headroom = "{self.headroom_each}B", '
             f'pause = "{pause}", react = "{question.reaction_ps}ps" }} }}'
         )
-        shared = f'{{ pool = "{self.shared}B", headroom-pool = "{self.headroom_pool}B" }}'
+        reserve = f'reserve = "{self.reserve_each}B", ' if self.reserve_each else ""
+        shared = f'{{ pool = "{self.shared}B", {reserve}headroom-pool = "{self.headroom_pool}B" }}'
         return Buffers(control=control, shared=shared, headroom_pool=self.headroom_pool)
 
 
@@ -75,12 +80,15 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
     each = pfc_headroom(question) + largest_held(question)
     count = question.links * question.classes
     headroom = -(-count * each // oversubscribed) if oversubscribed != 1.0 else count * each
+    # How many SerDes a port has is not known. The reserve of eight is twice that of four.
+    reserve = pipeline_reserve(asic(question.asic)) if question.asic else 0
     found = Pool(
         total=memory,
         headroom_each=each,
         headroom_pool=int(headroom),
         oversubscribed=oversubscribed,
-        shared=memory - int(headroom),
+        shared=memory - int(headroom) - count * reserve,
+        reserve_each=reserve,
     )
     if found.shared <= 0:
         return found
@@ -92,12 +100,8 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
         return int(found.shared * alpha / (1 + congested * alpha))
 
     exponent = next((each for each in EXPONENTS if threshold(each, 1) >= wanted), EXPONENTS[-1])
-    return Pool(
-        total=memory,
-        headroom_each=each,
-        headroom_pool=int(headroom),
-        oversubscribed=oversubscribed,
-        shared=found.shared,
+    return replace(
+        found,
         exponent=exponent,
         xoff_alone=threshold(exponent, 1),
         xoff_all=threshold(exponent, count),

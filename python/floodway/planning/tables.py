@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.planning.answer import distance, verdict
+from floodway.planning.units import missing
 from floodway.results.quantities import bytes_text
 
 if TYPE_CHECKING:
@@ -124,8 +125,12 @@ def _pool(plan: Plan) -> PlanTable:
             ("headroom of each", f"{shared.headroom_each:,} bytes, with the packet that causes the pause"),
             ("pool of headroom", f"{shared.headroom_pool:,} bytes for {count} classes of links"),
         ]
+        if shared.reserve_each:
+            rows.append(
+                ("reserve of each", f"{shared.reserve_each:,} bytes for the pipeline of ports of 8 lanes")
+            )
         if shared.exponent is None:
-            rows.append(("left to share", f"nothing: {1 - shared.shared:,} bytes are missing"))
+            rows.append(("left to share", f"nothing: {missing(1 - shared.shared)}"))
         else:
             both = f"{shared.xoff_alone:,} bytes alone, {shared.xoff_all:,} if all are congested"
             rows += [

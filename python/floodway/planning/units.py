@@ -8,7 +8,7 @@ from fractions import Fraction
 from floodway import _floodway
 from floodway.errors import PlanError
 
-__all__ = ["metres_of", "rate_of", "size_of", "span_of"]
+__all__ = ["metres_of", "missing", "rate_of", "size_of", "span_of"]
 
 #: Light in fibre where nothing else is said (SWING, Bifrost, rows of Broadcom's DNX).
 PS_PER_METRE = 5_000
@@ -79,3 +79,8 @@ def _of(kind: str, text: str, key: str) -> int:
         return _floodway.parse_unit(kind, text)
     except ValueError as error:
         raise PlanError(f"{key}: {error}", key=key, given=text) from None
+
+
+def missing(count: int) -> str:
+    """Return how many bytes there are too few, in words."""
+    return "1 byte is missing" if count == 1 else f"{count:,} bytes are missing"

@@ -190,8 +190,8 @@ fn run(plan: &Plan) -> Records {
     net.run()
 }
 
-/// May pauses queue behind one another in a buffer of the port's own, so that sizes promise nothing? Two take as
-/// long as one frame and a byte.
+/// May pauses queue behind one another in a buffer of the port's own, so that sizes promise nothing? Two take
+/// as long as one frame and a byte.
 fn may_queue_pauses(plan: &Plan) -> bool {
     let overhead: u64 = if plan.wire == Format::Ethernet { 20 } else { 0 };
     let frame = (2 * (64 + overhead) - 1 - overhead).next_multiple_of(plan.cell);

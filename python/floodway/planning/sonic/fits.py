@@ -15,8 +15,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlanError
-from floodway.planning.asics import asics
-from floodway.planning.formulas import KIB, TILED, dnx_xoff, nvidia_profile
+from floodway.planning.asics import asics, pipeline_reserve
+from floodway.planning.formulas import TILED, dnx_xoff, nvidia_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from floodway.planning.formulas import Profile
     from floodway.planning.sonic.row import Row
 
-__all__ = ["SLOPES", "Fit", "fits", "nvidia_xon"]
+__all__ = ["SLOPES", "Fit", "fits"]
 
 #: Parameters of NVIDIA's plug-in with which files were made: MTU of the port, of lossless packets, percent of
 #: small packets, SerDes of the port, and whether ports share headroom.
@@ -135,7 +135,7 @@ def _best(names: set[str], counts: Counter[str], enough: int, of: int) -> Fit | 
 def _nvidia(row: Row) -> Iterator[str]:
     for label, chip in _chips().items():
         for lane_count in LANE_COUNTS:
-            if row.xon != nvidia_xon(chip, lane_count):
+            if row.xon != pipeline_reserve(chip, lane_count):
                 continue
             for values in product(PORT_MTUS, LOSSLESS_MTUS, PERCENTS, (False, True)):
                 port_mtu, mtu, percent, shared = values
@@ -158,12 +158,6 @@ def _chips() -> dict[str, Asic]:
         key: " or ".join(chip.label.removeprefix("NVIDIA ") for chip in own) for key, own in alike.items()
     }
     return {labels[key]: own[0] for key, own in alike.items()}
-
-
-def nvidia_xon(chip: Asic, lane_count: int) -> int:
-    """Return the bytes at which NVIDIA's plug-in lets a class resume; 0 for a chip of another maker."""
-    pipeline = chip.pipeline_kib if chip.generation else None
-    return (pipeline or 0) * KIB * (2 if lane_count == LANE_COUNTS[-1] else 1)
 
 
 @cache

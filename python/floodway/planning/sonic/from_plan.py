@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError, PlanError
-from floodway.planning.asics import asic
+from floodway.planning.asics import LANES
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.needs import largest_held
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
-from floodway.planning.sonic.fits import nvidia_xon
 from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write
+from floodway.planning.units import missing
 from floodway.results.files import replace_file
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["configuration_of", "write_plan_for_switches"]
 
-#: SONiC numbers ports by their first lane; wide ports have eight.
-LANES = 8
 #: Bytes of a frame beside the IP packet.
 ETHERNET = 18
 
@@ -53,13 +51,12 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         raise PlanError(
             "sonic: a configuration needs a buffer's size, and PFC among what is planned", key="sonic"
         )
-    count, reserve = question.links * question.classes, _reserve(question)
-    left = shared.shared - count * reserve
-    if shared.exponent is None or left <= 0:
+    count, reserve = question.links * question.classes, shared.reserve_each
+    if shared.exponent is None:
         besides = f", what they reserve {count * reserve:,}" if reserve else ""
         text = (
             f"sonic: the plan cannot be met: headroom for {count} classes of links needs"
-            f" {shared.headroom_pool:,} bytes{besides}, and {1 - left:,} bytes are missing"
+            f" {shared.headroom_pool:,} bytes{besides}, and {missing(1 - shared.shared)}"
         )
         raise PlanError(text, key="buffer")
     run = plan.pool_run
@@ -86,7 +83,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
             for name in names
         ),
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
-        pool_bytes=left,
+        pool_bytes=shared.shared,
         headroom_pool_bytes=shared.headroom_pool,
         mark_from_bytes=beside.ecn_kmin,
         mark_to_bytes=beside.ecn_kmax,
@@ -94,15 +91,6 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
-
-
-def _reserve(question: Question) -> int:
-    """Return what a class of NVIDIA's chips reserves, which is where it resumes; 0 for others.
-
-    A plan does not know how many SerDes a port has. Eight make twice the reserve of four, and a port of four
-    loses nothing with that.
-    """
-    return nvidia_xon(asic(question.asic), LANES) if question.asic else 0
 
 
 def _offset(question: Question) -> int:

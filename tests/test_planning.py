@@ -202,7 +202,7 @@ def test_a_longer_link_keeps_what_is_not_fibre() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"length": "-3km"}, r"length: '-3km' is not a length of whole metres above 0"),
+        ({"length": "-3km"}, r"length: '-3km' is not a length of whole metres above 0 and up to 1000000km"),
         ({"length": "0.0005km"}, r"length: '0.0005km' is not a length of whole metres"),
         ({"rate": "0G"}, r"rate: 0 is not a rate of a link"),
         ({"rate": "fast"}, r"rate: "),

@@ -108,6 +108,7 @@ def test_the_offset_of_xon_may_be_left_out(tmp_path: Path) -> None:
             st.integers(-8, 7),
             st.integers(0, 2**64 - 1),
         ),
+        min_size=1,
         unique_by=lambda row: row[:2],
     ),
     st.sampled_from((" ", "\t", "   ")),
@@ -281,3 +282,17 @@ def test_no_table_of_sonic_is_taken_for_a_slip(tmp_path: Path) -> None:
     assert names.issuperset(READ)
     content: dict[str, Any] = {name: {} for name in names}
     assert read(written(tmp_path, content)).rows == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n\n", "# speed cable size xon xoff threshold\n", "platform\tspeed_mbps\tcable\tsize\txon\txoff\n"],
+)
+def test_a_file_without_rows_is_no_answer(tmp_path: Path, text: str) -> None:
+    with pytest.raises(PlanError, match=r"there is no row to judge|is missing"):
+        read(written(tmp_path, text))
+
+
+def test_a_configuration_of_other_tables_is_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="none of the tables that are judged: BUFFER_PG"):
+        read(written(tmp_path, '{"VLAN": {"Vlan7": {}}}'))

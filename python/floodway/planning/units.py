@@ -70,7 +70,8 @@ def metres_of(text: str, key: str) -> int:
 
 
 def _no_length(text: str, key: str) -> PlanError:
-    message = f'{key}: {text!r} is not a length of whole metres above 0; write it like "40km" or "300m"'
+    allowed = f'whole metres above 0 and up to {LONGEST // 1000}km; write it like "40km" or "300m"'
+    message = f"{key}: {text!r} is not a length of {allowed}"
     return PlanError(message, key=key, given=text)
 
 

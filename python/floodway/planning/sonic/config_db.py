@@ -108,6 +108,9 @@ def _tables(content: object, file: str) -> dict[str, Table]:
         wrong = [key for key, fields in table.items() if not isinstance(fields, dict)]
         if name in READ and wrong:
             raise fault(file, f"{name}|{wrong[0]}", "it has no fields; each row is an object")
+    if not any(name in READ for name in content):
+        text = f"{file}: it has none of the tables that are judged: {', '.join(READ)}"
+        raise PlanError(text, place=file, allowed=READ)
     return content
 
 

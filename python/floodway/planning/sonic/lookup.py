@@ -33,7 +33,8 @@ def read_lookup(text: str, file: str) -> Sheet:
     Raises
     ------
     PlanError
-        If a line has too few or too many columns, or something else than numbers; the error names it.
+        If there is no row, or a line has too few or too many columns, or something else than numbers; the
+        error names it.
     """
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -44,6 +45,7 @@ def read_lookup(text: str, file: str) -> Sheet:
         if not len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS):
             raise _wrong_count(place, len(fields))
         rows.append(_row(dict(zip(COLUMNS, fields, strict=False)), place, "speed"))
+    _some(rows, file)
     _nothing_twice(rows)
     return Sheet(file=file, form="pg_profile_lookup.ini", rows=tuple(rows))
 
@@ -54,7 +56,8 @@ def read_table(text: str, file: str) -> Sheet:
     Raises
     ------
     PlanError
-        If a column is missing, a line has another number of fields, or something else than numbers.
+        If there is no row, a column is missing, a line has another number of fields, or something else than
+        numbers.
     """
     head, *lines = text.splitlines()
     names = head.split("\t")
@@ -73,6 +76,7 @@ def read_table(text: str, file: str) -> Sheet:
             text = f"{place}: {len(fields)} fields; the first line names {len(names)} columns"
             raise PlanError(text, place=place, given=str(len(fields)))
         rows.append(_row(dict(zip(names, fields, strict=True)), place, "speed_mbps"))
+    _some(rows, file)
     _nothing_twice(rows)
     unread = [name for name in names if name not in (*TABLE_COLUMNS, *OPTIONAL)]
     notes = (f"columns that are not read: {', '.join(unread)}",) if unread else ()
@@ -112,6 +116,12 @@ def _wrong_count(place: str, count: int) -> PlanError:
         return PlanError(text, place=place, key=missing, given=str(count))
     text = f"{place}: {count} columns; SONiC reads {wanted}"
     return PlanError(text, place=place, given=str(count))
+
+
+def _some(rows: list[Row], file: str) -> None:
+    if not rows:
+        wanted = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
+        raise PlanError(f"{file}: there is no row to judge; SONiC reads {wanted}", place=file)
 
 
 def _nothing_twice(rows: list[Row]) -> None:

@@ -2406,9 +2406,10 @@ class GoBackN(Table):
         choice beyond that: a repeat before the answer can arrive sends the window twice.
     timeout
         Time without an ACK that advances, after which the sender goes back, or `"off"`.
-        Default: off where the whole path is lossless, else the longer of 4 ms and 4 base round-
-        trip times. Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms;
-        the HPCC and SWING simulators have none on lossless paths.
+        Default: off where the whole path is lossless and keeps the order of packets, else the
+        longer of 4 ms and 4 base round-trip times. Source: InfiniBand C9-139 asks for a timer;
+        ConWeave's simulator has 4 ms; the HPCC and SWING simulators have none on lossless
+        paths.
     duplicates
         The receiver's answer to a packet that it has already received. Source: InfiniBand
         C9-110: an ACK; the HPCC simulator answers nothing.

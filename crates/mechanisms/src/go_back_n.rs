@@ -25,9 +25,11 @@
 //!
 //! # Known differences
 //!
-//! - Both times depend on the path. The timer (C9-139) is off where the whole path is lossless, as in the
-//!   HPCC and SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms alone would resend
-//!   each flow over 600 km before its first ACK.
+//! - Both times depend on the path. The timer (C9-139) is off where the whole path is lossless and keeps the
+//!   order of packets, as in the HPCC and SWING simulators, and elsewhere the longer of 4 ms and 4 round
+//!   trips: 4 ms alone would resend each flow over 600 km before its first ACK. Where packets are spread over
+//!   paths, the last ones of a message may overtake one that is expected, and be discarded; if the ACK for
+//!   that one then overtakes their NAK, only the timer sends them again.
 //! - Sequence numbers count packets; the HPCC simulator counts bytes and may go back to a multiple of a
 //!   chunk.
 //!
@@ -64,7 +66,8 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nack_interval: Option<Span>,
     /// Time without an ACK that advances, after which the sender goes back, or `"off"`. Default: off where
-    /// the whole path is lossless, else the longer of 4 ms and 4 base round-trip times.
+    /// the whole path is lossless and keeps the order of packets, else the longer of 4 ms and 4 base
+    /// round-trip times.
     /// Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms; the HPCC and SWING
     /// simulators have none on lossless paths.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +126,9 @@ impl Params {
     fn timeout(&self, qp: &QpInfo) -> Option<Span> {
         match self.timeout {
             Some(timeout) => timeout.span(),
-            None if qp.lossless => None,
+            // Packets that arrive early are discarded, too, and the NAK that would tell may be overtaken by
+            // an ACK.
+            None if qp.lossless && qp.keeps_order => None,
             None => Some(Span::ms(4).max(qp.base_rtt * 4)),
         }
     }
@@ -498,6 +503,8 @@ mod tests {
         assert_eq!(timeout("{}", &qp()), Some(Span::ms(4)));
         assert_eq!(timeout("{}", &long), Some(Span::ms(24)));
         assert_eq!(timeout("{}", &lossless), None);
+        let spread = QpInfo { keeps_order: false, ..lossless };
+        assert_eq!(timeout("{}", &spread), Some(Span::ms(24)));
         assert_eq!(timeout(r#"{ "timeout": "4ms" }"#, &lossless), Some(Span::ms(4)));
         assert_eq!(timeout(r#"{ "timeout": "off" }"#, &long), None);
         assert_eq!(pair("{}", &qp()).1.nack_interval, Span::us(500));

@@ -162,7 +162,7 @@ impl Blueprint {
 
     /// Is the port at a link of a relay that is bypassed for a time? Pauses and data then travel further than
     /// the link is long.
-    fn is_by_bypass(&self, port: PortId) -> bool {
+    pub(crate) fn is_by_bypass(&self, port: PortId) -> bool {
         let ends = &self.links[port.index() / 2].ends;
         let relays = ends.iter().flat_map(|end| self.nodes[end.node.index()].role.bypass());
         relays.into_iter().any(|&(from, _)| from < self.end.limit)

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use crate::support;
 use crate::support::{
-    Net, POINTS, assert_invariants, counter, drops_by, fct_ps, finished, may_stand, params, real, whole,
+    Net, POINTS, assert_invariants, counter, drops, drops_by, fct_ps, finished, may_stand, params, real,
+    whole,
 };
 use floodway_fabric::blueprint::{EndSpec, ErrorRates, UNBOUNDED};
 use floodway_fabric::outcome::Stopped;
@@ -89,6 +90,43 @@ fn flows_take_the_other_path_while_a_link_is_down() {
     assert!(records.outcome.simulated_us < 20_000.0, "nobody waits for the link");
     assert_eq!(drops_by(&records, "no_route"), 0);
     assert!(counter(&records, "s", "s-t 1", "tx_packets") > 4_000);
+}
+
+/// `s` spreads packets over three paths of unlike lengths, on which nothing is lost.
+fn spread(seed: u64, reliability: &str) -> Net {
+    let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(200));
+    net.blueprint.seed = seed;
+    let (s, t, b) = (net.switch("s"), net.switch("t"), net.host("b"));
+    let senders = ["a1", "a2", "a3"].map(|name| net.host(name));
+    for &a in &senders {
+        net.link(a, s, G100, Span::us(1), PFC);
+    }
+    for (i, us) in [1, 3, 7].into_iter().enumerate() {
+        let link = net.link(s, t, G100, Span::us(us), PFC);
+        net.blueprint.links[link].name = format!("s-t {i}");
+    }
+    net.link(t, b, G100, Span::us(1), PFC);
+    for switch in [s, t] {
+        net.routing(switch, r#""spray""#);
+    }
+    for i in 0..30 {
+        net.flow(senders[i % 3], b, Bytes(20_000 + 1_000 * i as u64), Span::us(3 * i as u64));
+    }
+    net
+}
+
+#[test]
+fn packets_that_overtake_others_on_lossless_paths_keep_no_flow_from_its_end() {
+    let stuck = |reliability: &str| {
+        let runs = (1..=20).map(|seed| spread(seed, reliability).run());
+        runs.filter(|records| {
+            assert_eq!(drops(records), 0);
+            finished(records).contains(&false)
+        })
+        .count()
+    };
+    assert_eq!(stuck(r#""go-back-n""#), 0);
+    assert!(stuck(r#"{"go-back-n": {"timeout": "off"}}"#) > 0, "without a timer some do not end");
 }
 
 #[test]

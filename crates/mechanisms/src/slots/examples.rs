@@ -54,6 +54,7 @@ impl QpInfo {
             wire: Bytes(1052),
             steps_below: false,
             lossless: false,
+            keeps_order: true,
         }
     }
 }

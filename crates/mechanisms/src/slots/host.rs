@@ -51,6 +51,8 @@ pub struct QpInfo {
     /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
     /// and no down time.
     pub lossless: bool,
+    /// All data takes one path, so that packets arrive in the order in which they are sent.
+    pub keeps_order: bool,
 }
 
 impl QpInfo {

@@ -187,6 +187,7 @@ impl AtNode<'_, '_> {
                 &self.facts.possible_ports(begin.destination, begin.source, ack_path),
                 settings.class,
             ),
+            keeps_order: !path.is_empty(),
         }
     }
 
@@ -195,7 +196,9 @@ impl AtNode<'_, '_> {
         let class = self.facts.layout.dense(class);
         let sound = |port: &PortId| {
             let link = &self.facts.blueprint.links[port.index() / 2];
-            !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
+            !link.directions[port.index() % 2].errors.any()
+                && link.down.is_empty()
+                && !self.facts.blueprint.is_by_bypass(*port)
         };
         let controlled = |port: &PortId| {
             let rx = &self.facts.ports[peer(*port).index()];

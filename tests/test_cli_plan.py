@@ -113,14 +113,17 @@ def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) 
     assert message in done.err
 
 
-@pytest.mark.parametrize("chip", ["tomahawk-3", "tofino-2"])
+@pytest.mark.parametrize("chip", ["tomahawk-3", "tofino-2", "spectrum-4"])
 def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command, chip: str) -> None:
     asked = ("--rate", "400G", "--length", "2km", "--buffer", "64MB", "--links", "3", "--asic", chip)
     done = floodway("plan", *asked, "--no-simulate", "--sonic", "sonic", "--quiet")
     assert (done.code, done.err) == (0, "")
     tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
     pool = tables["BUFFER_POOL"]["ingress_lossless_pool"]
-    assert int(pool["size"]) + int(pool["xoff"]) == 64_000_000
+    # SAI's size has the headroom in it, NVIDIA's has it beside it, and classes reserve a pipeline's bytes.
+    beside = int(pool["xoff"]) + 3 * 38_912 if chip == "spectrum-4" else 0
+    assert int(pool["size"]) + beside == 64_000_000
+    assert 0 < int(pool["xoff"]) < 64_000_000
     assert sorted(tables["CABLE_LENGTH"]["AZURE"]) == ["Ethernet0", "Ethernet16", "Ethernet8"]
     for file in ("config_db.json", "pg_profile_lookup.ini"):
         judged = floodway("plan", "lint", f"sonic/{file}", "--asic", chip)
@@ -160,3 +163,60 @@ def test_a_plan_that_cannot_be_met_is_not_written_for_sonic(floodway: Command) -
     assert not (floodway.folder / "sonic").exists()
     done = floodway("plan", *SMALL, "--no-simulate", "--quiet", "--sonic", "sonic")
     assert "sonic: a configuration needs a buffer's size" in done.err
+
+
+def test_what_loses_in_its_run_ends_with_1(floodway: Command) -> None:
+    asked = ("--rate", "100G", "--length", "20km", "--buffer", "20MB", "--links", "4", "--mtu", "1024B")
+    done = floodway("plan", *asked, "--flow-control", "pfc", "--oversubscribe", "4")
+    assert "all stop at once   loses" in done.out
+    assert done.code == 1
+    assert floodway("plan", *asked, "--flow-control", "pfc", "--quiet").code == 0
+
+
+def test_chips_have_the_alpha_that_they_take(floodway: Command) -> None:
+    asked = ("--rate", "400G", "--length", "12km", "--buffer", "64MB", "--links", "8", "--no-simulate")
+    for chip, alpha in (("tomahawk-3", "8 (dynamic_th 3)"), ("tofino-2", "128 (dynamic_th 7)")):
+        done = floodway("plan", *asked, "--mix", "dnx", "--asic", chip)
+        assert f"{alpha}, the largest of the chip" in done.out
+        assert "no alpha of the chip keeps the link of a class that is alone busy" in done.out
+
+
+def test_kinds_of_links_that_share_a_switch_are_warned_of(floodway: Command) -> None:
+    ring = floodway.folder / "ring.toml"
+    ring.write_text(
+        """
+limit = "1ms"
+[topology.multi-dc]
+sites = 3
+fabric.single-switch = { hosts = 2 }
+rate = "100G"
+delay = "1us"
+long-links = { ring = ["40km", "80km", "120km"], rate = "100G" }
+[[workload]]
+name = "w"
+permutation = { size = "10KB" }
+""",
+        encoding="utf-8",
+    )
+    done = floodway("plan", ring, "--no-simulate", "--buffer", "64MB")
+    assert "where they share a switch, their needs add up" in done.err
+    refused = floodway("plan", ring, "--no-simulate", "--buffer", "64MB", "--sonic", "sonic")
+    assert (refused.code, "choose one by --kinds" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ports", "Ethernet0"), "only a configuration of SONiC has ports"),
+        (("--out", ""), "out: the name of a folder of its own is needed"),
+        (("--sonic", "file"), "file: cannot be written"),
+        (("--out", "file"), "file: cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is_run(
+    floodway: Command, options: tuple[str, str], message: str
+) -> None:
+    (floodway.folder / "file").write_text("", encoding="utf-8")
+    done = floodway("plan", *SMALL, "--buffer", "64MB", *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err

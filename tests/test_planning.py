@@ -202,7 +202,7 @@ def test_a_longer_link_keeps_what_is_not_fibre() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"length": "-3km"}, r"length: '-3km' is not a length of whole metres above 0 and up to 1000000km"),
+        ({"length": "-3km"}, r"length: '-3km' is not a length of whole metres above 0 and up to 50000km"),
         ({"length": "0.0005km"}, r"length: '0.0005km' is not a length of whole metres"),
         ({"rate": "0G"}, r"rate: 0 is not a rate of a link"),
         ({"rate": "fast"}, r"rate: "),
@@ -253,3 +253,38 @@ except KeyboardInterrupt:
 def test_a_plan_needs_a_job_at_least() -> None:
     with pytest.raises(PlanError, match="jobs: 0 is not a number of at least 1"):
         plan(rate="100G", length="2km", jobs=0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("rate", 400, "rate: 400 is not a text with a unit"),
+        ("asic", 3, "asic: 3 is not the name of a chip"),
+        ("mix", ["64B"], r"mix: \['64B'\] is not a text"),
+        ("survive", 3, "survive: 3 is not a text"),
+        ("links", "8", "links: '8' is not a whole number"),
+        ("links", 8.0, "links: 8.0 is not a whole number"),
+        ("links", True, "links: True is not a whole number"),
+        ("oversubscribe", "2", "oversubscribe: '2' is not a number"),
+        ("flow_controls", "pcf", "flow-control: 'pcf' is not a flow control"),
+    ],
+)
+def test_a_value_of_another_kind_is_named(key: str, value: object, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        plan(**({"rate": "400G", "length": "40km", "simulate": False} | {key: value}))  # type: ignore[arg-type]
+
+
+def test_bifrost_s_size_is_set_beside_pfc_s_for_the_same_frames() -> None:
+    asked = {"rate": "400G", "length": "40km", "cell": "254B", "simulate": False}
+    for mix, said in (("dnx", True), ("any", False)):
+        found = plan(**asked, mix=mix)  # type: ignore[arg-type]
+        (bifrost,) = [each for each in found.answers if each.startswith("Bifrost")]
+        assert ("for frames of any size, for which PFC needs" in bifrost) == said
+
+
+def test_bounds_of_waits_count_what_a_class_holds_in_a_shared_buffer() -> None:
+    alone = plan(rate="400G", length="2km", buffer="64MB", links=8, simulate=False)
+    assert alone.pool is not None
+    assert alone.advice is not None
+    held = alone.pool.xoff_alone + alone.pool.headroom_each
+    assert alone.advice.longest_wait_ps >= held * 8 * 1_000_000_000_000 // alone.question.rate_bps

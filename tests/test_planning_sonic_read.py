@@ -231,11 +231,13 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path, content: str) -> No
 
 
 def test_what_is_not_read_or_not_judged_is_told(tmp_path: Path) -> None:
+    missing = "of all lossless classes: if all pause at once, 874,944 bytes are missing"
     content = changed(("BUFFER_PG", "Ethernet0|5"), {"profile": "NULL"})
     content["SNMP"] = {}
     content["BUFFER_PROFILE"]["spare"] = {"pool": "ingress_lossless_pool", "size": "0", "xoff": "9"}
     assert read(written(tmp_path, content)).notes == (
         "tables that are not read: SNMP",
+        f"BUFFER_POOL: xoff 200000 is less than the 1074944 {missing}",
         "1 priority group has no profile (NULL): the switch computes the headroom, no numbers to judge",
         "lossless profiles that no port uses, not judged: spare",
     )
@@ -296,3 +298,43 @@ def test_a_file_without_rows_is_no_answer(tmp_path: Path, text: str) -> None:
 def test_a_configuration_of_other_tables_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="none of the tables that are judged: BUFFER_PG"):
         read(written(tmp_path, '{"VLAN": {"Vlan7": {}}}'))
+
+
+#: A port with a lossless class in a pool of headroom.
+PORT = {
+    "PORT": {"Ethernet0": {"speed": "100000"}},
+    "CABLE_LENGTH": {"AZURE": {"Ethernet0": "300m"}},
+    "BUFFER_POOL": {"pool": {"type": "ingress", "mode": "dynamic", "size": "9000000", "xoff": "300000"}},
+    "BUFFER_PROFILE": {"p": {"pool": "pool", "size": "0", "xoff": "200000", "dynamic_th": "0"}},
+    "BUFFER_PG": {"Ethernet0|3": {"profile": "p"}},
+}
+
+
+def test_groups_in_two_rows_and_headroom_beyond_its_pool_are_told(tmp_path: Path) -> None:
+    assert read(written(tmp_path, json.dumps(PORT))).notes == ()
+    both = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}, "Ethernet0|3": {"profile": "p"}}}
+    (told, _) = read(written(tmp_path, json.dumps(both))).notes
+    assert "priority group 3 of Ethernet0 is in" in told
+    many = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "p"}}}
+    (told,) = read(written(tmp_path, json.dumps(many))).notes
+    assert "xoff 300000 is less than the 400000 of all lossless classes" in told
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "message"),
+    [
+        (
+            "BUFFER_PROFILE",
+            {"p": {"pool": "pool", "size": "0", "xoff": "1", "dynamic_th": "99"}},
+            "from -8 to 7",
+        ),
+        ("WRED_PROFILE", {"w": {"green_drop_probability": "200"}}, "'200' is not from 0 to 100"),
+        ("PORT_QOS_MAP", {"Ethernet0": {"tc_to_pg_map": "NOPE"}}, "TC_TO_PRIORITY_GROUP_MAP has no 'NOPE'"),
+    ],
+)
+def test_values_out_of_range_and_maps_that_are_not_there_are_refused(
+    tmp_path: Path, table: str, rows: dict[str, dict[str, str]], message: str
+) -> None:
+    tables = {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "3"}}} | PORT | {table: rows}
+    with pytest.raises(PlanError, match=re.escape(message)):
+        read(written(tmp_path, json.dumps(tables)))

@@ -37,6 +37,7 @@ class Wanted:
     simulate: bool
     out: Path
     every: bool
+    jobs: int | None
     quiet: bool
     json: bool
 
@@ -58,6 +59,16 @@ def _judged(file: Path, wanted: Wanted) -> Lint:
 
 
 def _simulated(file: Path, wanted: Wanted) -> Lint:
+    try:
+        return _tried(file, wanted)
+    except KeyboardInterrupt:
+        echo(
+            f"interrupted; what was simulated is kept in {wanted.out}/: the same call goes on there", err=True
+        )
+        raise
+
+
+def _tried(file: Path, wanted: Wanted) -> Lint:
     with bar() as display:
         task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
 
@@ -71,5 +82,6 @@ def _simulated(file: Path, wanted: Wanted) -> Lint:
             cell=wanted.cell,
             asic=wanted.asic,
             least=kept(wanted.out, least_headroom),
+            jobs=wanted.jobs,
             done=done,
         )

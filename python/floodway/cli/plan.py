@@ -12,12 +12,12 @@ from floodway.cli.exits import DONE, FAILED
 from floodway.cli.inputs import parsed
 from floodway.cli.output import echo
 from floodway.cli.show_plan import show
-from floodway.errors import PlanError
+from floodway.errors import OutputError, PlanError
 from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
-from floodway.planning.sonic.from_plan import write_plan_for_switches
+from floodway.planning.sonic.from_plan import configuration_of, write_plan_for_switches
 from floodway.ready import resolved
 
 if TYPE_CHECKING:
@@ -50,11 +50,18 @@ class Wanted:
 def plan(file: Path | None, wanted: Wanted) -> int:
     """Plan links, print or write the plans; returns the exit code."""
     questions = _questions(file, wanted)
+    _check_before(questions, wanted)
     plans = {name: _planned(question, wanted) for name, question in questions.items()}
     if wanted.json:
         documents = {name: document(each) for name, each in plans.items()}
         whole = documents if file is not None and "" not in documents else next(iter(documents.values()))
         echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    if len(plans) > 1:
+        echo(
+            "warning: each kind of link is planned as if it had the memory at its end alone; where they share"
+            " a switch, their needs add up",
+            err=True,
+        )
     for name, each in plans.items():
         if not wanted.json and not wanted.quiet:
             if name:
@@ -71,6 +78,34 @@ def plan(file: Path | None, wanted: Wanted) -> int:
             if not wanted.json and not wanted.quiet:
                 echo(f"SONiC's configuration, not tried on a device: {folder}")
     return DONE if all(_hold(each) for each in plans.values()) else FAILED
+
+
+def _check_before(questions: Mapping[str, Question], wanted: Wanted) -> None:
+    """Refuse before anything is run what cannot be written afterwards."""
+    if wanted.ports and wanted.sonic is None:
+        raise PlanError("ports: only a configuration of SONiC has ports (--sonic DIR)", key="ports")
+    if wanted.sonic is not None:
+        _check_configuration(questions, wanted)
+    for key, folder in (("out", wanted.out), ("sonic", wanted.sonic)):
+        if folder is None:
+            continue
+        # What typer makes of an empty text.
+        if str(folder) == ".":
+            raise PlanError(f"{key}: the name of a folder of its own is needed", key=key)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+
+
+def _check_configuration(questions: Mapping[str, Question], wanted: Wanted) -> None:
+    if len(questions) > 1:
+        kinds = ", ".join(questions)
+        text = f"sonic: a configuration is for one kind of link; choose one by --kinds: {kinds}"
+        raise PlanError(text, key="sonic")
+    for question in questions.values():
+        sketch = plan_of(question, simulate=False, oversubscribed=wanted.oversubscribed)
+        configuration_of(sketch, ports=wanted.ports)
 
 
 def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
@@ -104,6 +139,5 @@ def _planned(question: Question, wanted: Wanted) -> Plan:
 def _hold(plan: Plan) -> bool:
     """Whether no planned size lost packets where it should not."""
     runs = [run for row in plan.rows for run in (row.trial, row.busy_run, row.flap_run) if run is not None]
-    promised = plan.pool is None or plan.pool.oversubscribed > 1 or plan.pool_run is None
-    pooled = promised or plan.pool_run is None or plan.pool_run.holds
+    pooled = plan.pool_run is None or plan.pool_run.holds
     return pooled and all(run.lost_packets == 0 for run in runs)

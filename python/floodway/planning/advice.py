@@ -31,8 +31,8 @@ class Advice:
     ----------
     ecn_kmin, ecn_kmax, ecn_pmax
         Marking thresholds in bytes, and the share marked at the upper one.
-    marks_before_pauses
-        Whether the upper one is below the size at which PFC pauses; none without PFC.
+    pauses_from
+        The size at which PFC pauses; none without PFC.
     watchdog_detection_ms, watchdog_restoration_ms
         Of the PFC watchdog.
     longest_wait_ps
@@ -50,7 +50,7 @@ class Advice:
     ecn_kmin: int
     ecn_kmax: int
     ecn_pmax: float
-    marks_before_pauses: bool | None
+    pauses_from: int | None
     watchdog_detection_ms: int
     watchdog_restoration_ms: int
     longest_wait_ps: int
@@ -60,8 +60,10 @@ class Advice:
     pauses_in_flight: float
 
 
-def advice(question: Question, thresholds: Thresholds) -> Advice:
+def advice(question: Question, thresholds: Thresholds, held: int = 0) -> Advice:
     """Return what goes with the thresholds of PFC.
+
+    A class may hold more than its own buffer where it is alone in a shared one: `held`, in bytes.
 
     Sources: marks as HPCC's evaluation has them; timeouts as IRN's section 4.1 and SWING's section 2.1
     derive them; the watchdog's usual values in SONiC, raised where a pause may last long.
@@ -69,7 +71,7 @@ def advice(question: Question, thresholds: Thresholds) -> Advice:
     rate = question.rate_bps
     frame = (question.largest_frame + 20) * 8 * PS_PER_S // rate
     round_trip = 2 * question.delay_ps + 2 * frame
-    full = thresholds.size * 8 * PS_PER_S // rate
+    full = max(thresholds.size, held) * 8 * PS_PER_S // rate
     wait = full + question.delay_ps
     needed = -(-PATIENCE * wait // 1_000_000_000)
     detection = min(max(DETECTION_MS, needed), DETECTION_ALLOWED.stop - 1)
@@ -79,7 +81,7 @@ def advice(question: Question, thresholds: Thresholds) -> Advice:
         ecn_kmin=KMIN * rate // MARKED_RATE,
         ecn_kmax=kmax,
         ecn_pmax=PMAX,
-        marks_before_pauses=None if thresholds.xoff is None else kmax < thresholds.xoff,
+        pauses_from=thresholds.xoff,
         watchdog_detection_ms=detection,
         watchdog_restoration_ms=max(RESTORATION_MS, 2 * detection),
         longest_wait_ps=wait,

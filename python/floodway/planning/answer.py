@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from floodway.planning.asics import asic
+from floodway.planning.needs import flow_control
 from floodway.results.quantities import bytes_text
 
 if TYPE_CHECKING:
@@ -24,11 +27,9 @@ def asked(question: Question) -> str:
     links = "one link" if question.links == 1 else f"{question.links} links"
     classes = "one lossless class" if question.classes == 1 else f"{question.classes} lossless classes"
     memory = "" if question.buffer_bytes is None else f", {bytes_text(question.buffer_bytes)} of buffer"
-    mix = (
-        "frames of any size"
-        if not question.mix_bytes
-        else "frames of " + ", ".join(f"{each} B" for each in question.mix_bytes[:MOST_NAMED])
-    )
+    counts = Counter(question.mix_bytes)
+    sizes = [f"{each} B" if times == 1 else f"{times} of {each} B" for each, times in counts.items()]
+    mix = "frames of " + ", ".join(sizes[:MOST_NAMED]) if sizes else "frames of any size"
     flap = (
         "" if question.flap_ps is None else f"; survives a flap of {question.flap_ps / 1e6:g} us in a stall"
     )
@@ -60,13 +61,23 @@ def _answer(question: Question, row: Planned) -> str:
     if row.place != "switch":
         needs = f"a relay of {bytes_text(row.busy)} at each end of each link, and "
         needs += f"{bytes_text(row.switch_bytes * count)} of the switch"
-        return _fits(question, row, needs, row.switch_bytes * count, row.switch_bytes * count)
+        fits = _fits(question, row, needs, row.switch_bytes * count, row.switch_bytes * count)
+        return f"{fits}; sizes do not promise it, since relays may hold more where data go both ways"
     needs = f"{bytes_text(row.no_loss * count)} to lose nothing"
     if row.busy != row.no_loss:
         needs += f", {bytes_text(row.busy * count)} to keep the link busy as well"
     else:
         needs += " and keep the link busy"
-    return _fits(question, row, needs, row.no_loss * count, row.busy * count)
+    return _fits(question, row, needs, row.no_loss * count, row.busy * count) + _of_any_size(question, row)
+
+
+def _of_any_size(question: Question, row: Planned) -> str:
+    """Say what PFC would need for the frames that Bifrost's size is for, whatever the mix is."""
+    if row.flow_control != "bifrost" or not question.mix_bytes or question.cell_bytes == 1:
+        return ""
+    any_size = replace(question, mix_bytes=())
+    needed = flow_control("pfc").busy(any_size) * question.links * question.classes
+    return f"; this is for frames of any size, for which PFC needs {bytes_text(needed)} to keep the link busy"
 
 
 def _fits(question: Question, row: Planned, needs: str, no_loss: int, busy: int) -> str:
@@ -82,7 +93,9 @@ def _fits(question: Question, row: Planned, needs: str, no_loss: int, busy: int)
         )
         short = bytes_text(busy - memory)
         return f"loses nothing, but may idle, {short} short of {bytes_text(busy)}: the link carries {carried}"
-    fits = [f"{row.links_no_loss} such links"] if row.links_no_loss else []
+    fits = []
+    if row.links_no_loss:
+        fits.append("one such link" if row.links_no_loss == 1 else f"{row.links_no_loss} such links")
     if row.reach_no_loss_m:
         fits.append(f"all of them up to {distance(row.reach_no_loss_m)}")
     enough = f"; enough for {', or for '.join(fits)}" if fits else "; not enough for one such link"
@@ -125,11 +138,22 @@ def warnings(plan: Plan) -> Iterator[str]:
             f"the pool of headroom is over-subscribed {plan.pool.oversubscribed:g} times: it promises nothing"
             " if all links pause at once"
         )
-    if plan.advice is not None and plan.advice.marks_before_pauses is False:
+    if plan.pool is not None and plan.pool.is_largest:
         yield (
-            f"PFC pauses before ECN marks every packet, at {bytes_text(plan.advice.ecn_kmax)}: marks come too"
-            " late to keep pauses rare"
+            "in the shared buffer no alpha of the chip keeps the link of a class that is alone busy: it has"
+            f" the largest, {plan.pool.alpha:g}"
         )
+    if plan.advice is not None and plan.advice.pauses_from is not None:
+        beside, pauses = plan.advice, plan.advice.pauses_from
+        if pauses <= beside.ecn_kmin:
+            marks = f"any packet, from {bytes_text(beside.ecn_kmin)} on"
+        else:
+            marks = f"every packet, at {bytes_text(beside.ecn_kmax)}"
+        if pauses <= beside.ecn_kmax:
+            yield (
+                f"PFC pauses at {bytes_text(pauses)}, before ECN marks {marks}: marks come too late to keep"
+                " pauses rare"
+            )
     untried = [row.label for row in plan.rows if not row.refused and row.trial is None]
     if untried:
         yield f"no number was tried by a run: {', '.join(untried)}"

@@ -11,9 +11,11 @@ from floodway.errors import UnknownNameError
 from floodway.names import not_a_choice
 from floodway.planning.units import size_of
 
-__all__ = ["LANES", "Asic", "asic", "asics", "pipeline_reserve"]
+__all__ = ["LANES", "Asic", "asic", "asics", "exponents", "pipeline_reserve"]
 
 KIB = 1024
+#: SONiC's `dynamic_th`: alpha is 2 to its power. Broadcom's chips have from 1/128 to 8 (its SAI).
+EXPONENTS, OF_BROADCOM = range(-8, 8), range(-7, 4)
 #: SerDes of a wide port, which reserves twice of what others do.
 LANES = 8
 
@@ -71,6 +73,11 @@ def asic(name: str) -> Asic:
         message, near = not_a_choice(name, what="a chip", allowed=known)
         raise UnknownNameError(f"asic: {message}", key="asic", given=name, nearest=near)
     return known[name]
+
+
+def exponents(name: str) -> range:
+    """Return the values of `dynamic_th` that a chip takes; all of SONiC's if none is named."""
+    return OF_BROADCOM if name.startswith(("tomahawk", "jericho")) else EXPONENTS
 
 
 def pipeline_reserve(chip: Asic, lane_count: int = LANES) -> int:

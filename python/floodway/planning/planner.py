@@ -293,12 +293,12 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     KeyboardInterrupt
         After Ctrl-C, when all runs have ended.
     """
-    if not oversubscribed >= 1.0:
-        text = f"oversubscribe: {oversubscribed} is not a number of at least 1"
+    if type(oversubscribed) not in (int, float) or not oversubscribed >= 1.0:
+        text = f"oversubscribe: {oversubscribed!r} is not a number of at least 1"
         raise PlanError(text, key="oversubscribe", given=str(oversubscribed))
     if jobs is not None and jobs < 1:
         raise PlanError(f"jobs: {jobs} is not a number of at least 1", key="jobs", given=str(jobs))
-    chosen = tuple(flow_controls)
+    chosen = (flow_controls,) if isinstance(flow_controls, str) else tuple(flow_controls)
     names = [each.name for each in FLOW_CONTROLS]
     for name in chosen:
         if name not in names:
@@ -312,6 +312,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
         rows, pool_run = _tried(
             question, planned, shared, jobs=jobs or cores(), done=done or (lambda _done, _of: None)
         )
+    alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
     pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
     return Plan(
         question=question,
@@ -319,7 +320,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
         formulas=formulas(question),
         pool=shared,
         pool_run=pool_run,
-        advice=None if pfc is None or pfc.thresholds is None else advice(question, pfc.thresholds),
+        advice=None if pfc is None or pfc.thresholds is None else advice(question, pfc.thresholds, alone),
     )
 
 

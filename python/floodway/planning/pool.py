@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodway.planning.asics import asic, pipeline_reserve
+from floodway.planning.asics import asic, exponents, pipeline_reserve
 from floodway.planning.link import Buffers
 from floodway.planning.needs import flow_control, largest_held, pfc_headroom
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from floodway.planning.question import Question
 
 __all__ = ["Pool", "pool"]
-
-#: SONiC's `dynamic_th`: alpha is 2 to its power.
-EXPONENTS = range(-8, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +35,8 @@ class Pool:
         What is left for the classes to share: 0 or less if there is nothing.
     exponent
         SONiC's `dynamic_th`; none if nothing is left.
+    is_largest
+        Whether no alpha of the chip keeps the link of a class that is alone busy, and it has the largest.
     xoff_alone, xoff_all
         The threshold of a class that is alone, and if all are congested.
     """
@@ -49,6 +48,7 @@ class Pool:
     shared: int
     reserve_each: int = 0
     exponent: int | None = None
+    is_largest: bool = False
     xoff_alone: int = 0
     xoff_all: int = 0
 
@@ -72,7 +72,7 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
     """Return how PFC shares the question's buffer; none if no buffer is known.
 
     alpha is the least power of two that lets a class which is alone keep its link busy, and the largest that
-    SONiC has if none does.
+    the chip has if none does.
     """
     memory = question.buffer_bytes
     if memory is None:
@@ -99,10 +99,12 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
         alpha = 2.0**exponent
         return int(found.shared * alpha / (1 + congested * alpha))
 
-    exponent = next((each for each in EXPONENTS if threshold(each, 1) >= wanted), EXPONENTS[-1])
+    known = exponents(question.asic)
+    exponent = next((each for each in known if threshold(each, 1) >= wanted), known[-1])
     return replace(
         found,
         exponent=exponent,
+        is_largest=threshold(exponent, 1) < wanted,
         xoff_alone=threshold(exponent, 1),
         xoff_all=threshold(exponent, count),
     )

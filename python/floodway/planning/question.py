@@ -95,6 +95,14 @@ class Question:
         UnknownNameError
             If no chip has that name.
         """
+        given = (rate, length, buffer, mtu, mix, cell, asic, react, latency, survive)
+        names = ("rate", "length", "buffer", "mtu", "mix", "cell", "asic", "react", "latency", "survive")
+        for key, value in zip(names, given, strict=True):
+            if value is not None and not isinstance(value, str):
+                raise _no(key, value, "a text with a unit" if key != "asic" else "the name of a chip")
+        for key, number in (("links", links), ("classes", classes)):
+            if type(number) is not int:
+                raise _no(key, number, "a whole number")
         named = chip(asic) if asic else None
         cell_bytes = size_of(cell, "cell") if cell else named.cell_bytes if named else 1
         memory = named.buffer_bytes if named else None
@@ -170,6 +178,10 @@ class Question:
         """Return the same of a link of another length; what is not fibre keeps its delay."""
         latency = self.delay_ps - self.length_m * PS_PER_METRE
         return replace(self, length_m=metres, delay_ps=metres * PS_PER_METRE + latency)
+
+
+def _no(key: str, value: object, what: str) -> PlanError:
+    return PlanError(f"{key}: {value!r} is not {what}", key=key, given=str(value))
 
 
 def _flap(text: str) -> int:

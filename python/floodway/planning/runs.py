@@ -52,8 +52,7 @@ def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
         if stop is not None and stop.is_set():
             progress.stop()
 
-    if stop is not None and stop.is_set():
-        raise KeyboardInterrupt
+    _unless(stop)
     try:
         result = run(Scenario.from_toml(text, name="plan"), on_progress=look)
     except OutOfMemoryError as error:
@@ -94,22 +93,40 @@ def at_once(
         If a run failed; the others are then stopped.
     """
     stop = threading.Event()
+    errors: list[BaseException] = []
 
     def simulate(text: str, /) -> Result:
         return simulated(text, stop=stop)
 
+    def found(part: Callable[[Simulate], Found]) -> Found:
+        try:
+            _unless(stop)
+            return part(simulate)
+        except BaseException as error:
+            # The first is what the others were stopped for.
+            errors.append(error)
+            stop.set()
+            raise
+
     done(0, len(parts))
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="plan") as pool:
-        futures = [pool.submit(part, simulate) for part in parts]
+        futures = [pool.submit(found, part) for part in parts]
         running = set(futures)
         try:
             while running:
                 ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    future.result()
                 if ended:
                     done(len(parts) - len(running), len(parts))
         except BaseException:
             stop.set()
             raise
+    if errors:
+        raise errors[0]
+    # Ctrl-C may have come when the last run had just ended.
+    _unless(stop)
     return [future.result() for future in futures]
+
+
+def _unless(stop: threading.Event | None) -> None:
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt

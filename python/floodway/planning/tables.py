@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from floodway.planning.planner import Plan
+    from floodway.planning.pool import Pool
 
 __all__ = ["WORDS", "PlanTable", "tables"]
 
@@ -116,6 +117,11 @@ def _against(spare: int) -> str:
     return f"holds, {spare:,} to spare" if spare >= 0 else f"loses, {-spare:,} short"
 
 
+def _alpha(shared: Pool) -> str:
+    largest = ", the largest of the chip: a class that is alone idles" if shared.is_largest else ""
+    return f"{shared.alpha:g} (dynamic_th {shared.exponent}){largest}"
+
+
 def _pool(plan: Plan) -> PlanTable:
     shared = plan.pool
     rows: list[tuple[str, ...]] = []
@@ -135,7 +141,7 @@ def _pool(plan: Plan) -> PlanTable:
             both = f"{shared.xoff_alone:,} bytes alone, {shared.xoff_all:,} if all are congested"
             rows += [
                 ("left to share", f"{shared.shared:,} bytes"),
-                ("alpha", f"{shared.alpha:g} (dynamic_th {shared.exponent})"),
+                ("alpha", _alpha(shared)),
                 ("xoff", both),
             ]
         run = plan.pool_run

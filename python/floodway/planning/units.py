@@ -13,7 +13,7 @@ __all__ = ["metres_of", "missing", "rate_of", "size_of", "span_of"]
 #: Light in fibre where nothing else is said (SWING, Bifrost, rows of Broadcom's DNX).
 PS_PER_METRE = 5_000
 #: Metres.
-LONGEST = 1_000_000_000
+LONGEST = 50_000_000
 
 
 def size_of(text: str, key: str) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from floodway.cli.options import Json, Quiet
+from floodway.cli.options import Jobs, Json, Quiet
 from floodway.loading import loading
 
 __all__ = ["command"]
@@ -57,6 +57,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option("--all", help="Print every row, not only the worst.", show_default=False),
     ] = False,
+    jobs: Jobs = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
@@ -72,7 +73,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    every row holds for what is asked, if the far end obeys a pause in the time that IEEE 802.3 allows;
-           also if the file has no rows, which a note says
+           also if a CONFIG_DB has no lossless profile, which a note says
       1    a row does not
       2    bad usage, or the file has a mistake
       130  interrupted by Ctrl-C; what was simulated is kept
@@ -87,6 +88,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         simulate=simulate,
         out=out,
         every=every,
+        jobs=jobs,
         quiet=quiet,
         json=json,
     )

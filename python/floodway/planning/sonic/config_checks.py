@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway.planning.sonic.fields import number_of, size_of_field
+from floodway.planning.sonic.fields import fault, number_of, size_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ __all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements"]
 #: `sonic-pfcwd`: `detection_time` and `restoration_time`, ms.
 DETECTION_MS, RESTORATION_MS = range(100, 5001), range(100, 60_001)
 COLOURS = ("green", "yellow", "red")
+PERCENT = range(101)
 
 
 def disagreements(
@@ -28,11 +29,27 @@ def disagreements(
     PlanError
         If a number is none.
     """
+    yield from _over_subscribed(rows)
     yield from _not_paused(tables.get("PORT_QOS_MAP", {}), rows)
     for name, fields in tables.get("WRED_PROFILE", {}).items():
         yield from _marks(fields, f"{file}: WRED_PROFILE|{name}")
     for port, fields in tables.get("PFC_WD", {}).items():
         yield from _watchdog(fields, f"{file}: PFC_WD|{port}")
+
+
+def _over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
+    """Compare the headroom of all classes with the pool that they share."""
+    pools = {row.headroom_pool for row in rows if row.headroom_pool}
+    if len(pools) != 1:
+        return
+    (shared,) = pools
+    sharing = [row for row in rows if row.headroom_pool == shared]
+    needed = sum(row.xoff * max(1, len(row.classes)) for row in sharing)
+    if needed > shared:
+        yield (
+            f"BUFFER_POOL: xoff {shared} is less than the {needed} of all lossless classes: if all pause at"
+            f" once, {needed - shared:,} bytes are missing"
+        )
 
 
 def _not_paused(maps: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> Iterator[str]:
@@ -52,6 +69,9 @@ def _not_paused(maps: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> I
 
 def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
     for colour in COLOURS:
+        key = f"{colour}_drop_probability"
+        if key in fields and number_of(fields[key], place, key) not in PERCENT:
+            raise fault(place, key, f"{fields[key]!r} is not from 0 to 100", given=str(fields[key]))
         low, high = f"{colour}_min_threshold", f"{colour}_max_threshold"
         if low in fields and high in fields:
             least, most = size_of_field(fields[low], place, low), size_of_field(fields[high], place, high)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.errors import PlanError
 from floodway.names import nearest
+from floodway.planning.asics import EXPONENTS
 from floodway.planning.sonic.config_checks import disagreements
 from floodway.planning.sonic.fields import fault, length_of, number_of, size_of_field
 from floodway.planning.sonic.lookup import SPEEDS
 from floodway.planning.sonic.row import MEGA, Row, Sheet, TrafficPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["READ", "read_config_db"]
 
@@ -45,7 +46,15 @@ MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
 #: The profile of a class whose numbers the switch computes.
 COMPUTED = "NULL"
 #: Fields whose value is the name of a row of another table.
-REFERENCES = {"profile": "BUFFER_PROFILE", "pool": "BUFFER_POOL", "wred_profile": "WRED_PROFILE"}
+REFERENCES = {
+    "profile": "BUFFER_PROFILE",
+    "pool": "BUFFER_POOL",
+    "wred_profile": "WRED_PROFILE",
+    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
+    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
+    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+}
 MOST_NAMED = 3
 
 Table = dict[str, dict[str, Any]]
@@ -78,7 +87,9 @@ def read_config_db(content: Any, file: str) -> Sheet:  # noqa: ANN401 (any JSON 
     profiles = _lossless(tables, file)
     rows, notes = [], list(_unread(tables))
     used, computed = set(), 0
+    first: dict[tuple[str, int], str] = {}
     for place, ports, classes, name in _groups(tables, file):
+        notes += _twice(first, place, ports, classes)
         if name == COMPUTED:
             computed += len(ports)
         if name not in profiles:
@@ -158,6 +169,10 @@ def _lossless(tables: Mapping[str, Table], file: str) -> dict[str, _Profile]:
             if needed not in fields:
                 raise fault(place, needed, "the field is missing")
         threshold = "dynamic_th" if "dynamic_th" in fields else "static_th"
+        given = fields.get("dynamic_th")
+        if given is not None and number_of(given, place, "dynamic_th") not in EXPONENTS:
+            what = f"{given!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
+            raise fault(place, "dynamic_th", what, given=str(given))
         found[name] = _Profile(
             name=name,
             size=size_of_field(fields["size"], place, "size"),
@@ -195,6 +210,17 @@ def _groups(
         # Without a profile the switch computes the numbers, too.
         name = str(fields.get("profile", COMPUTED))
         yield place, tuple(ports.split(",")), tuple(range(first, last + 1)), name
+
+
+def _twice(
+    first: dict[tuple[str, int], str], place: str, ports: Sequence[str], classes: Sequence[int]
+) -> Iterator[str]:
+    """Name priority groups that an earlier row has, too, of which a switch uses one; keeps the first rows."""
+    for port in ports:
+        for group in classes:
+            before = first.setdefault((port, group), place)
+            if before != place:
+                yield f"{place}: priority group {group} of {port} is in {before}, too: remove one of them"
 
 
 def _row(

@@ -92,6 +92,9 @@ class Configuration:
         The shared buffer, without the headroom pool.
     headroom_pool_bytes
         Headroom that ports share; 0 where each has its own.
+    size_has_headroom
+        Whether the pool's `size` counts the headroom pool, too, as SAI defines it (saibufferpool.h since
+        2019); NVIDIA's plug-in counts it beside the size.
     mark_from_bytes, mark_to_bytes, mark_percent
         Marks begin at the first queue length and reach `mark_percent` at the second.
     detection_ms, restoration_ms, action
@@ -105,6 +108,7 @@ class Configuration:
     mark_to_bytes: int
     mark_percent: int
     headroom_pool_bytes: int = 0
+    size_has_headroom: bool = False
     detection_ms: int = 200
     restoration_ms: int = 400
     action: str = "drop"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError, PlanError
+from floodway.planning.answer import distance
 from floodway.planning.asics import LANES
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.needs import largest_held
@@ -57,6 +58,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         text = (
             f"sonic: the plan cannot be met: headroom for {count} classes of links needs"
             f" {shared.headroom_pool:,} bytes{besides}, and {missing(1 - shared.shared)}"
+            f"{_enough_for(plan)}"
         )
         raise PlanError(text, key="buffer")
     run = plan.pool_run
@@ -85,12 +87,24 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
         pool_bytes=shared.shared,
         headroom_pool_bytes=shared.headroom_pool,
+        size_has_headroom=not question.asic.startswith("spectrum"),
         mark_from_bytes=beside.ecn_kmin,
         mark_to_bytes=beside.ecn_kmax,
         mark_percent=round(100 * beside.ecn_pmax),
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
+
+
+def _enough_for(plan: Plan) -> str:
+    """Say for how many links, and up to which length, the memory suffices."""
+    row = next((each for each in plan.rows if each.flow_control == "pfc" and not each.refused), None)
+    fits = []
+    if row is not None and row.links_no_loss:
+        fits.append("one link" if row.links_no_loss == 1 else f"{row.links_no_loss} links")
+    if row is not None and row.reach_no_loss_m:
+        fits.append(f"all of them up to about {distance(row.reach_no_loss_m)}")
+    return f"; the memory is enough for {', or for '.join(fits)}" if fits else ""
 
 
 def _offset(question: Question) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from floodway.comparison.execution import cores
 from floodway.planning.question import Question
+from floodway.planning.runs import at_once
 from floodway.planning.sonic.files import read
 from floodway.planning.sonic.fits import fits
 from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
@@ -19,6 +21,7 @@ from floodway.planning.sonic.verdict import Level, verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from floodway.planning.runs import Simulate
     from floodway.planning.sonic.fits import Fit
     from floodway.planning.sonic.physics import Bounds
     from floodway.planning.sonic.row import Row
@@ -118,7 +121,8 @@ def lint(  # noqa: PLR0913 (one argument an option)
     cell: str | None = None,
     mix: str = "any",
     asic: str | None = None,
-    least: Callable[[Question], int] | None = None,
+    least: Callable[[Question, Simulate], int] | None = None,
+    jobs: int | None = None,
     done: Callable[[int, int], None] | None = None,
 ) -> Lint:
     """Judge the headroom of every row of a SONiC configuration.
@@ -137,7 +141,9 @@ def lint(  # noqa: PLR0913 (one argument an option)
         The switch's chip.
     least
         Computes the least headroom that holds for a question, such as `least.least_headroom` does by runs; it
-        is called once for each rate and length. None to run nothing.
+        is called once for each rate and length, in a thread, with what runs a scenario. None to run nothing.
+    jobs
+        How many of those are at work at once; one a core, if none.
     done
         Called before the first of those, and after each, with how many are done and how many there are.
 
@@ -152,6 +158,10 @@ def lint(  # noqa: PLR0913 (one argument an option)
         If the file has a mistake, or an argument is out of its range.
     UnknownNameError
         If no chip has that name.
+    RunError
+        If a run failed.
+    KeyboardInterrupt
+        After Ctrl-C, when all runs have ended.
 
     Examples
     --------
@@ -164,7 +174,7 @@ def lint(  # noqa: PLR0913 (one argument an option)
     sheet = read(Path(path))
     judged = [_judged(row, fit, assumed) for row, fit in zip(sheet.rows, fits(sheet.rows), strict=True)]
     if least is not None:
-        judged = _tried(judged, assumed, least, done or (lambda _done, _of: None))
+        judged = _tried(judged, assumed, least, jobs or cores(), done or (lambda _done, _of: None))
     judged.sort(key=lambda each: (each.verdict.level, each.row.xoff / each.bounds.asked))
     return Lint(
         file=sheet.file,
@@ -194,16 +204,14 @@ def _judged(row: Row, fit: Fit | None, assumed: Assumptions) -> Judged:
 def _tried(
     judged: list[Judged],
     assumed: Assumptions,
-    least: Callable[[Question], int],
+    least: Callable[[Question, Simulate], int],
+    jobs: int,
     done: Callable[[int, int], None],
 ) -> list[Judged]:
     """Find the least headroom of each rate and length once; rows of no length have no long link to run."""
     kinds = sorted({(each.row.rate_bps, each.row.length_m) for each in judged if each.row.length_m})
-    found: dict[tuple[int, int], int] = {}
-    done(0, len(kinds))
-    for count, kind in enumerate(kinds, start=1):
-        found[kind] = least(question_of_row(*kind, assumed))
-        done(count, len(kinds))
+    parts = [partial(least, question_of_row(*kind, assumed)) for kind in kinds]
+    found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done), strict=True))
     return [replace(each, least=found.get((each.row.rate_bps, each.row.length_m))) for each in judged]
 
 

@@ -13,6 +13,7 @@ from floodway.keys import engine
 from floodway.planning.link import Buffers, worst_payloads
 from floodway.planning.needs import flow_control
 from floodway.planning.question import HEADERS
+from floodway.planning.runs import simulated
 from floodway.planning.trials import trial
 from floodway.results.files import replace_file
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.planning.question import Question
+    from floodway.planning.runs import Simulate
 
 __all__ = ["kept", "least_headroom"]
 
@@ -28,7 +30,7 @@ __all__ = ["kept", "least_headroom"]
 FORMAT = 1
 
 
-def least_headroom(question: Question) -> int:
+def least_headroom(question: Question, simulate: Simulate = simulated) -> int:
     """Return the least headroom of a class with which nothing is lost in the hardest run.
 
     It is the most that the class held beyond XOFF, which is a multiple of what the frames of the mix occupy,
@@ -47,7 +49,7 @@ def least_headroom(question: Question) -> int:
     past = (pfc.thresholds(question, size).xoff or 0) % held
     planned = pfc.thresholds(question, size + (held - past if past else 0))
     buffers = Buffers(control=planned.control, size=planned.size)
-    found = trial(question, buffers, pauses=True, with_least=True)
+    found = trial(question, buffers, pauses=True, with_least=True, simulate=simulate)
     if found.least is None or planned.xoff is None:
         link = f"{question.rate_bps // 1_000_000} Mb/s over {question.length_m} m"
         reason = f"{found.lost_packets} packets were lost at the planned size"
@@ -60,7 +62,7 @@ def _held(question: Question, frame: int) -> int:
     return -(-frame // question.cell_bytes) * question.cell_bytes
 
 
-def kept(folder: Path, least: Callable[[Question], int]) -> Callable[[Question], int]:
+def kept(folder: Path, least: Callable[[Question, Simulate], int]) -> Callable[[Question, Simulate], int]:
     """Return the same function with a memory: what a folder has of this engine is not computed again.
 
     Parameters
@@ -76,14 +78,14 @@ def kept(folder: Path, least: Callable[[Question], int]) -> Callable[[Question],
         From the returned function, if the folder cannot be written.
     """
 
-    def found(question: Question) -> int:
+    def found(question: Question, simulate: Simulate) -> int:
         asked = {"format": FORMAT, "engine": engine(), "question": asdict(question)}
         text = json.dumps(asked, sort_keys=True)
         file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
         before = _read(file, asked)
         if before is not None:
             return before
-        value = least(question)
+        value = least(question, simulate)
         content = json.dumps(asked | {"least_headroom_bytes": value}, indent=2) + "\n"
         try:
             folder.mkdir(parents=True, exist_ok=True)

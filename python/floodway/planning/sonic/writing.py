@@ -121,7 +121,8 @@ def write(configuration: Configuration, folder: Path) -> tuple[Path, ...]:
 
 
 def _pool(configuration: Configuration) -> dict[str, str]:
-    pool = {"type": "ingress", "mode": "dynamic", "size": str(configuration.pool_bytes)}
+    beside = configuration.headroom_pool_bytes if configuration.size_has_headroom else 0
+    pool = {"type": "ingress", "mode": "dynamic", "size": str(configuration.pool_bytes + beside)}
     # Without it each class has its headroom for itself.
     if configuration.headroom_pool_bytes:
         pool["xoff"] = str(configuration.headroom_pool_bytes)

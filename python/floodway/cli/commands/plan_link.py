@@ -18,7 +18,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="A plan.toml with the options below as keys, or a scenario whose long links are planned.",
+            help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long links "
+            "are planned.",
             show_default=False,
         ),
     ] = None,
@@ -135,7 +136,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Plan a long lossless link: buffer, thresholds, reach, each number tried by a run.
+    """Plan a long lossless link: buffer, thresholds, reach; buffers are tried by runs.
 
     \b
     Examples:

@@ -18,8 +18,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long links "
-            "are planned.",
+            help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long "
+            "links are planned.",
             show_default=False,
         ),
     ] = None,

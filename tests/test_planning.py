@@ -115,7 +115,8 @@ def test_throughput_by_formula_is_that_of_runs(drain: float, part: float) -> Non
     question = of(rate="100G", length="40km", mtu="1024B")
     pfc = flow_control("pfc")
     size = round(pfc.no_loss(question) + part * (pfc.busy(question) - pfc.no_loss(question)))
-    found = carried_trial(question, buffers(question, "pfc", size), drain)
+    xoff = flow_control("pfc").thresholds(question, size).xoff
+    found = carried_trial(question, buffers(question, "pfc", size), drain, xoff=xoff)
     assert found == pytest.approx(pfc.carried(question, size, drain), rel=0.02)
 
 

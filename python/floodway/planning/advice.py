@@ -36,8 +36,8 @@ class Advice:
     watchdog_detection_ms, watchdog_restoration_ms
         Of the PFC watchdog.
     longest_wait_ps
-        How long a far end that drains again keeps its upstream paused at most: all that it holds, and the
-        delay of the resume.
+        How long a far end that drains again, at the link's rate, keeps its upstream paused at most: all that
+        it holds, and the delay of the resume.
     irn_rto_low_ps, irn_rto_high_ps
         Timeouts of IRN on a path with this link: a round trip, and one with the planned buffer full.
     longest_pause_ps

@@ -409,7 +409,7 @@ def _parts(
         "busy": lambda simulate: busy_trial(question, buffers, simulate=simulate),
     }
     for drain in DRAINS:
-        parts[f"carried at {drain}"] = partial(_carried, question, buffers, drain)
+        parts[f"carried at {drain}"] = partial(_carried, question, buffers, drain, thresholds.xoff)
     flap_ps = question.flap_ps
     if flap_ps is not None:
         parts["flap"] = lambda simulate: flap_trial(question, buffers, flap_ps, simulate=simulate)
@@ -422,5 +422,7 @@ def _trial(
     return trial(question, buffers, pauses=pauses, with_least=with_least, simulate=simulate)
 
 
-def _carried(question: Question, buffers: Buffers, drain: float, simulate: Simulate) -> float:
-    return carried_trial(question, buffers, drain, simulate=simulate)
+def _carried(
+    question: Question, buffers: Buffers, drain: float, xoff: int | None, simulate: Simulate
+) -> float:
+    return carried_trial(question, buffers, drain, xoff=xoff, simulate=simulate)

@@ -29,8 +29,9 @@ PS_PER_S = 1_000_000_000_000
 MARGIN_PS = 100_000_000
 #: Of a round trip, where bytes are counted in buckets.
 BUCKETS = 50
-#: Whole cycles of pauses, or round trips where there are none, over which throughput is counted.
-CYCLES = 6
+#: Whole cycles of pauses over which throughput is counted, and those before them; where there are no pauses,
+#: twice as many round trips.
+CYCLES, SETTLING = 6, 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,25 +187,42 @@ def busy_trial(question: Question, buffers: Buffers, *, simulate: Simulate = sim
 
 
 def carried_trial(
-    question: Question, buffers: Buffers, drain: float, *, simulate: Simulate = simulated
+    question: Question,
+    buffers: Buffers,
+    drain: float,
+    *,
+    xoff: int | None,
+    simulate: Simulate = simulated,
 ) -> float:
     """Return the share of its rate that the link carries if the far end drains that share, by a run.
 
     It is counted over whole cycles of pauses where there are such, else over round trips.
+
+    Parameters
+    ----------
+    question, buffers
+        The link, and what is set at its end.
+    drain
+        The share at which the far end drains.
+    xoff
+        Where the switch pauses, in bytes; none where it does not.
+    simulate
+        Runs a scenario, given as TOML.
     """
-    size = buffers.size or 0
-    cycle = 4 * question.delay_ps + round(_fill_ps(question, size) / min(drain, 1 - drain)) + 20_000_000
-    end = (CYCLES + 3) * cycle
+    # A cycle of pauses: the queue climbs to XOFF and falls from it, with a round trip each (SWING, Eq. 2, 3).
+    turn = round(_fill_ps(question, xoff or 0) / min(drain, 1 - drain))
+    cycle = 4 * question.delay_ps + turn + 20_000_000
+    end = (CYCLES + SETTLING) * cycle
     bucket = max(1_000_000, 2 * question.delay_ps // BUCKETS)
     result = simulate(link_scenario(question, buffers, Course(end_ps=end, drain=drain, bucket_ps=bucket)))
     pauses = _pauses(result)
-    first, last = cycle, end
+    first, last = SETTLING * cycle, end
     if pauses is not None:
         # The first pause after each time of no pause begins a cycle.
         starts = [
             at for before, at in zip([0, *pauses], pauses, strict=False) if at - before > question.delay_ps
         ]
-        whole = [at for at in starts if at > cycle]
+        whole = [at for at in starts if at > first]
         if len(whole) > 1:
             first, last = whole[0], whole[-1]
     sent = _left(result, first // bucket * bucket, last // bucket * bucket)

@@ -165,8 +165,8 @@ def _advice(plan: Plan) -> PlanTable:
         )
         watchdog = (
             f"detection {own.watchdog_detection_ms} ms, restoration {own.watchdog_restoration_ms} ms; a far"
-            f" end that drains at the link's rate again keeps its upstream paused for {wait} at most, one that"
-            " drains less for longer"
+            f" end that drains at the link's rate again keeps its upstream paused for {wait} at most, one"
+            " that drains less for longer"
         )
         rows = [
             ("ECN marks", f"{marks} (HPCC's values, by the rate)"),

@@ -167,7 +167,7 @@ def test_the_scenarios_of_a_page_are_right(page: Path) -> None:
 
 
 def whole(block: str) -> list[str]:
-    """Return a block as scenarios: it is one, or flows of one, or lines each of which may stand in one.
+    """Return a block as scenarios: it is one, or flows or overrides of one, or lines that may stand in one.
 
     A study is none; the tests of studies run it.
     """
@@ -177,4 +177,6 @@ def whole(block: str) -> list[str]:
         return [block]
     if "[[workload]]" in block:
         return [AROUND + block]
+    if "[[override]]" in block:
+        return [f"{AROUND}\n{block}\n{TRAFFIC}"]
     return [f"{AROUND}\n[defaults]\n{line}\n{TRAFFIC}" for line in block.splitlines() if line.strip()]

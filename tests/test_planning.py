@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from floodway.errors import PlanError, UnknownNameError
+from floodway.planning.arriving import largest_held, pfc_headroom
 from floodway.planning.link import Buffers
-from floodway.planning.needs import FLOW_CONTROLS, flow_control, largest_held, pfc_headroom
+from floodway.planning.needs import FLOW_CONTROLS, flow_control
 from floodway.planning.planner import plan, plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from floodway import _floodway
 from floodway.errors import PlanError, UnknownNameError
+from floodway.planning.arriving import largest_held, occupied
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff
-from floodway.planning.needs import largest_held, occupied
 from floodway.planning.runs import simulated
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.least import kept, least_headroom

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from floodway import _floodway
 from floodway.errors import PlanError, ScenarioError
+from floodway.planning.arriving import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario
 from floodway.planning.question import SMALLEST
 from floodway.scenarios import Scenario
@@ -27,8 +28,6 @@ __all__ = [
     "FlowControl",
     "Thresholds",
     "flow_control",
-    "largest_held",
-    "pfc_headroom",
 ]
 
 PS_PER_S = 1_000_000_000_000
@@ -107,36 +106,6 @@ class FlowControl(Protocol):
 
     def carried(self, question: Question, size: int, drain: float) -> float:
         """Return the share of its rate that the link carries if its far end drains that share, by formula."""
-
-
-def pfc_headroom(question: Question) -> int:
-    """Return the bytes that frames occupy which arrive after a port has decided to pause.
-
-    Those are the frames that begin in two delays, the reaction, a full frame ahead of the pause and the pause
-    itself, and the frame that its sender has begun (IEEE 802.1Qbb, Annex O; IEEE 802.3, 31B.3.7).
-    """
-    begun = _floodway.pfc_bytes_until_heeded(
-        rate_bps=question.rate_bps,
-        delay_ps=question.delay_ps,
-        react_ps=question.reaction_ps,
-        mtu_frame_bytes=question.largest_frame,
-    )
-    return occupied(question, begun)
-
-
-def occupied(question: Question, wire_bytes: int) -> int:
-    """Return the most that the question's frames occupy which begin in so many bytes of the link's time."""
-    return _floodway.occupied_bytes(
-        wire_bytes,
-        cell_bytes=question.cell_bytes,
-        mtu_frame_bytes=question.largest_frame,
-        mix_bytes=list(question.mix_bytes),
-    )
-
-
-def largest_held(question: Question) -> int:
-    """Return what the largest frame occupies."""
-    return -(-question.largest_frame // question.cell_bytes) * question.cell_bytes
 
 
 class _Pfc:

@@ -9,8 +9,9 @@ import numpy as np
 from floodway import _floodway
 from floodway.errors import PlanError
 from floodway.planning.answer import distance
+from floodway.planning.arriving import occupied
 from floodway.planning.asics import asics
-from floodway.planning.needs import flow_control, occupied
+from floodway.planning.needs import flow_control
 from floodway.plot.axes import axes_of, plain_style, plain_ticks, png_of
 from floodway.plot.compared import Picture
 from floodway.plot.curves import colour_of

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlanError
+from floodway.planning.arriving import pfc_headroom
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, large_frames_xoff, nvidia_profile, small_frames_xoff
-from floodway.planning.needs import pfc_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

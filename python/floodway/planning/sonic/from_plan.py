@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError, PlanError
 from floodway.planning.answer import distance
+from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES
 from floodway.planning.link import CLASS_NUMBERS
-from floodway.planning.needs import largest_held
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write

@@ -18,9 +18,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from floodway import _floodway
+from floodway.planning.arriving import largest_held, pfc_headroom
 from floodway.planning.formulas import QUANTA
 from floodway.planning.link import PREAMBLE_AND_GAP
-from floodway.planning.needs import largest_held, pfc_headroom
 from floodway.planning.question import SMALLEST, Question
 from floodway.planning.units import PS_PER_METRE
 

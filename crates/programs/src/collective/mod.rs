@@ -1,0 +1,189 @@
+//! Collectives: which rank of a group sends what to which other one, step by step.
+//!
+//! A plan has lanes, which progress beside each other: one for each channel (ring, pair of trees) and piece
+//! of a message. A rank's part of a lane is a sequence of steps. A step sends some transfers, and receives
+//! some; it is done when all of these have arrived, and what is to be reduced is reduced. It begins when so
+//! many steps before it are done as [`Plan::opens_after`] says.
+
+mod pieces;
+mod ring;
+
+use floodway_units::{Bytes, Rate, Span};
+
+/// A collective of a group of ranks, as steps by formula. Ranks are places in the group here.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Number of ranks in the group.
+    pub ranks: u32,
+    /// What it computes.
+    pub purpose: Purpose,
+    /// Name of the algorithm.
+    pub algorithm: &'static str,
+    /// Size of the whole buffer, as nccl-tests count it: all-gather by its output, reduce-scatter by its
+    /// input.
+    pub size: Bytes,
+    /// Queue pairs between two ranks.
+    pub channels: u32,
+    /// How fast a rank reduces what has arrived; at once, if there is none.
+    pub reduce_rate: Option<Rate>,
+    pub(crate) steps: Steps,
+    pub(crate) shape: Shape,
+}
+
+/// What a collective computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the operations' own names")]
+pub enum Purpose {
+    AllReduce,
+    ReduceScatter,
+    AllGather,
+    Broadcast,
+    AllToAll,
+}
+
+/// The steps of an algorithm.
+#[derive(Clone, Debug)]
+pub(crate) enum Steps {
+    Ring(ring::Ring),
+}
+
+/// The steps of one algorithm for a group of ranks.
+pub(crate) trait Algorithm {
+    /// Number of lanes.
+    fn lanes(&self) -> u32;
+    /// The channel of a lane.
+    fn channel(&self, lane: u32) -> u32;
+    /// Number of steps of a rank in a lane.
+    fn steps(&self, rank: u32, lane: u32) -> u32;
+    /// How many of the steps before it must be done before a step begins; it never falls from step to step.
+    fn opens_after(&self, rank: u32, lane: u32, step: u32) -> u32;
+    /// The step, into `out`, which is empty.
+    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step);
+    /// Is a step done only when its sends are complete, too?
+    fn waits_for_sends(&self) -> bool {
+        false
+    }
+    /// The most transfers that any step of any rank sends.
+    fn most_sends(&self) -> u32 {
+        1
+    }
+}
+
+/// A step of a rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// What it sends, in order.
+    pub sends: Vec<Transfer>,
+    /// How many transfers arrive in it.
+    pub receives: u32,
+    /// Of each of them, the bytes that are reduced with what the rank has; 0 if they replace it.
+    pub reduce: Bytes,
+}
+
+/// A message of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The receiver.
+    pub to: u32,
+    /// The receiver's step, of the same lane.
+    pub step: u32,
+    /// Where the bytes begin in the sender's buffer, and in the receiver's.
+    pub from_to: (u64, u64),
+    /// Its size.
+    pub bytes: Bytes,
+}
+
+/// Bounds of a plan's lanes, by which transfers are numbered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub lanes: u32,
+    /// The most steps of any rank and lane.
+    pub steps: u32,
+    /// The most transfers that a step sends.
+    pub sends: u32,
+}
+
+macro_rules! of_algorithm {
+    ($plan:expr, $steps:ident => $value:expr) => {
+        match &$plan.steps {
+            Steps::Ring($steps) => $value,
+        }
+    };
+}
+
+impl Plan {
+    /// A plan of `steps`, whose every rank has the same number of steps in every lane, or fewer.
+    pub(crate) fn of(
+        (purpose, algorithm): (Purpose, &'static str),
+        (ranks, size, channels): (u32, Bytes, u32),
+        reduce_rate: Option<Rate>,
+        steps: Steps,
+    ) -> Self {
+        let shape = Shape::default();
+        let mut plan = Plan { ranks, purpose, algorithm, size, channels, reduce_rate, steps, shape };
+        plan.shape = of_algorithm!(plan, steps => Shape {
+            lanes: steps.lanes(),
+            steps: (0..ranks).map(|rank| steps.steps(rank, 0)).max().unwrap_or_default(),
+            sends: steps.most_sends(),
+        });
+        plan
+    }
+
+    /// Number of lanes.
+    pub fn lanes(&self) -> u32 {
+        self.shape.lanes
+    }
+
+    /// The channel of a lane.
+    pub fn channel(&self, lane: u32) -> u32 {
+        of_algorithm!(self, steps => steps.channel(lane))
+    }
+
+    /// Number of steps of a rank in a lane.
+    pub fn steps(&self, rank: u32, lane: u32) -> u32 {
+        of_algorithm!(self, steps => steps.steps(rank, lane))
+    }
+
+    /// How many steps of a rank in a lane must be done before a step begins.
+    pub fn opens_after(&self, rank: u32, lane: u32, step: u32) -> u32 {
+        of_algorithm!(self, steps => steps.opens_after(rank, lane, step))
+    }
+
+    /// Is a step done only when its sends are complete, too?
+    pub fn waits_for_sends(&self) -> bool {
+        of_algorithm!(self, steps => steps.waits_for_sends())
+    }
+
+    /// Writes a step into `out`.
+    pub fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+        out.sends.clear();
+        (out.receives, out.reduce) = (0, Bytes(0));
+        of_algorithm!(self, steps => steps.step(rank, lane, step, out));
+    }
+
+    /// The time to reduce so many bytes.
+    pub fn reduce_time(&self, bytes: Bytes) -> Span {
+        self.reduce_rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes))
+    }
+
+    /// The number of a transfer among those of a rank.
+    pub(crate) fn number(&self, lane: u32, step: u32, place: u32) -> u32 {
+        (lane * self.shape.steps + step) * self.shape.sends + place
+    }
+
+    /// Lane, step and place of a [`number`](Self::number).
+    pub(crate) fn place(&self, number: u32) -> (u32, u32, u32) {
+        let (rest, place) = (number / self.shape.sends, number % self.shape.sends);
+        (rest / self.shape.steps, rest % self.shape.steps, place)
+    }
+
+    /// Bus bandwidth over algorithm bandwidth, as nccl-tests define it.
+    pub fn bus_factor(&self) -> f64 {
+        let n = f64::from(self.ranks);
+        match self.purpose {
+            Purpose::AllReduce => 2.0 * (n - 1.0) / n,
+            Purpose::ReduceScatter | Purpose::AllGather | Purpose::AllToAll => (n - 1.0) / n,
+            Purpose::Broadcast => 1.0,
+        }
+    }
+}

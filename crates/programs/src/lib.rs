@@ -1,0 +1,21 @@
+//! Programs of training jobs: for each rank (GPU) a directed acyclic graph of sends, receives, computations
+//! and collectives (LogGOPSim's GOAL and Chakra's execution traces are of this form).
+//!
+//! ```text
+//!   Program ── ranks ──► Graph ── operations: Send, Recv, Compute, Collective ──► Plan: steps by formula
+//!   Walker: one per rank, sans-IO ── in: start, sent, received, time ── out: messages to send, what ended
+//! ```
+//!
+//! A collective is not unrolled: its [`Plan`](collective::Plan) computes the transfers of a step when a rank
+//! begins it. The walker knows neither events nor links; whoever calls it says what happened at its rank, at
+//! what time. So a rank knows of another one only what a message brings.
+#![forbid(unsafe_code)]
+
+pub mod collective;
+pub mod message;
+pub mod program;
+pub mod walker;
+
+pub use message::Message;
+pub use program::{Graph, Kind, Operation, Order, Program, Rank, SendCompletes};
+pub use walker::{Output, Posting, Walker};

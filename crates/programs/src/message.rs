@@ -1,0 +1,36 @@
+//! Messages: the number that says which transfer of its sender's program a message is.
+
+/// A message of a rank: the iteration, the operation of its graph, and the place among the sends of that
+/// operation (0, but for collectives). The receiver's program says from it what has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Message {
+    /// Iteration of the sender's program, from 0.
+    pub iteration: u32,
+    /// Operation of the sender's graph.
+    pub operation: u32,
+    /// Place among the sends of the operation.
+    pub transfer: u32,
+}
+
+impl Message {
+    /// Iterations are below this.
+    pub const ITERATIONS: u32 = 1 << 16;
+    /// Operations of a graph are below this.
+    pub const OPERATIONS: u32 = 1 << 24;
+    /// Places of an operation's sends are below this.
+    pub const TRANSFERS: u32 = 1 << 24;
+
+    /// The three as one number.
+    pub fn number(self) -> u64 {
+        u64::from(self.iteration) << 48 | u64::from(self.operation) << 24 | u64::from(self.transfer)
+    }
+
+    /// The message of a [`number`](Self::number).
+    pub fn of(number: u64) -> Self {
+        Message {
+            iteration: (number >> 48) as u32,
+            operation: (number >> 24) as u32 & (Self::OPERATIONS - 1),
+            transfer: number as u32 & (Self::TRANSFERS - 1),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Programs: what every rank of a job does, and what it waits for.
+
+use floodway_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::collective::Plan;
+
+/// The operations of all ranks of a job.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Graphs of operations. Ranks whose graphs differ only in peers and groups share one.
+    pub graphs: Vec<Graph>,
+    /// By rank.
+    pub ranks: Vec<Rank>,
+    /// Groups of ranks that take part in collectives, each in the order of its places.
+    pub groups: Vec<Vec<u32>>,
+    /// Plans of collectives that operations refer to.
+    pub plans: Vec<Plan>,
+    /// Names that operations refer to.
+    pub names: Vec<String>,
+    /// How often each rank executes its graph, from 1: a rank begins again when all of it is complete there.
+    pub iterations: u32,
+    /// When a send is complete.
+    pub send_completes: SendCompletes,
+    /// Which operation a free unit takes.
+    pub order: Order,
+}
+
+/// A rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rank {
+    /// Its graph.
+    pub graph: u32,
+    /// Ranks that its sends and receives refer to.
+    pub peers: Box<[u32]>,
+    /// Groups that its collectives refer to, and its place in each of them.
+    pub groups: Box<[(u32, u32)]>,
+}
+
+/// A directed acyclic graph of operations.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Its operations; an index into this list names one.
+    pub operations: Vec<Operation>,
+    /// By operation: those that wait for its end, and those that wait for its start.
+    pub(crate) followers: Vec<Followers>,
+    /// By (slot of a group, number of the collective in that group): the operation.
+    pub(crate) calls: Vec<((u32, u32), u32)>,
+    /// The number of units that its operations name.
+    pub(crate) units: u32,
+}
+
+/// Operations that wait for one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followers {
+    pub of_end: Box<[u32]>,
+    pub of_start: Box<[u32]>,
+}
+
+/// What a rank does, once all that it requires is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What it does.
+    pub kind: Kind,
+    /// Operations of the graph that must be complete before it starts.
+    pub requires: Vec<u32>,
+    /// Operations of the graph that must have started before it starts (GOAL's `irequires`).
+    pub requires_start: Vec<u32>,
+    /// A unit that it occupies from its start to its end, with no other operation at the same time: a CPU of
+    /// GOAL, a stream of a GPU.
+    pub unit: Option<u32>,
+    /// Its name, in [`Program::names`].
+    pub name: u32,
+}
+
+/// The kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A message to another rank.
+    Send {
+        /// The receiver, in [`Rank::peers`].
+        peer: u32,
+        /// Payload.
+        bytes: Bytes,
+        /// What the receive must name.
+        tag: u64,
+        /// The queue pair to that receiver.
+        channel: u32,
+    },
+    /// A message from another rank. Sizes are not compared.
+    Recv {
+        /// The sender, in [`Rank::peers`]; any, if there is none.
+        peer: Option<u32>,
+        /// The tag; any, if there is none.
+        tag: Option<u64>,
+    },
+    /// Work of the rank alone.
+    Compute {
+        /// How long it takes.
+        time: Span,
+    },
+    /// A rank's part of a collective.
+    Collective {
+        /// In [`Program::plans`].
+        plan: u32,
+        /// In [`Rank::groups`].
+        group: u32,
+        /// Which collective of that group it is, by a number that all its ranks use.
+        sequence: u32,
+    },
+}
+
+/// When a send is complete at its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendCompletes {
+    /// When its last byte is acknowledged, as a verb is; where nothing is acknowledged, when it has left.
+    #[default]
+    Acknowledged,
+    /// At once, as GOAL's eager messages are.
+    Issued,
+    /// When its last byte has arrived, as in ASTRA-sim. The sender could not know that before a packet comes
+    /// back; so all events of the run have one order.
+    Received,
+}
+
+/// Which of the operations that are ready a free unit takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The one that was ready first; of those of one instant the first of the graph.
+    #[default]
+    FirstReady,
+    /// The first of the graph.
+    Listed,
+}
+
+impl Program {
+    /// The graph of a rank.
+    pub fn graph_of(&self, rank: u32) -> &Graph {
+        &self.graphs[self.ranks[rank as usize].graph as usize]
+    }
+
+    /// A rank's group in a slot, and its place there.
+    pub fn group_of(&self, rank: u32, slot: u32) -> (u32, u32) {
+        self.ranks[rank as usize].groups[slot as usize]
+    }
+
+    /// A rank's part of the collective `sequence` of a group.
+    pub(crate) fn call_of(&self, rank: u32, group: u32, sequence: u32) -> Option<u32> {
+        let groups = &self.ranks[rank as usize].groups;
+        let slot = groups.iter().position(|&(at, _)| at == group)? as u32;
+        self.graph_of(rank).call(slot, sequence)
+    }
+
+    /// Does any operation send, so that the program needs the network?
+    pub fn sends(&self) -> bool {
+        let sends = |operation: &Operation| !matches!(operation.kind, Kind::Compute { .. });
+        self.graphs.iter().any(|graph| graph.operations.iter().any(sends))
+    }
+}
+
+impl Graph {
+    /// The graph of operations, of which each names earlier or later ones that it requires.
+    ///
+    /// # Panics
+    /// If an operation requires one that is not there; readers check that and name its line.
+    pub fn new(operations: Vec<Operation>) -> Self {
+        let mut ends = vec![Vec::new(); operations.len()];
+        let mut starts = vec![Vec::new(); operations.len()];
+        let mut calls = Vec::new();
+        for (index, operation) in (0..).zip(&operations) {
+            operation.requires.iter().for_each(|&before| ends[before as usize].push(index));
+            operation.requires_start.iter().for_each(|&before| starts[before as usize].push(index));
+            if let Kind::Collective { group, sequence, .. } = operation.kind {
+                calls.push(((group, sequence), index));
+            }
+        }
+        calls.sort_unstable();
+        let units = operations.iter().filter_map(|operation| operation.unit).max().map_or(0, |unit| unit + 1);
+        let followers = ends.into_iter().zip(starts);
+        let followers =
+            followers.map(|(ends, starts)| Followers { of_end: ends.into(), of_start: starts.into() });
+        Graph { followers: followers.collect(), operations, calls, units }
+    }
+
+    /// The operation that takes part in the collective `sequence` of the group in a slot.
+    pub(crate) fn call(&self, slot: u32, sequence: u32) -> Option<u32> {
+        let at = self.calls.binary_search_by_key(&(slot, sequence), |&(call, _)| call).ok()?;
+        Some(self.calls[at].1)
+    }
+}

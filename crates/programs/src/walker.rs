@@ -1,0 +1,329 @@
+//! Walker: executes a rank's graph as completions come.
+//!
+//! Inputs are what happened at the rank, with its time; they are handled in the order of (time, input),
+//! whatever the order in which they came. Outputs are messages to send now, and operations that are complete.
+
+mod collectives;
+mod matching;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use floodway_units::{Bytes, Time};
+
+use crate::program::{Kind, Order, Program, SendCompletes};
+use crate::{Graph, Message};
+
+use collectives::Collectives;
+use matching::Matching;
+
+/// What happens at a rank. Of one instant, they happen in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Input {
+    /// A message of this rank has arrived here.
+    Received { from: u32, message: Message },
+    /// A message of its own is complete.
+    Sent { message: Message },
+    /// An operation of the current iteration is over: a computation.
+    Computed { operation: u32 },
+    /// What arrived in a step of a collective is reduced.
+    Reduced { operation: u32, lane: u32, step: u32 },
+    /// It begins its program.
+    Start,
+}
+
+/// A message to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// The receiver.
+    pub to: u32,
+    /// Its payload.
+    pub bytes: Bytes,
+    /// The queue pair to that receiver.
+    pub channel: u32,
+    /// Which message it is.
+    pub message: Message,
+}
+
+/// An operation that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Iteration, from 0.
+    pub iteration: u32,
+    /// The operation of the rank's graph.
+    pub operation: u32,
+    /// When all that it requires was there.
+    pub ready: Time,
+    /// When it started.
+    pub start: Time,
+    /// When it was complete.
+    pub end: Time,
+    /// What it waited for last: another operation of the rank, or none at the program's start.
+    pub after: Option<u32>,
+    /// Of a receive, and of a collective: the rank whose message arrived last.
+    pub last_from: Option<u32>,
+}
+
+/// What a walker has to say, for its caller to take out.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// Messages to send now, in order.
+    pub postings: Vec<Posting>,
+    /// Operations that are complete, in the order in which they were.
+    pub ended: Vec<Ended>,
+    /// Is the whole program of the rank complete?
+    pub finished: bool,
+}
+
+/// What is known of an operation in the current iteration.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// What it still waits for.
+    unmet: u32,
+    ready: u64,
+    start: u64,
+    after: Option<u32>,
+    started: bool,
+    ended: bool,
+}
+
+/// A rank in the course of its program.
+#[derive(Clone, Debug)]
+pub struct Walker {
+    rank: u32,
+    iteration: u32,
+    progress: Vec<Progress>,
+    /// Operations of the iteration that are not complete.
+    left: usize,
+    inputs: BinaryHeap<Reverse<(u64, Input)>>,
+    /// Operations that can start, by [`key`](Self::key).
+    ready: BinaryHeap<Reverse<(u64, u32)>>,
+    units: Vec<Unit>,
+    matching: Matching,
+    collectives: Collectives,
+    finished: bool,
+}
+
+/// A unit, and the operations that wait for it.
+#[derive(Clone, Debug, Default)]
+struct Unit {
+    busy: bool,
+    waiting: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Walker {
+    /// Of a rank that begins its program at `start`.
+    pub fn new(program: &Program, rank: u32, start: Time) -> Self {
+        let units = program.graph_of(rank).units;
+        Walker {
+            rank,
+            iteration: 0,
+            progress: Vec::new(),
+            left: 0,
+            inputs: BinaryHeap::from([Reverse((start.0, Input::Start))]),
+            ready: BinaryHeap::new(),
+            units: vec![Unit::default(); units as usize],
+            matching: Matching::default(),
+            collectives: Collectives::default(),
+            finished: false,
+        }
+    }
+
+    /// A message of `from` is at this rank as a whole at `now`.
+    pub fn received(&mut self, now: Time, from: u32, message: Message) {
+        self.inputs.push(Reverse((now.0, Input::Received { from, message })));
+    }
+
+    /// A message that this rank has posted is complete at `now`, as [`SendCompletes`] says.
+    pub fn sent(&mut self, now: Time, message: Message) {
+        self.inputs.push(Reverse((now.0, Input::Sent { message })));
+    }
+
+    /// When [`advance`](Self::advance) is next to be called.
+    pub fn next_time(&self) -> Option<Time> {
+        self.inputs.peek().map(|&Reverse((at, _))| Time(at))
+    }
+
+    /// Is its program complete?
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Iteration and operations that have started and are not complete, or could not start: what it waits
+    /// for, once nothing more happens.
+    pub fn waiting(&self) -> impl Iterator<Item = (u32, u32)> {
+        let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.started && !progress.ended);
+        open.map(|(operation, _)| (self.iteration, operation))
+    }
+
+    /// Handles all that has happened by `now`.
+    pub fn advance(&mut self, program: &Program, now: Time, out: &mut Output) {
+        loop {
+            while let Some(&Reverse((at, input))) = self.inputs.peek()
+                && at <= now.0
+            {
+                self.inputs.pop();
+                self.handle(program, at, input, out);
+            }
+            let Some(Reverse((_, operation))) = self.ready.pop() else { return };
+            self.start_or_wait(program, now.0, operation, out);
+            while let Some(Reverse((_, operation))) = self.ready.pop() {
+                self.start_or_wait(program, now.0, operation, out);
+            }
+        }
+    }
+
+    fn handle(&mut self, program: &Program, at: u64, input: Input, out: &mut Output) {
+        match input {
+            Input::Start => self.begin_iteration(program, at, out),
+            Input::Computed { operation } => self.end(program, at, operation, None, out),
+            Input::Sent { message } => self.handle_sent(program, at, message, out),
+            Input::Received { from, message } => self.handle_received(program, at, from, message, out),
+            Input::Reduced { operation, lane, step } => {
+                self.step_received(program, at, (operation, lane, step), out);
+            }
+        }
+    }
+
+    fn begin_iteration(&mut self, program: &Program, at: u64, out: &mut Output) {
+        let graph = program.graph_of(self.rank);
+        self.left = graph.operations.len();
+        self.progress.clear();
+        self.progress.extend(graph.operations.iter().map(|operation| Progress {
+            unmet: (operation.requires.len() + operation.requires_start.len()) as u32,
+            ready: at,
+            ..Progress::default()
+        }));
+        for operation in 0..graph.operations.len() as u32 {
+            if self.progress[operation as usize].unmet == 0 {
+                self.is_ready(program, operation);
+            }
+        }
+        if self.left == 0 {
+            self.end_iteration(program, at, out);
+        }
+    }
+
+    fn end_iteration(&mut self, program: &Program, at: u64, out: &mut Output) {
+        self.iteration += 1;
+        if self.iteration >= program.iterations || program.graph_of(self.rank).operations.is_empty() {
+            (self.finished, out.finished) = (true, true);
+        } else {
+            self.begin_iteration(program, at, out);
+        }
+    }
+
+    /// One thing less that an operation waits for.
+    fn met(&mut self, program: &Program, at: u64, operation: u32, by: u32) {
+        let progress = &mut self.progress[operation as usize];
+        progress.unmet -= 1;
+        (progress.ready, progress.after) = (at, Some(by));
+        if progress.unmet == 0 {
+            self.is_ready(program, operation);
+        }
+    }
+
+    fn is_ready(&mut self, program: &Program, operation: u32) {
+        let key = self.key(program, operation);
+        self.ready.push(Reverse((key, operation)));
+    }
+
+    /// What orders operations that could start.
+    fn key(&self, program: &Program, operation: u32) -> u64 {
+        match program.order {
+            Order::FirstReady => self.progress[operation as usize].ready,
+            Order::Listed => 0,
+        }
+    }
+
+    /// Starts an operation, unless its unit is busy.
+    fn start_or_wait(&mut self, program: &Program, now: u64, operation: u32, out: &mut Output) {
+        let graph = program.graph_of(self.rank);
+        if let Some(unit) = graph.operations[operation as usize].unit {
+            let key = self.key(program, operation);
+            let unit = &mut self.units[unit as usize];
+            if unit.busy {
+                unit.waiting.push(Reverse((key, operation)));
+                return;
+            }
+            unit.busy = true;
+        }
+        self.start(program, graph, now, operation, out);
+    }
+
+    fn start(&mut self, program: &Program, graph: &Graph, now: u64, operation: u32, out: &mut Output) {
+        let progress = &mut self.progress[operation as usize];
+        (progress.started, progress.start) = (true, now);
+        for &follower in &graph.followers[operation as usize].of_start {
+            self.met(program, now, follower, operation);
+        }
+        match graph.operations[operation as usize].kind {
+            Kind::Send { peer, bytes, channel, .. } => {
+                let to = program.ranks[self.rank as usize].peers[peer as usize];
+                let message = Message { iteration: self.iteration, operation, transfer: 0 };
+                out.postings.push(Posting { to, bytes, channel, message });
+                if program.send_completes == SendCompletes::Issued {
+                    self.inputs.push(Reverse((now, Input::Sent { message })));
+                }
+            }
+            Kind::Recv { peer, tag } => {
+                let from = peer.map(|peer| program.ranks[self.rank as usize].peers[peer as usize]);
+                if let Some(from) = self.matching.post(self.iteration, from, tag, operation) {
+                    self.end(program, now, operation, Some(from), out);
+                }
+            }
+            Kind::Compute { time } => {
+                let end = now.saturating_add(time.0);
+                self.inputs.push(Reverse((end, Input::Computed { operation })));
+            }
+            Kind::Collective { plan, group, .. } => {
+                self.open_collective(program, now, (operation, plan, group), out);
+            }
+        }
+    }
+
+    fn end(&mut self, program: &Program, at: u64, operation: u32, last_from: Option<u32>, out: &mut Output) {
+        let graph = program.graph_of(self.rank);
+        let progress = &mut self.progress[operation as usize];
+        progress.ended = true;
+        out.ended.push(Ended {
+            iteration: self.iteration,
+            operation,
+            ready: Time(progress.ready),
+            start: Time(progress.start),
+            end: Time(at),
+            after: progress.after,
+            last_from,
+        });
+        self.left -= 1;
+        if let Some(unit) = graph.operations[operation as usize].unit {
+            let unit = &mut self.units[unit as usize];
+            unit.busy = false;
+            self.ready.extend(unit.waiting.pop());
+        }
+        for &follower in &graph.followers[operation as usize].of_end {
+            self.met(program, at, follower, operation);
+        }
+        if self.left == 0 {
+            self.end_iteration(program, at, out);
+        }
+    }
+
+    fn handle_sent(&mut self, program: &Program, at: u64, message: Message, out: &mut Output) {
+        match program.graph_of(self.rank).operations[message.operation as usize].kind {
+            Kind::Send { .. } => self.end(program, at, message.operation, None, out),
+            _ => self.transfer_sent(program, at, message, out),
+        }
+    }
+
+    fn handle_received(&mut self, program: &Program, at: u64, from: u32, message: Message, out: &mut Output) {
+        match program.graph_of(from).operations[message.operation as usize].kind {
+            Kind::Send { tag, .. } => {
+                if let Some(operation) = self.matching.arrive(message.iteration, from, tag) {
+                    self.end(program, at, operation, Some(from), out);
+                }
+            }
+            _ => self.transfer_received(program, at, from, message),
+        }
+    }
+}

@@ -148,6 +148,7 @@ fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
         semantics: Semantics::default(),
         nodes,
         links,
+        scale_up: Vec::new(),
         settings: vec![FlowSettings {
             class: Class::DATA,
             reliability: params(r#""go-back-n""#),

@@ -86,6 +86,7 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
         semantics: Semantics::default(),
         nodes,
         links,
+        scale_up: Vec::new(),
         settings: Vec::new(),
         workloads: Vec::new(),
         end: End {

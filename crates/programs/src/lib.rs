@@ -1,5 +1,5 @@
 //! Programs of training jobs: for each rank (GPU) a directed acyclic graph of sends, receives, computations
-//! and collectives (LogGOPSim's GOAL and Chakra's execution traces are of this form).
+//! and collectives (GOAL schedules and execution traces of Chakra are of this form).
 //!
 //! ```text
 //!   Program ── ranks ──► Graph ── operations: Send, Recv, Compute, Collective ──► Plan: steps by formula
@@ -11,11 +11,12 @@
 //! what time. So a rank knows of another one only what a message brings.
 #![forbid(unsafe_code)]
 
+mod build;
 pub mod collective;
 pub mod message;
 pub mod program;
 pub mod walker;
 
 pub use message::Message;
-pub use program::{Graph, Kind, Operation, Order, Program, Rank, SendCompletes};
+pub use program::{Graph, Kind, Operation, Order, Program, Rank, SendCompletes, Traffic};
 pub use walker::{Output, Posting, Walker};

@@ -14,22 +14,24 @@ pub struct Message {
 
 impl Message {
     /// Iterations are below this.
-    pub const ITERATIONS: u32 = 1 << 16;
+    pub const ITERATIONS: u32 = 1 << 12;
     /// Operations of a graph are below this.
-    pub const OPERATIONS: u32 = 1 << 24;
+    pub const OPERATIONS: u32 = 1 << 22;
     /// Places of an operation's sends are below this.
-    pub const TRANSFERS: u32 = 1 << 24;
+    pub const TRANSFERS: u32 = 1 << 22;
+    /// Bits of a [`number`](Self::number).
+    pub const BITS: u32 = 56;
 
     /// The three as one number.
     pub fn number(self) -> u64 {
-        u64::from(self.iteration) << 48 | u64::from(self.operation) << 24 | u64::from(self.transfer)
+        u64::from(self.iteration) << 44 | u64::from(self.operation) << 22 | u64::from(self.transfer)
     }
 
-    /// The message of a [`number`](Self::number).
+    /// The message of a [`number`](Self::number), whose bits above [`BITS`](Self::BITS) mean nothing here.
     pub fn of(number: u64) -> Self {
         Message {
-            iteration: (number >> 48) as u32,
-            operation: (number >> 24) as u32 & (Self::OPERATIONS - 1),
+            iteration: (number >> 44) as u32 & (Self::ITERATIONS - 1),
+            operation: (number >> 22) as u32 & (Self::OPERATIONS - 1),
             transfer: number as u32 & (Self::TRANSFERS - 1),
         }
     }

@@ -1,10 +1,13 @@
 //! Programs: what every rank of a job does, and what it waits for.
 
+use std::collections::BTreeSet;
+
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::collective::Plan;
+use crate::Message;
+use crate::collective::{Plan, Step};
 
 /// The operations of all ranks of a job.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +114,25 @@ pub enum Kind {
     },
 }
 
+/// What each rank of a program sends and receives, all iterations together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// By rank: messages that it sends.
+    pub messages: Vec<u64>,
+    /// By rank: their payload, in bytes.
+    pub sent: Vec<u64>,
+    /// By rank: payload that it receives, in bytes.
+    pub received: Vec<u64>,
+}
+
+impl Traffic {
+    fn add(&mut self, from: u32, to: u32, bytes: Bytes) {
+        self.messages[from as usize] += 1;
+        self.sent[from as usize] += bytes.0;
+        self.received[to as usize] += bytes.0;
+    }
+}
+
 /// When a send is complete at its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -152,6 +174,111 @@ impl Program {
         let groups = &self.ranks[rank as usize].groups;
         let slot = groups.iter().position(|&(at, _)| at == group)? as u32;
         self.graph_of(rank).call(slot, sequence)
+    }
+
+    /// An operation of a rank in words, for errors and reports.
+    pub fn describe(&self, rank: u32, operation: u32) -> String {
+        let operation = &self.graph_of(rank).operations[operation as usize];
+        let peer_of = |peer: u32| self.ranks[rank as usize].peers[peer as usize];
+        let what = match operation.kind {
+            Kind::Send { peer, bytes, tag, .. } => format!("send of {bytes} to {} tag {tag}", peer_of(peer)),
+            Kind::Recv { peer, tag } => {
+                let from = peer.map_or("any rank".into(), |peer| peer_of(peer).to_string());
+                let tag = tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
+                format!("recv from {from} {tag}")
+            }
+            Kind::Compute { time } => format!("compute for {time}"),
+            Kind::Collective { plan, .. } => {
+                let plan = &self.plans[plan as usize];
+                format!("{} of {} ({})", plan.purpose.name(), plan.size, plan.algorithm)
+            }
+        };
+        match self.names.get(operation.name as usize) {
+            Some(name) if !name.is_empty() => format!("{name} ({what})"),
+            _ => what,
+        }
+    }
+
+    /// The ranks to which a rank sends; `step` is memory.
+    pub fn receivers_of(&self, from: u32, step: &mut Step) -> BTreeSet<u32> {
+        let mut receivers = BTreeSet::new();
+        for operation in &self.graph_of(from).operations {
+            self.each_transfer(from, operation.kind, step, |to, _| {
+                receivers.insert(to);
+            });
+        }
+        receivers
+    }
+
+    /// What each rank sends and receives.
+    pub fn traffic(&self) -> Traffic {
+        let none = || vec![0; self.ranks.len()];
+        let mut traffic = Traffic { messages: none(), sent: none(), received: none() };
+        let mut step = Step::default();
+        for from in 0..self.ranks.len() as u32 {
+            for operation in &self.graph_of(from).operations {
+                self.each_transfer(from, operation.kind, &mut step, |to, bytes| traffic.add(from, to, bytes));
+            }
+        }
+        let iterations = u64::from(self.iterations);
+        let all = [&mut traffic.messages, &mut traffic.sent, &mut traffic.received];
+        for count in all.into_iter().flatten() {
+            *count = count.saturating_mul(iterations);
+        }
+        traffic
+    }
+
+    /// Operation, receiver and size of each message that a rank sends in an iteration.
+    pub fn each_message(&self, from: u32, mut each: impl FnMut(u32, u32, Bytes)) {
+        let mut step = Step::default();
+        for (index, operation) in (0..).zip(&self.graph_of(from).operations) {
+            self.each_transfer(from, operation.kind, &mut step, |to, bytes| each(index, to, bytes));
+        }
+    }
+
+    /// What a rank computes in an iteration, one after another.
+    pub fn compute_time(&self, rank: u32) -> Span {
+        let time = |operation: &Operation| match operation.kind {
+            Kind::Compute { time } => time.0,
+            _ => 0,
+        };
+        Span(self.graph_of(rank).operations.iter().map(time).fold(0, u64::saturating_add))
+    }
+
+    /// Receiver and size of each message of an operation.
+    fn each_transfer(&self, from: u32, kind: Kind, step: &mut Step, mut each: impl FnMut(u32, Bytes)) {
+        match kind {
+            Kind::Send { peer, bytes, .. } => each(self.ranks[from as usize].peers[peer as usize], bytes),
+            Kind::Collective { plan, group, .. } => {
+                let (plan, (group, me)) = (&self.plans[plan as usize], self.group_of(from, group));
+                for lane in 0..plan.lanes() {
+                    for at in 0..plan.steps(me, lane) {
+                        plan.step(me, lane, at, step);
+                        for transfer in &step.sends {
+                            each(self.groups[group as usize][transfer.to as usize], transfer.bytes);
+                        }
+                    }
+                }
+            }
+            Kind::Recv { .. } | Kind::Compute { .. } => {}
+        }
+    }
+
+    /// The rank to which a message of `from` goes; `step` is memory.
+    pub fn receiver_of(&self, from: u32, message: Message, step: &mut Step) -> u32 {
+        match self.graph_of(from).operations[message.operation as usize].kind {
+            Kind::Collective { plan, group, .. } => {
+                let plan = &self.plans[plan as usize];
+                let (group, me) = self.group_of(from, group);
+                let (lane, at, place) = plan.place(message.transfer);
+                plan.step(me, lane, at, step);
+                self.groups[group as usize][step.sends[place as usize].to as usize]
+            }
+            Kind::Send { peer, .. } | Kind::Recv { peer: Some(peer), .. } => {
+                self.ranks[from as usize].peers[peer as usize]
+            }
+            Kind::Recv { peer: None, .. } | Kind::Compute { .. } => from,
+        }
     }
 
     /// Does any operation send, so that the program needs the network?

@@ -282,7 +282,7 @@ fn last_start(workload: &WorkloadSpec) -> Option<Time> {
         Arrivals::List(flows) => flows.iter().rfind(|flow| flow.size < UNBOUNDED)?.start,
         Arrivals::Poisson(process) => process.until,
         // Its duration is unknown.
-        Arrivals::ClosedLoop(_) => return None,
+        Arrivals::ClosedLoop(_) | Arrivals::Program(_) => return None,
     };
     Some(last.min(workload.measure.1))
 }

@@ -33,7 +33,7 @@ impl Listed {
         for (i, workload) in (0..).zip(&blueprint.workloads) {
             let ranks = match &workload.arrivals {
                 Arrivals::List(flows) => listed.add(blueprint, (i, workload.settings), flows),
-                Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => Vec::new(),
+                Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => Vec::new(),
             };
             listed.ranks.push(ranks);
         }

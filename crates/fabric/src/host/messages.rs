@@ -15,6 +15,18 @@ mod halves;
 /// No flow waits for the message.
 pub(crate) const NO_HOOK: u32 = u32::MAX;
 
+/// Hooks from this number on are of messages of programs: the number of the sender's rank is added to it.
+pub(crate) const OF_PROGRAM: u32 = 1 << 31;
+
+/// Added to the hook of a message that has no row in the table of flows.
+pub(crate) const WITHOUT_ROW: u32 = 1 << 30;
+
+/// Does a message with this hook have a row?
+#[inline]
+fn has_row(hook: u32) -> bool {
+    hook < OF_PROGRAM | WITHOUT_ROW || hook == NO_HOOK
+}
+
 /// A flow, as a message of its queue pair's sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
@@ -58,6 +70,11 @@ pub(crate) struct Incoming {
 }
 
 impl Outgoing {
+    /// Does it have a row?
+    fn has_row(&self) -> bool {
+        has_row(self.hook)
+    }
+
     fn row(&self, path: &Path) -> SentRow {
         SentRow {
             key: key(path, self.start, self.number),
@@ -113,6 +130,11 @@ impl Incoming {
     pub fn of(message: &Outgoing, first: u64) -> Self {
         let &Outgoing { number, start, size, end, hook, measured, .. } = message;
         Incoming { size, first, end, number, start, hook, measured, ..Self::NONE }
+    }
+
+    /// Does it have a row?
+    pub(super) fn has_row(&self) -> bool {
+        has_row(self.hook)
     }
 
     #[inline]

@@ -5,10 +5,13 @@
 
 mod semantics;
 
+use std::sync::Arc;
+
 use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
+use floodway_programs::Program;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 
@@ -35,6 +38,8 @@ pub struct Blueprint {
     pub nodes: Vec<NodeSpec>,
     /// Links among them.
     pub links: Vec<LinkSpec>,
+    /// Scale-up domains of hosts; a host is in one at most.
+    pub scale_up: Vec<ScaleUp>,
     /// How flows are sent; workloads and flows refer to these by index.
     pub settings: Vec<FlowSettings>,
     /// Traffic.
@@ -221,6 +226,18 @@ impl DirectionSpec {
     }
 }
 
+/// A scale-up domain (NVLink): GPUs of a node, or of several, which reach each other without the packet
+/// network. A message there takes the latency and its bytes over the rate, in turn at the port of each rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaleUp {
+    /// Hosts of its GPUs.
+    pub hosts: Vec<NodeId>,
+    /// Rate of a GPU's port, the same in both directions.
+    pub rate: Rate,
+    /// From the first byte's start at the sender to its arrival.
+    pub latency: Span,
+}
+
 /// Probability that a frame is damaged, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorRates {
@@ -291,6 +308,8 @@ pub enum Arrivals {
     Poisson(PoissonSpec),
     /// Messages that follow each other as they complete.
     ClosedLoop(Vec<LoopSpec>),
+    /// A job: operations of ranks that wait for each other.
+    Program(ProgramSpec),
 }
 
 impl Arrivals {
@@ -298,6 +317,19 @@ impl Arrivals {
     pub fn is_back_to_back(&self, index: usize) -> bool {
         matches!(self, Arrivals::ClosedLoop(loops) if loops[index].next == Next::Left)
     }
+}
+
+/// A job: what its ranks do, and where they are.
+#[derive(Clone, Debug)]
+pub struct ProgramSpec {
+    /// The operations of its ranks.
+    pub program: Arc<Program>,
+    /// The host of each rank. Several ranks may have one.
+    pub hosts: Vec<NodeId>,
+    /// When its ranks begin.
+    pub start: Time,
+    /// Does each of its messages have a row in the table of flows?
+    pub rows: bool,
 }
 
 /// Messages on one queue pair of their own, each posted when another one completes.
@@ -415,6 +447,8 @@ pub struct RecordSpec {
     pub allowances: Option<AllowanceSpec>,
     /// What each flow has of chosen ports; not kept by default.
     pub shares: Option<ShareSpec>,
+    /// At most this many operations of ranks of jobs.
+    pub operations: usize,
     /// How long the queues of switches were; not kept by default.
     pub queue_histogram: Option<HistogramSpec>,
     /// Frames that are captured.
@@ -452,6 +486,9 @@ pub struct CaptureSpec {
     pub bytes: usize,
 }
 
+/// So many operations of jobs are kept by default.
+pub const OPERATIONS: usize = 4_000_000;
+
 impl Default for RecordSpec {
     fn default() -> Self {
         RecordSpec {
@@ -462,6 +499,7 @@ impl Default for RecordSpec {
             signals: None,
             allowances: None,
             shares: None,
+            operations: OPERATIONS,
             queue_histogram: None,
             capture: None,
         }

@@ -49,9 +49,11 @@ use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::labels;
+use crate::traffic::programs::Programs;
 use crate::traffic::triggers::Triggers;
 
 mod check;
+mod jobs;
 mod port_classes;
 mod ports;
 mod validate;
@@ -126,6 +128,7 @@ impl<'a> World<'a> {
             traffic: Traffic {
                 sources: build_sources(blueprint),
                 triggers: Triggers::new(blueprint),
+                programs: Programs::new(blueprint),
                 labels: labels(blueprint).into(),
                 listed: Arc::clone(&listed),
             },
@@ -169,6 +172,7 @@ impl<'a> World<'a> {
         }
         world.arm_sources();
         world.arm_loops();
+        world.arm_ranks();
         world.arm_faults();
         Ok(world)
     }
@@ -545,6 +549,8 @@ fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
             }
             // Triggers post its messages.
             Arrivals::ClosedLoop(_) => {}
+            // Ranks begin by themselves.
+            Arrivals::Program(_) => {}
             Arrivals::Poisson(poisson) => {
                 for &node in &poisson.sources {
                     let host = name_key(&blueprint.nodes[node.index()].name);
@@ -563,6 +569,6 @@ fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
 pub(crate) fn has_bounded(blueprint: &Blueprint) -> bool {
     blueprint.workloads.iter().any(|workload| match &workload.arrivals {
         Arrivals::List(flows) => flows.iter().any(|flow| flow.size < UNBOUNDED),
-        Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => true,
+        Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => true,
     })
 }

@@ -12,6 +12,7 @@ use crate::network::routing::peer;
 use crate::records::allowances::AllowanceLog;
 use crate::records::counters::Traffic;
 use crate::records::delays::COMPONENTS;
+use crate::records::operations::OperationLog;
 use crate::records::outcome::{
     CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Stopped, Verdict, WorkloadTotals,
 };
@@ -94,6 +95,7 @@ impl World<'_> {
             signals: self.signal_table(),
             allowances: self.allowance_table(),
             shares: self.share_table(),
+            operations: self.operation_table(),
             queue_histogram: self.queue_table(),
             capture: self.pcapng(),
             outcome,
@@ -115,6 +117,7 @@ impl World<'_> {
         self.run.kept.signals.iter_mut().for_each(SignalLog::close);
         self.run.kept.allowances.iter_mut().for_each(AllowanceLog::close);
         self.run.kept.shares.iter_mut().for_each(ShareLog::close);
+        self.run.kept.operations.iter_mut().for_each(OperationLog::close);
     }
 
     /// Writes the rows of flows that are open.
@@ -165,6 +168,8 @@ impl World<'_> {
             signals: self.run.kept.signals.as_ref().map(SignalLog::totals),
             allowances: self.run.kept.allowances.as_ref().map(AllowanceLog::totals),
             shares: self.run.kept.shares.as_ref().map(ShareLog::totals),
+            operations: self.run.kept.operations.as_ref().map(OperationLog::totals),
+            jobs: self.job_totals(),
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
@@ -285,7 +290,7 @@ impl World<'_> {
                 measured_finished: totals.measured_finished,
                 offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
                 delivered_bytes: totals.delivered,
-                never_started: self.run.traffic.triggers.waiting[i],
+                never_started: self.never_started(i),
                 span_us: self.run.kept.records.span(i),
             })
             .collect()

@@ -4,6 +4,7 @@ use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
 use crate::records::histogram::Instants;
+use crate::records::operations::OperationLog;
 use crate::records::outcome::{Blocked, Deadlock};
 use crate::records::pauses::PauseLog;
 use crate::records::shares::ShareLog;
@@ -21,6 +22,10 @@ pub(crate) struct Kept {
     pub signals: Option<SignalLog>,
     pub allowances: Option<AllowanceLog>,
     pub shares: Option<ShareLog>,
+    /// Where ranks of jobs execute operations.
+    pub operations: Option<OperationLog>,
+    /// By workload: messages within scale-up domains, and their bytes.
+    pub scale_up: Vec<(u64, u64)>,
     pub records: Records,
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,
@@ -43,6 +48,8 @@ impl Kept {
             signals: signals.map(SignalLog::new),
             allowances: allowances.as_ref().map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
             shares: shares.as_ref().map(ShareLog::new),
+            operations: OperationLog::new(blueprint),
+            scale_up: vec![(0, 0); blueprint.workloads.len()],
             records: Records::new(blueprint),
             capture: capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
@@ -67,6 +74,12 @@ impl Kept {
         }
         if let (Some(log), Some(more)) = (&mut self.shares, other.shares) {
             log.absorb(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.operations, other.operations) {
+            log.absorb(more);
+        }
+        for (sum, more) in self.scale_up.iter_mut().zip(other.scale_up) {
+            *sum = (sum.0 + more.0, sum.1 + more.1);
         }
     }
 }

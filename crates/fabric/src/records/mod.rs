@@ -9,6 +9,7 @@ pub(crate) mod histogram;
 pub(crate) mod kept;
 pub(crate) mod log;
 pub(crate) mod lossless;
+pub(crate) mod operations;
 pub mod outcome;
 pub(crate) mod pauses;
 pub(crate) mod pcap;

@@ -25,6 +25,8 @@ pub struct Records {
     pub allowances: Option<Table>,
     /// One row a chosen port, bucket of time and flow, where the blueprint asks for them.
     pub shares: Option<Table>,
+    /// One row an operation of a rank that is complete, where there are jobs.
+    pub operations: Option<Table>,
     /// One row a (switch's egress port, bin of queue length), where they are kept.
     pub queue_histogram: Option<Table>,
     /// Captured frames as a pcapng file, where some were to be captured.
@@ -87,6 +89,12 @@ pub struct Outcome {
     /// How much of the table of allowances there is, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowances: Option<RowTotals>,
+    /// How much of the table of operations there is, where there are jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<RowTotals>,
+    /// How far each job came.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobTotals>,
     /// The instants of the table of queue lengths, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_samples: Option<QueueSamples>,
@@ -321,6 +329,23 @@ pub struct WorkloadTotals {
     pub never_started: u64,
     /// Span over which flows started, in microseconds.
     pub span_us: f64,
+}
+
+/// How far a job came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JobTotals {
+    /// Its workload's name.
+    pub workload: String,
+    /// Its ranks.
+    pub ranks: u64,
+    /// Ranks that completed their program.
+    pub finished: u64,
+    /// Messages within scale-up domains, which are no packets and no flows.
+    pub scale_up_messages: u64,
+    /// Their payload.
+    pub scale_up_bytes: u64,
+    /// Of the ranks that did not, some operations that had started and were not complete, in words.
+    pub waiting: Vec<String>,
 }
 
 /// Where the bytes went: frames as buffers hold them.

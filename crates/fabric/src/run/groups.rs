@@ -2,9 +2,10 @@
 
 use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
 use floodway_mechanisms::slots::Need;
+use floodway_programs::SendCompletes;
 use floodway_units::{NodeId, Span};
 
-use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
+use crate::network::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, Ties, WorkloadSpec};
 
 /// A window is at most as long as this many full packets take on the fastest link, so that the working set of
 /// a node stays in the caches.
@@ -14,7 +15,7 @@ pub(crate) const SHORTEST: Span = Span::ns(20);
 
 /// Groups of nodes. The events of a group are executed in one order; those of different groups are
 /// independent within a window, since nothing reaches another group in less. A node is a group of its own
-/// unless a link with a delay below [`SHORTEST`] connects it to another one.
+/// unless a link with a delay below [`SHORTEST`], or a scale-up domain, connects it to another one.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// By node: its group.
@@ -29,10 +30,11 @@ impl Groups {
     /// The groups of a network.
     pub fn new(blueprint: &Blueprint) -> Self {
         let short = blueprint.links.iter().filter(|link| link.shortest_delay() < SHORTEST);
-        let of: Vec<u32> = joined(blueprint.nodes.len(), short.map(LinkSpec::nodes))
-            .into_iter()
-            .map(|group| group as u32)
-            .collect();
+        // A rank hands what it sends in its domain to the other one itself.
+        let domains = blueprint.scale_up.iter().flat_map(|domain| domain.hosts.windows(2));
+        let joins = short.map(LinkSpec::nodes).chain(domains.map(|two| [two[0].index(), two[1].index()]));
+        let of: Vec<u32> =
+            joined(blueprint.nodes.len(), joins).into_iter().map(|group| group as u32).collect();
         let count = of.iter().max().map_or(0, |&last| last as usize + 1);
         let mut first = vec![(NodeId(u32::MAX), false); count];
         for (node, &group) in (0..).map(NodeId).zip(&of) {
@@ -80,6 +82,10 @@ pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<String> {
         "all marks are drawn from one stream"
     } else if blueprint.records.capture.is_some() {
         "frames are captured in one order"
+    } else if let Some(workload) = completes_at_receivers(blueprint) {
+        return Some(format!(
+            "sends of {workload} are complete when they have arrived, which no packet tells their senders"
+        ));
     } else {
         let name = wants_one_order(blueprint)?;
         return Some(format!(
@@ -87,6 +93,15 @@ pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<String> {
         ));
     };
     Some(why.to_owned())
+}
+
+/// A job whose sends are complete when they have arrived.
+fn completes_at_receivers(blueprint: &Blueprint) -> Option<&str> {
+    let of = |workload: &&WorkloadSpec| match &workload.arrivals {
+        Arrivals::Program(spec) => spec.program.send_completes == SendCompletes::Received,
+        _ => false,
+    };
+    blueprint.workloads.iter().find(of).map(|workload| workload.name.as_str())
 }
 
 /// A mechanism of the run whose machines have to be called in the order of time.

@@ -11,6 +11,7 @@ use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
 use crate::pool::Pool;
 use crate::run::events::NEVER;
 use crate::traffic::numbers::Label;
+use crate::traffic::programs::Programs;
 use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;
 
@@ -20,6 +21,8 @@ pub(crate) struct Traffic {
     pub sources: Pool<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,
+    /// Ranks of jobs; their events are numbered behind the triggers.
+    pub programs: Programs,
     /// By workload: what each flow of its list, or each of its loops, is numbered.
     pub labels: Arc<[Vec<Label>]>,
     /// Where turns go by the list: the ranks of its flows.
@@ -62,12 +65,21 @@ pub(crate) enum Carrier {
     AsSet,
     /// That of this loop of its workload.
     Loop(usize),
+    /// That of these ranks of a job, on a channel.
+    Ranks { from: u32, to: u32, channel: u32 },
 }
 
 /// Flows with the same key share a queue pair.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PairKey {
     Loop(u32, usize),
+    /// Of ranks of a job, on a channel.
+    Ranks {
+        workload: u32,
+        from: u32,
+        to: u32,
+        channel: u32,
+    },
     Pair {
         workload: u32,
         settings: usize,
@@ -96,6 +108,7 @@ impl Traffic {
         Traffic {
             sources: self.sources.clone(),
             triggers: self.triggers.share(),
+            programs: self.programs.clone(),
             labels: Arc::clone(&self.labels),
             listed: Arc::clone(&self.listed),
         }

@@ -4,5 +4,6 @@ pub mod dependencies;
 pub mod destinations;
 pub(crate) mod flows;
 pub(crate) mod numbers;
+pub(crate) mod programs;
 pub mod sizes;
 pub(crate) mod triggers;

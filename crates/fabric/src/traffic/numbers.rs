@@ -23,7 +23,7 @@ pub(crate) fn labels(blueprint: &Blueprint) -> Vec<Vec<Label>> {
     let of = |(workload, spec): (u32, &WorkloadSpec)| match &spec.arrivals {
         Arrivals::List(flows) => of_flows(blueprint, workload, spec.settings, flows),
         Arrivals::ClosedLoop(loops) => of_loops(loops),
-        Arrivals::Poisson(_) => Vec::new(),
+        Arrivals::Poisson(_) | Arrivals::Program(_) => Vec::new(),
     };
     (0..).zip(&blueprint.workloads).map(of).collect()
 }

@@ -74,6 +74,11 @@ pub(crate) struct Triggers {
 }
 
 impl Triggers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// The host at which a trigger starts a flow.
     pub fn host(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         match self.all[id as usize] {
@@ -91,6 +96,8 @@ impl Triggers {
             match &workload.arrivals {
                 Arrivals::List(flows) => triggers.add_flows(i, flows),
                 Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops),
+                // Of a job, the ranks that are not at its end.
+                Arrivals::Program(spec) => triggers.waiting[i as usize] = spec.hosts.len() as u64,
                 Arrivals::Poisson(_) => {}
             }
         }
@@ -144,7 +151,7 @@ impl Triggers {
     }
 
     /// So many less wait.
-    fn no_longer_wait(&mut self, workload: u32, flows: u64) {
+    pub fn no_longer_wait(&mut self, workload: u32, flows: u64) {
         let waiting = &mut self.waiting[workload as usize];
         *waiting = waiting.wrapping_sub(flows);
     }

@@ -5,10 +5,18 @@
 //! some; it is done when all of these have arrived, and what is to be reduced is reduced. It begins when so
 //! many steps before it are done as [`Plan::opens_after`] says.
 
+mod around;
+mod direct;
+mod nested;
 mod pieces;
-mod ring;
+mod request;
+mod tree;
 
 use floodway_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use request::{AlgorithmName, Request, RequestError, Sizes};
 
 /// A collective of a group of ranks, as steps by formula. Ranks are places in the group here.
 #[derive(Clone, Debug)]
@@ -31,7 +39,8 @@ pub struct Plan {
 }
 
 /// What a collective computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the operations' own names")]
 pub enum Purpose {
     AllReduce,
@@ -41,10 +50,27 @@ pub enum Purpose {
     AllToAll,
 }
 
+impl Purpose {
+    /// Its name, as scenarios and tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::AllReduce => "all-reduce",
+            Purpose::ReduceScatter => "reduce-scatter",
+            Purpose::AllGather => "all-gather",
+            Purpose::Broadcast => "broadcast",
+            Purpose::AllToAll => "all-to-all",
+        }
+    }
+}
+
 /// The steps of an algorithm.
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
-    Ring(ring::Ring),
+    Nested(nested::Nested),
+    Direct(direct::Direct),
+    Around(around::Around),
+    Broadcast(tree::Broadcast),
+    DoubleTree(tree::DoubleTree),
 }
 
 /// The steps of one algorithm for a group of ranks.
@@ -87,10 +113,17 @@ pub struct Transfer {
     pub to: u32,
     /// The receiver's step, of the same lane.
     pub step: u32,
-    /// Where the bytes begin in the sender's buffer, and in the receiver's.
+    /// Where the bytes begin in the sender's buffer, and in the receiver's; of an all-to-all, the ranks to
+    /// and from which they go in the end.
     pub from_to: (u64, u64),
     /// Its size.
     pub bytes: Bytes,
+}
+
+impl Transfer {
+    fn of(to: u32, step: u32, from_to: (u64, u64), bytes: u64) -> Self {
+        Transfer { to, step, from_to, bytes: Bytes(bytes) }
+    }
 }
 
 /// Bounds of a plan's lanes, by which transfers are numbered.
@@ -106,7 +139,11 @@ pub(crate) struct Shape {
 macro_rules! of_algorithm {
     ($plan:expr, $steps:ident => $value:expr) => {
         match &$plan.steps {
-            Steps::Ring($steps) => $value,
+            Steps::Nested($steps) => $value,
+            Steps::Direct($steps) => $value,
+            Steps::Around($steps) => $value,
+            Steps::Broadcast($steps) => $value,
+            Steps::DoubleTree($steps) => $value,
         }
     };
 }
@@ -123,7 +160,8 @@ impl Plan {
         let mut plan = Plan { ranks, purpose, algorithm, size, channels, reduce_rate, steps, shape };
         plan.shape = of_algorithm!(plan, steps => Shape {
             lanes: steps.lanes(),
-            steps: (0..ranks).map(|rank| steps.steps(rank, 0)).max().unwrap_or_default(),
+            // Lanes take turns between at most two trees.
+            steps: (0..ranks).map(|rank| steps.steps(rank, 0).max(steps.steps(rank, 1))).max().unwrap_or_default(),
             sends: steps.most_sends(),
         });
         plan
@@ -172,9 +210,19 @@ impl Plan {
     }
 
     /// Lane, step and place of a [`number`](Self::number).
-    pub(crate) fn place(&self, number: u32) -> (u32, u32, u32) {
+    pub fn place(&self, number: u32) -> (u32, u32, u32) {
         let (rest, place) = (number / self.shape.sends, number % self.shape.sends);
         (rest / self.shape.steps, rest % self.shape.steps, place)
+    }
+
+    /// The rank that has a byte of the buffer at the end of a reduce-scatter, or at the start of an
+    /// all-gather.
+    pub fn owner(&self, byte: u64) -> u32 {
+        match &self.steps {
+            Steps::Nested(nested) => nested.owner(byte),
+            Steps::Direct(direct) => direct.owner(byte),
+            Steps::Around(_) | Steps::Broadcast(_) | Steps::DoubleTree(_) => 0,
+        }
     }
 
     /// Bus bandwidth over algorithm bandwidth, as nccl-tests define it.

@@ -1,40 +1,56 @@
-//! Pieces: the buffer of a collective, divided into parts, and each part into a piece for every lane.
+//! Lanes: the buffer of a collective, cut into a piece for every channel, and these into chunks.
 
 use floodway_units::Bytes;
 
-/// A buffer in `parts` parts, each in a piece for every lane. Parts, and pieces, differ by a byte at most.
+/// A buffer in a piece for every lane, on which each lane executes the whole algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces {
-    pub size: Bytes,
-    pub parts: u32,
-    pub channels: u32,
+    size: Bytes,
+    channels: u32,
     pub lanes: u32,
 }
 
 impl Pieces {
-    /// Cuts each part into a piece for every channel, and these into chunks of at most `chunk` bytes.
+    /// Cuts a buffer of which each message is the share `parts`, so that no message of a lane is larger than
+    /// `chunk`, nor smaller than a byte.
     pub fn new(size: Bytes, parts: u32, channels: u32, chunk: Option<Bytes>) -> Self {
-        let part = size.0.div_ceil(u64::from(parts));
-        let of_channel = part.div_ceil(u64::from(channels));
-        let chunks = chunk.map_or(1, |chunk| of_channel.div_ceil(chunk.0));
-        Pieces { size, parts, channels, lanes: (u64::from(channels) * chunks) as u32 }
+        let message = size.0.div_ceil(u64::from(parts));
+        let of_channel = message.div_ceil(u64::from(channels));
+        let chunks = chunk.map_or(1, |chunk| of_channel.div_ceil(chunk.0.max(1)));
+        let lanes = (u64::from(channels) * chunks).min(size.0 / u64::from(parts)).max(1);
+        Pieces { size, channels, lanes: u32::try_from(lanes).unwrap_or(u32::MAX) }
     }
 
-    /// The channel of a lane: pieces of a channel follow each other.
+    /// The channel of a lane: chunks of a channel follow each other.
     pub fn channel(&self, lane: u32) -> u32 {
         lane % self.channels
     }
 
-    /// Where a lane's piece of a part begins, and its size.
-    pub fn range(&self, part: u32, lane: u32) -> (u64, Bytes) {
-        let (begin, end) = share(self.size.0, part, self.parts);
-        let (from, to) = share(end - begin, lane, self.lanes);
-        (begin + from, Bytes(to - from))
+    /// A lane's piece of a part of the buffer.
+    pub fn of_part(&self, (part, parts): (u32, u32), lane: u32) -> (u64, u64) {
+        share(share((0, self.size.0), part, parts), lane, self.lanes)
+    }
+
+    /// The lane whose piece a byte is in.
+    pub fn lane_of(&self, byte: u64) -> u32 {
+        share_of((0, self.size.0), byte, self.lanes)
+    }
+
+    /// Where a lane's piece begins, and ends.
+    pub fn range(&self, lane: u32) -> (u64, u64) {
+        share((0, self.size.0), lane, self.lanes)
     }
 }
 
-/// Begin and end of the share `index` of `size` bytes in `shares` shares.
-fn share(size: u64, index: u32, shares: u32) -> (u64, u64) {
-    let bound = |index: u32| (u128::from(size) * u128::from(index) / u128::from(shares)) as u64;
+/// The share of a range in `shares` shares that a byte is in.
+pub(crate) fn share_of(range: (u64, u64), byte: u64, shares: u32) -> u32 {
+    let holds = |index: &u32| share(range, *index, shares).1 > byte;
+    (0..shares).find(holds).unwrap_or_default()
+}
+
+/// Begin and end of the share `index` of a range in `shares` shares, which differ by a byte at most.
+pub(crate) fn share((begin, end): (u64, u64), index: u32, shares: u32) -> (u64, u64) {
+    let size = u128::from(end - begin);
+    let bound = |index: u32| begin + (size * u128::from(index) / u128::from(shares)) as u64;
     (bound(index), bound(index + 1))
 }

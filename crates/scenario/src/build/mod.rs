@@ -4,6 +4,7 @@ mod back_to_back;
 mod destinations;
 mod engine;
 mod fit;
+mod jobs;
 mod loads;
 mod map;
 mod needs;
@@ -258,6 +259,7 @@ impl Builder<'_> {
                 keys.visit.unwrap_or_default(),
             ),
             links: Vec::new(),
+            scale_up: Vec::new(),
             settings: Vec::new(),
             workloads: Vec::new(),
             end: End {
@@ -275,6 +277,7 @@ impl Builder<'_> {
         self.check_memory(network, classes.len());
         self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
+        blueprint.scale_up = self.scale_up(network);
         self.records(network, &mut blueprint);
         self.give_up_if_faulty()?;
         let routes = Routes::new(&blueprint);
@@ -348,6 +351,7 @@ impl Builder<'_> {
             shares,
             queue_histogram,
             capture,
+            ..RecordSpec::default()
         };
     }
 

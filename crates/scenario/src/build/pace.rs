@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec, ProgramSpec};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
@@ -85,12 +85,45 @@ impl<'a> Pace<'a> {
                 None => rtt(flow.source, flow.destination),
             })),
             Arrivals::ClosedLoop(loops) => Box::new(loops.iter().map(|of| rtt(of.source, of.destination))),
+            Arrivals::Program(of) => {
+                let pairs = pairs_between(self.blueprint, &of.hosts, &of.hosts);
+                Box::new(pairs.into_iter().map(|(from, to)| rtt(from, to)))
+            }
             Arrivals::Poisson(of) => {
                 let pairs = pairs_between(self.blueprint, &of.sources, &of.destinations);
                 Box::new(pairs.into_iter().map(|(from, to)| rtt(from, to)))
             }
         };
         rtts.max().unwrap_or_default()
+    }
+
+    /// How long a job takes if each rank does one thing after another, and ranks whose graphs differ follow
+    /// each other: more than it takes without other traffic.
+    pub fn job(&self, spec: &ProgramSpec, settings: usize) -> Span {
+        let program = &spec.program;
+        let rate = spec.hosts.iter().map(|&host| self.host_rate(host)).min().unwrap_or(Rate::MAX);
+        let rate = rate.min(self.cap(settings));
+        let mut graphs = vec![false; program.graphs.len()];
+        let mut all = 0_u64;
+        for (rank, of) in (0..).zip(&program.ranks) {
+            if std::mem::replace(&mut graphs[of.graph as usize], true) {
+                continue;
+            }
+            program.each_message(rank, |_, _, bytes| {
+                all = all.saturating_add(self.message((bytes, settings), rate).0);
+            });
+            all = all.saturating_add(program.compute_time(rank).0);
+        }
+        Span(all.saturating_mul(u64::from(program.iterations)))
+    }
+
+    /// The lowest rate of a host's links.
+    fn host_rate(&self, host: NodeId) -> Rate {
+        let links = (0u32..).zip(&self.blueprint.links);
+        let ports = links.flat_map(|(link, spec)| {
+            (0u32..).zip(&spec.ends).filter(|(_, end)| end.node == host).map(move |(at, _)| 2 * link + at)
+        });
+        ports.map(|port| self.rate(PortId(port))).min().unwrap_or(Rate::MAX)
     }
 
     fn message(&self, (size, settings): (Bytes, usize), rate: Rate) -> Span {
@@ -171,6 +204,15 @@ impl<'a> Load<'a> {
     pub fn add_loop(&mut self, of: &LoopSpec, settings: usize) {
         let bytes = self.pace.wire(of.size, settings).saturating_mul(of.messages);
         self.add((of.source, of.destination, settings), bytes);
+    }
+
+    pub fn add_job(&mut self, of: &ProgramSpec, settings: usize) {
+        for (rank, &host) in (0..).zip(&of.hosts) {
+            of.program.each_message(rank, |_, to, bytes| {
+                let bytes = self.pace.wire(bytes, settings).saturating_mul(of.program.iterations.into());
+                self.add((host, of.hosts[to as usize], settings), bytes);
+            });
+        }
     }
 
     fn add(&mut self, pair: (NodeId, NodeId, usize), bytes: u64) {

@@ -84,6 +84,8 @@ impl Builder<'_> {
                 self.poisson(workload, poisson, &map, blueprint)
             } else if let Some(perftest) = &workload.perftest {
                 self.perftest(workload, perftest, &map)
+            } else if let Some(collective) = &workload.collective {
+                self.collective(workload, collective, &map)
             } else if let Some(burst) = workload.burst.as_ref().filter(|burst| burst.back_to_back) {
                 self.back_to_back(workload, burst, &map, blueprint)
             } else if workload.is_generated() {

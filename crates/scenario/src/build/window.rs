@@ -1,7 +1,7 @@
 //! The measured flows, and the latest end of a run.
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, ProgramSpec, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::dependencies;
 use floodway_fabric::routing::Routes;
 use floodway_units::{Span, Time};
@@ -68,6 +68,7 @@ impl Builder<'_> {
                 Arrivals::Poisson(_) => None,
                 Arrivals::List(flows) => self.list_end(workload, flows, window, spec.settings, pace),
                 Arrivals::ClosedLoop(loops) => loops_end(loops, window, spec.settings, pace),
+                Arrivals::Program(job) => job_end(job, window, spec.settings, pace),
             };
             last = last.max(end);
         }
@@ -104,6 +105,7 @@ impl Builder<'_> {
                 Arrivals::ClosedLoop(loops) => {
                     measures |= loops.iter().any(|of| of.start < to.min(spec.until));
                 }
+                Arrivals::Program(job) => measures |= job.start < to,
                 Arrivals::List(flows) => {
                     let earliest = earliest(flows);
                     let mut starts = flows.iter().zip(&earliest);
@@ -207,4 +209,15 @@ fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &P
     });
     let last = ends.max()?;
     Some(Time(last.saturating_add(load.drain().0)))
+}
+
+/// When a job would have ended, if its ranks did one thing after another.
+fn job_end(job: &ProgramSpec, window: (Time, Time), settings: usize, pace: &Pace<'_>) -> Option<Time> {
+    if job.start >= window.1 {
+        return None;
+    }
+    let mut load = Load::new(pace);
+    load.add_job(job, settings);
+    let busy = pace.job(job, settings).0.saturating_add(load.drain().0);
+    Some(Time(job.start.0.saturating_add(busy)))
 }

@@ -348,6 +348,11 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             let bytes = loops.iter().map(|of| of.size.0 as f64 * of.messages as f64);
             traffic.offered_bytes = Some(bytes.sum());
         }
+        Arrivals::Program(job) => {
+            let sums = job.program.traffic();
+            traffic.flows = Some(sums.messages.iter().sum::<u64>() as usize);
+            traffic.offered_bytes = Some(sums.sent.iter().map(|&bytes| bytes as f64).sum());
+        }
         Arrivals::Poisson(poisson) => {
             let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();
             traffic.offered_gbps = Some(rate * 8.0 / 1e9);

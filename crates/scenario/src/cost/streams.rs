@@ -1,12 +1,18 @@
 //! Workloads as streams of bytes, and the load of each port by all of them.
 
+use std::collections::BTreeMap;
+
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::blueprint::{
+    Arrivals, FlowSpec, LoopSpec, PoissonSpec, ProgramSpec, UNBOUNDED, WorkloadSpec,
+};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// Maximum number of flows, or pairs of hosts, of a workload that are examined.
 const EXAMINED: usize = 20_000;
+/// Ranks of a job whose messages are examined.
+const JOB_RANKS: usize = 64;
 /// Number of sizes that represent a distribution, and of starts that represent all starts.
 const SIZES: usize = 32;
 const STARTS: usize = 8;
@@ -96,6 +102,7 @@ impl Finder<'_> {
                 let step = loops.len().div_ceil(EXAMINED).max(1);
                 loops.iter().step_by(step).map(|of| self.looped(of, step as f64, replies)).collect()
             }
+            Arrivals::Program(spec) => self.job(spec, replies),
             Arrivals::Poisson(poisson) => self.drawn(poisson, replies),
         }
     }
@@ -115,6 +122,27 @@ impl Finder<'_> {
     fn looped(&mut self, of: &LoopSpec, many: f64, replies: f64) -> Stream {
         let path = self.path_between(of.source, of.destination);
         self.stream(many * of.messages as f64, of.size.0 as f64, replies, (of.start, of.start), path)
+    }
+
+    /// The messages of a job, from some of its ranks.
+    fn job(&mut self, spec: &ProgramSpec, replies: f64) -> Vec<Stream> {
+        let (ranks, program) = (spec.hosts.len(), &spec.program);
+        let step = ranks.div_ceil(JOB_RANKS).max(1);
+        let iterations = f64::from(program.iterations) * step as f64;
+        let mut streams = Vec::new();
+        for rank in (0..ranks).step_by(step) {
+            let mut peers: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+            program.each_message(rank as u32, |_, to, bytes| {
+                let (messages, sum) = peers.entry(to).or_default();
+                (*messages, *sum) = (*messages + 1.0, *sum + bytes.0 as f64);
+            });
+            for (to, (messages, bytes)) in peers {
+                let path = self.path_between(spec.hosts[rank], spec.hosts[to as usize]);
+                let starts = (spec.start, spec.start);
+                streams.push(self.stream(messages * iterations, bytes / messages, replies, starts, path));
+            }
+        }
+        streams
     }
 
     /// The flows that a Poisson process is expected to start, a few receivers of each sender.

@@ -9,6 +9,7 @@ use floodway_wire::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::gpu_nodes::GpuNodes;
 use super::selector::Selector;
 use super::settings::{Defaults, Override};
 use crate::topology::Topology;
@@ -46,6 +47,9 @@ pub struct Document {
     pub origin: Option<Time>,
     /// The network.
     pub topology: Topology,
+    /// Which hosts are the GPUs of a node. Default: each host is a node of its own.
+    #[serde(default)]
+    pub gpu_nodes: Option<GpuNodes>,
     /// Settings of all objects that no override changes.
     #[serde(default)]
     pub defaults: Defaults,

@@ -5,6 +5,7 @@ pub mod bounds;
 mod depth;
 pub mod document;
 pub mod forms;
+pub mod gpu_nodes;
 pub mod read;
 pub mod selector;
 pub mod sets;

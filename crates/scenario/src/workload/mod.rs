@@ -1,6 +1,7 @@
 //! Traffic: senders, receivers, sizes and start times of flows.
 
 pub mod chance;
+pub mod collective;
 pub mod csv;
 pub mod files;
 pub mod flows;
@@ -20,6 +21,7 @@ use serde::Deserialize;
 
 use crate::grammar::document::Window;
 
+pub use collective::Collective;
 pub use flows::{FlowList, ListFormat, ListedFlow};
 pub use hot_spot::{HotHosts, HotSpot};
 pub use incast::Incast;
@@ -30,7 +32,7 @@ pub use poisson::Poisson;
 
 /// A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
 /// `long-lived`, `incast`, `all-to-all`, `micro-bursts`,
-/// `perftest`.
+/// `perftest`, `collective`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(extend("required" = ["name"]))]
@@ -61,6 +63,8 @@ pub struct Workload {
     pub micro_bursts: Option<MicroBursts>,
     /// Messages in a closed loop, as perftest sends them.
     pub perftest: Option<Perftest>,
+    /// A collective operation of ranks (GPUs).
+    pub collective: Option<Collective>,
     /// Its start time. Default: 0.
     pub start: Option<Time>,
     /// No flow starts at this time or later. Default of Poisson arrivals: to the end of the run.
@@ -73,7 +77,7 @@ pub struct Workload {
 
 impl Workload {
     /// The keys of the arrival patterns; a workload must have one of them.
-    pub const KINDS: [&'static str; 10] = [
+    pub const KINDS: [&'static str; 11] = [
         "flows",
         "flow-list",
         "poisson",
@@ -84,6 +88,7 @@ impl Workload {
         "all-to-all",
         "micro-bursts",
         "perftest",
+        "collective",
     ];
 
     /// Whether a recipe generates its flows.
@@ -105,6 +110,7 @@ impl Workload {
             self.all_to_all.is_some(),
             self.micro_bursts.is_some(),
             self.perftest.is_some(),
+            self.collective.is_some(),
         ];
         Self::KINDS.into_iter().zip(there).filter_map(|(kind, there)| there.then_some(kind)).collect()
     }

@@ -143,7 +143,8 @@ impl World<'_> {
 
     /// May flows of a workload go on on queue pairs that are open?
     fn shares_queue_pairs(&self, workload: u32) -> bool {
-        matches!(self.facts.blueprint.workloads[workload as usize].arrivals, Arrivals::ClosedLoop(_))
+        let arrivals = &self.facts.blueprint.workloads[workload as usize].arrivals;
+        matches!(arrivals, Arrivals::ClosedLoop(_) | Arrivals::Program(_))
             || self.facts.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
     }
 

@@ -1,6 +1,5 @@
 //! Start and completion of messages at either end of a queue pair.
 
-use floodway_engine::memory;
 use floodway_mechanisms::slots::{Segment, TransportSender as _};
 use floodway_units::Bytes;
 
@@ -77,10 +76,10 @@ impl AtNode<'_, '_> {
         let message = half.message(index);
         message.finish = now;
         let Incoming { hook, measured, number, .. } = *message;
-        memory::push(&mut self.run.kept.records.received_rows, message.row(path));
+        self.run.kept.records.push_received(message, path);
         half.take_out(index);
         self.run.kept.records.received(path.workload, measured);
-        self.completed(hook, End::Receiver, now);
+        self.completed(hook, number, End::Receiver, now);
         if self.run.trace.is_some() {
             self.trace_received(id, number, psn);
         }
@@ -100,12 +99,12 @@ impl AtNode<'_, '_> {
     /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the
     /// oldest message, which is complete then.
     pub fn last_sent(&mut self, id: u32, segment: &Segment, has_acks: bool, until: u64) {
-        let hook = self.run.pairs.senders[id as usize].message_of(segment.psn).hook;
+        let Outgoing { hook, number, .. } = *self.run.pairs.senders[id as usize].message_of(segment.psn);
         if !has_acks {
             self.sent_whole(id, NEVER, until);
         }
         if !segment.retransmission {
-            self.completed(hook, End::Nic, until);
+            self.completed(hook, number, End::Nic, until);
         }
     }
 
@@ -126,12 +125,12 @@ impl AtNode<'_, '_> {
             }
         }
         (half.head.sent, half.head.finish) = (true, finish);
-        let Outgoing { hook, measured, .. } = half.head;
+        let Outgoing { hook, measured, number, .. } = half.head;
         self.run.kept.records.sent(path.workload, measured);
         if let Some(next) = half.rest.pop_front() {
             let over = std::mem::replace(&mut half.head, next);
-            memory::push(&mut self.run.kept.records.sent_rows, over.row(path));
+            self.run.kept.records.push_sent(&over, path);
         }
-        self.completed(hook, End::Sender, notified_at);
+        self.completed(hook, number, End::Sender, notified_at);
     }
 }

@@ -33,7 +33,7 @@ impl SendHalf {
             self.rest.push_back(message);
             return;
         }
-        memory::push(&mut records.sent_rows, self.head.row(path));
+        records.push_sent(&self.head, path);
         self.head = message;
     }
 
@@ -41,8 +41,8 @@ impl SendHalf {
     pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.state.alive = false;
         self.stack = Vec::new();
-        memory::push(&mut records.sent_rows, self.head.row(path));
-        memory::extend(&mut records.sent_rows, self.rest.drain(..).map(|message| message.row(path)));
+        records.push_sent(&self.head, path);
+        self.rest.drain(..).for_each(|message| records.push_sent(&message, path));
     }
 }
 
@@ -97,7 +97,23 @@ impl ReceiveHalf {
     pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.alive = false;
         let head = Some(self.head).filter(|head| !head.is_received());
-        memory::extend(&mut records.received_rows, head.map(|message| message.row(path)));
-        memory::extend(&mut records.received_rows, self.rest.drain(..).map(|message| message.row(path)));
+        head.iter().chain(&self.rest).for_each(|message| records.push_received(message, path));
+        self.rest.clear();
+    }
+}
+
+impl Records {
+    /// Writes the sender's part of a message's row, if it has one.
+    pub(super) fn push_sent(&mut self, message: &Outgoing, path: &Path) {
+        if message.has_row() {
+            memory::push(&mut self.sent_rows, message.row(path));
+        }
+    }
+
+    /// Writes the receiver's part of a message's row, if it has one.
+    pub(super) fn push_received(&mut self, message: &Incoming, path: &Path) {
+        if message.has_row() {
+            memory::push(&mut self.received_rows, message.row(path));
+        }
     }
 }

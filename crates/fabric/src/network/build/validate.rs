@@ -34,7 +34,7 @@ fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
 }
 
 /// The first two hosts of each switch: one of them is not the sender, and paths lead to both or to neither.
-fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+pub(super) fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut of_last: FxHashMap<NodeId, [Option<NodeId>; 2]> = FxHashMap::default();
     let mut stands_for = |&host: &NodeId| {
         let two = of_last.entry(routes.last_before(host)).or_default();
@@ -98,6 +98,9 @@ impl Blueprint {
                 }
                 Arrivals::ClosedLoop(loops) => {
                     self.validate_loops(routes, loops).map_err(|why| BuildError::new(place(), why))?;
+                }
+                Arrivals::Program(spec) => {
+                    self.validate_job(routes, spec).map_err(|why| BuildError::new(place(), why))?;
                 }
                 Arrivals::Poisson(poisson) => {
                     self.validate_poisson(routes, poisson).map_err(|why| BuildError::new(place(), why))?;
@@ -281,7 +284,7 @@ impl Blueprint {
         }
     }
 
-    fn host(&self, node: NodeId) -> Result<&str, String> {
+    pub(super) fn host(&self, node: NodeId) -> Result<&str, String> {
         let spec = &self.nodes[node.index()];
         match spec.role {
             Role::Host { .. } => Ok(&spec.name),
@@ -289,7 +292,7 @@ impl Blueprint {
         }
     }
 
-    fn reachable(&self, routes: &Routes, from: NodeId, to: NodeId) -> Result<(), String> {
+    pub(super) fn reachable(&self, routes: &Routes, from: NodeId, to: NodeId) -> Result<(), String> {
         let (source, destination) = (self.host(from)?, self.host(to)?);
         if from == to {
             return Err(format!("it goes from {source} to itself"));

@@ -91,6 +91,11 @@ fn receiving(blueprint: &Blueprint) -> Vec<u64> {
                     add(spec.destination, spec.size.0.saturating_mul(spec.messages));
                 }
             }
+            Arrivals::Program(spec) => {
+                for (&host, received) in spec.hosts.iter().zip(spec.program.traffic().received) {
+                    add(host, received);
+                }
+            }
             Arrivals::Poisson(poisson) => {
                 let share = drawn(poisson, blueprint.end.limit) / poisson.destinations.len().max(1) as u64;
                 for &node in &poisson.destinations {
@@ -118,6 +123,7 @@ fn offered(blueprint: &Blueprint, line: Rate) -> Bytes {
         Arrivals::ClosedLoop(loops) => {
             sum(loops.iter().map(|spec: &LoopSpec| spec.size.0.saturating_mul(spec.messages)))
         }
+        Arrivals::Program(spec) => sum(spec.program.traffic().received.into_iter()),
         Arrivals::Poisson(poisson) => drawn(poisson, limit),
     };
     let all = sum(blueprint.workloads.iter().map(|workload| of(&workload.arrivals)));

@@ -14,7 +14,10 @@ impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
         if let Some(trigger) = source.checked_sub(self.run.traffic.sources.len() as u32) {
-            self.pull(trigger);
+            match trigger.checked_sub(self.run.traffic.triggers.len() as u32) {
+                Some(rank) => self.wake_rank(rank),
+                None => self.pull(trigger),
+            }
             return;
         }
         let begin = match &mut self.run.traffic.sources[source as usize] {
@@ -106,6 +109,9 @@ impl AtNode<'_, '_> {
         let settings = &self.facts.blueprint.settings[begin.settings];
         match begin.carrier {
             Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
+            Carrier::Ranks { from, to, channel } => {
+                Some(PairKey::Ranks { workload: begin.workload, from, to, channel })
+            }
             Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
             Carrier::AsSet => Some(PairKey::Pair {
                 workload: begin.workload,
@@ -142,14 +148,17 @@ impl Traffic {
     pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         let Some(source) = self.sources.get(id as usize) else {
             let trigger = id - self.sources.len() as u32;
-            return self.triggers.host(blueprint, trigger);
+            return match trigger.checked_sub(self.triggers.len() as u32) {
+                Some(rank) => self.programs.host(rank),
+                None => self.triggers.host(blueprint, trigger),
+            };
         };
         match source {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, next } => {
                 match &blueprint.workloads[*workload as usize].arrivals {
                     Arrivals::List(listed) => listed[flows[*next] as usize].source,
-                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
+                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => {
                         unreachable!("the source was made for a list")
                     }
                 }

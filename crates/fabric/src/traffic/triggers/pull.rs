@@ -1,7 +1,7 @@
 //! Flow starts that wait for completions.
 
 use super::{End, Trigger, flow_spec, loop_spec};
-use crate::host::messages::NO_HOOK;
+use crate::host::messages::{NO_HOOK, OF_PROGRAM};
 use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
@@ -15,8 +15,12 @@ impl AtNode<'_, '_> {
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or
     /// later.
     #[inline]
-    pub fn completed(&mut self, hook: u32, end: End, at: u64) {
+    pub fn completed(&mut self, hook: u32, number: u64, end: End, at: u64) {
         if hook != NO_HOOK {
+            if hook >= OF_PROGRAM {
+                self.program_message(hook, number, end, at);
+                return;
+            }
             if let Some(workload) = self.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
                 let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_sub(1);

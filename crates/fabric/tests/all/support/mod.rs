@@ -86,6 +86,7 @@ impl Net {
             semantics: Semantics::default(),
             nodes: Vec::new(),
             links: Vec::new(),
+            scale_up: Vec::new(),
             settings: vec![FlowSettings {
                 class: Class::DATA,
                 reliability: params(r#""none""#),

@@ -1,0 +1,62 @@
+//! The log of operations: what ranks of jobs have completed.
+
+mod table;
+
+use floodway_programs::walker::Ended;
+
+use crate::network::blueprint::{Arrivals, Blueprint};
+use crate::records::log::{Log, Logged};
+use crate::records::outcome::RowTotals;
+
+/// Operations in the order in which they were complete, up to a number of them.
+#[derive(Debug)]
+pub(crate) struct OperationLog {
+    log: Log<Row>,
+}
+
+/// An operation of a rank.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// Among the ranks of all jobs.
+    rank: u32,
+    ended: Ended,
+}
+
+impl Logged for Row {
+    type TieKey = u32;
+
+    fn time(&self) -> u64 {
+        self.ended.end.0
+    }
+
+    fn tie_key(&self) -> u32 {
+        self.rank
+    }
+}
+
+impl OperationLog {
+    /// Of a run of `blueprint`, if that has jobs.
+    pub fn new(blueprint: &Blueprint) -> Option<Self> {
+        let has_jobs =
+            blueprint.workloads.iter().any(|workload| matches!(workload.arrivals, Arrivals::Program(_)));
+        has_jobs.then(|| OperationLog { log: Log::new(blueprint.records.operations) })
+    }
+
+    /// An operation of a rank is complete.
+    pub fn push(&mut self, rank: u32, ended: Ended) {
+        self.log.push(Row { rank, ended });
+    }
+
+    /// Adds the rows of another thread.
+    pub fn absorb(&mut self, other: OperationLog) {
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.log.close();
+    }
+
+    pub fn totals(&self) -> RowTotals {
+        self.log.totals()
+    }
+}

@@ -1,0 +1,174 @@
+//! Table of operations, and how far jobs came.
+
+use floodway_programs::{Kind, Program};
+use floodway_units::Time;
+
+use super::Row;
+use crate::network::blueprint::{Arrivals, ProgramSpec};
+use crate::records::outcome::JobTotals;
+use crate::records::table::{NONE, Table, Values};
+use crate::run::world::World;
+
+/// So many operations that wait are named in the outcome of a job.
+const NAMED: usize = 8;
+
+impl World<'_> {
+    /// Flows of a workload that waited for others at the end and have no row; ranks of jobs are no flows.
+    pub fn never_started(&self, workload: usize) -> u64 {
+        match self.facts.blueprint.workloads[workload].arrivals {
+            Arrivals::Program(_) => 0,
+            _ => self.run.traffic.triggers.waiting[workload],
+        }
+    }
+
+    /// How far each job came.
+    pub fn job_totals(&self) -> Vec<JobTotals> {
+        self.jobs().map(|(workload, spec)| self.totals_of(workload, spec)).collect()
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = (u32, &ProgramSpec)> {
+        let workloads = (0..).zip(&self.facts.blueprint.workloads);
+        workloads.filter_map(|(index, workload)| match &workload.arrivals {
+            Arrivals::Program(spec) => Some((index, spec)),
+            _ => None,
+        })
+    }
+
+    fn totals_of(&self, workload: u32, spec: &ProgramSpec) -> JobTotals {
+        let walkers = || self.run.traffic.programs.walkers(workload, spec.hosts.len());
+        let waiting = (0..).zip(walkers()).flat_map(|(rank, walker)| {
+            walker.waiting().map(move |(iteration, operation)| (rank, iteration, operation))
+        });
+        let name = |(rank, iteration, operation): (u32, u32, u32)| {
+            let what = spec.program.describe(rank, operation);
+            format!("rank {rank}, iteration {iteration}: {what}")
+        };
+        JobTotals {
+            workload: self.facts.blueprint.workloads[workload as usize].name.clone(),
+            ranks: spec.hosts.len() as u64,
+            finished: walkers().filter(|walker| walker.is_finished()).count() as u64,
+            scale_up_messages: self.run.kept.scale_up[workload as usize].0,
+            scale_up_bytes: self.run.kept.scale_up[workload as usize].1,
+            waiting: waiting.take(NAMED).map(name).collect(),
+        }
+    }
+
+    /// One row for each operation of a rank that is complete.
+    pub fn operation_table(&self) -> Option<Table> {
+        let rows = self.run.kept.operations.as_ref()?.log.rows();
+        let programs = &self.run.traffic.programs;
+        let places: Vec<(u32, u32)> = rows.iter().map(|row| programs.in_workload(row.rank)).collect();
+        let jobs: Vec<Option<&ProgramSpec>> = (0..self.facts.blueprint.workloads.len() as u32)
+            .map(|workload| self.jobs().find(|(index, _)| *index == workload).map(|(_, spec)| spec))
+            .collect();
+        let mut names = Names::default();
+        let mut columns = Columns::default();
+        for (row, &(workload, rank)) in rows.iter().zip(&places) {
+            if let Some(spec) = jobs[workload as usize] {
+                columns.add(&spec.program, rank, row, &mut names);
+            }
+        }
+        let us = |of: &dyn Fn(&Row) -> Time| Values::F64(rows.iter().map(|row| of(row).as_us()).collect());
+        let whole = |of: &dyn Fn(&Row) -> u64| Values::U64(rows.iter().map(of).collect());
+        let workloads = self.facts.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        let codes = |of: &dyn Fn(&(u32, u32)) -> u32| places.iter().map(of).collect();
+        Some(Table::new(vec![
+            ("workload", Values::Text { codes: codes(&|place| place.0), dictionary: workloads }),
+            ("rank", Values::U64(places.iter().map(|place| u64::from(place.1)).collect())),
+            (
+                "node",
+                Values::Text {
+                    codes: rows.iter().map(|row| programs.host(row.rank).0).collect(),
+                    dictionary: self.names(),
+                },
+            ),
+            ("iteration", whole(&|row| u64::from(row.ended.iteration))),
+            ("operation", whole(&|row| u64::from(row.ended.operation))),
+            ("name", Values::Text { codes: columns.name, dictionary: names.names }),
+            ("kind", Values::Text { codes: columns.kind, dictionary: KINDS.map(str::to_owned).to_vec() }),
+            ("bytes", Values::U64(columns.bytes)),
+            ("group", Values::F64(columns.group)),
+            ("sequence", Values::F64(columns.sequence)),
+            ("group_ranks", Values::F64(columns.group_ranks)),
+            ("bus_factor", Values::F64(columns.bus_factor)),
+            ("peer", Values::F64(columns.peer)),
+            ("ready_us", us(&|row| row.ended.ready)),
+            ("start_us", us(&|row| row.ended.start)),
+            ("end_us", us(&|row| row.ended.end)),
+            ("after", Values::F64(rows.iter().map(|row| optional(row.ended.after)).collect())),
+            ("last_from", Values::F64(rows.iter().map(|row| optional(row.ended.last_from)).collect())),
+        ]))
+    }
+}
+
+/// Kinds of operations.
+const KINDS: [&str; 8] =
+    ["send", "recv", "compute", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "all-to-all"];
+
+/// A number that may not be there.
+fn optional(value: Option<u32>) -> f64 {
+    value.map_or(f64::NAN, f64::from)
+}
+
+/// Names of operations, each once.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    /// By program, which its address names, and number of the name there.
+    codes: rustc_hash::FxHashMap<(usize, u32), u32>,
+}
+
+impl Names {
+    fn code(&mut self, program: &Program, name: u32) -> u32 {
+        let Some(text) = program.names.get(name as usize) else { return NONE };
+        let key = (std::ptr::from_ref(program).addr(), name);
+        *self.codes.entry(key).or_insert_with(|| {
+            let known = self.names.iter().position(|known| known == text);
+            known.unwrap_or_else(|| {
+                self.names.push(text.clone());
+                self.names.len() - 1
+            }) as u32
+        })
+    }
+}
+
+/// Columns that say what an operation is.
+#[derive(Default)]
+struct Columns {
+    name: Vec<u32>,
+    kind: Vec<u32>,
+    bytes: Vec<u64>,
+    group: Vec<f64>,
+    sequence: Vec<f64>,
+    group_ranks: Vec<f64>,
+    bus_factor: Vec<f64>,
+    peer: Vec<f64>,
+}
+
+impl Columns {
+    fn add(&mut self, program: &Program, rank: u32, row: &Row, names: &mut Names) {
+        let operation = &program.graph_of(rank).operations[row.ended.operation as usize];
+        let peer_of = |peer: u32| f64::from(program.ranks[rank as usize].peers[peer as usize]);
+        let none = f64::NAN;
+        let (kind, bytes, collective, peer) = match operation.kind {
+            Kind::Send { peer, bytes, .. } => (0, bytes.0, [none; 4], peer_of(peer)),
+            Kind::Recv { peer, .. } => (1, 0, [none; 4], peer.map_or(none, peer_of)),
+            Kind::Compute { .. } => (2, 0, [none; 4], none),
+            Kind::Collective { plan, group, sequence } => {
+                let plan = &program.plans[plan as usize];
+                let (group, _) = program.group_of(rank, group);
+                let of = [f64::from(group), f64::from(sequence), f64::from(plan.ranks), plan.bus_factor()];
+                (3 + plan.purpose as u32, plan.size.0, of, none)
+            }
+        };
+        self.name.push(names.code(program, operation.name));
+        self.kind.push(kind);
+        self.bytes.push(bytes);
+        let [group, sequence, ranks, factor] = collective;
+        self.group.push(group);
+        self.sequence.push(sequence);
+        self.group_ranks.push(ranks);
+        self.bus_factor.push(factor);
+        self.peer.push(peer);
+    }
+}

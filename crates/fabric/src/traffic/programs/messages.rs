@@ -1,0 +1,126 @@
+//! Messages of ranks, and the events that advance ranks.
+
+use floodway_programs::{Message, Posting, SendCompletes};
+use floodway_units::{Bytes, Time};
+
+use super::job;
+use crate::host::messages::{OF_PROGRAM, WITHOUT_ROW};
+use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
+use crate::run::world::World;
+use crate::traffic::flows::{Begin, Carrier};
+use crate::traffic::triggers::End;
+
+impl AtNode<'_, '_> {
+    /// The event of a rank: it handles what has happened, and sends what it may.
+    pub fn wake_rank(&mut self, id: u32) {
+        let (workload, rank) = self.run.traffic.programs.in_workload(id);
+        let spec = job(self.facts.blueprint, workload);
+        let mut out = std::mem::take(&mut self.run.traffic.programs.out);
+        let state = &mut self.run.traffic.programs.ranks[id as usize];
+        if state.armed <= self.now {
+            state.armed = NEVER;
+        }
+        self.take_scale_up(id);
+        let state = &mut self.run.traffic.programs.ranks[id as usize];
+        state.walker.advance(&spec.program, Time(self.now), &mut out);
+        self.arm_rank(id);
+        if let Some(log) = &mut self.run.kept.operations {
+            out.ended.drain(..).for_each(|ended| log.push(id, ended));
+        }
+        if std::mem::take(&mut out.finished) {
+            self.run.traffic.triggers.no_longer_wait(workload, 1);
+        }
+        for i in 0..out.postings.len() {
+            self.send_message(workload, rank, out.postings[i]);
+        }
+        out.postings.clear();
+        self.run.traffic.programs.out = out;
+    }
+
+    /// Makes an event for what is next at a rank, unless there is one.
+    pub(super) fn arm_rank(&mut self, id: u32) {
+        let state = &mut self.run.traffic.programs.ranks[id as usize];
+        let Some(Time(next)) = state.next_time() else { return };
+        if next < state.armed {
+            state.armed = next;
+            let before = self.run.traffic.sources.len() + self.run.traffic.triggers.len();
+            self.run.events.add_start(before as u32 + id, next);
+        }
+    }
+
+    fn send_message(&mut self, workload: u32, from: u32, posting: Posting) {
+        let spec = job(self.facts.blueprint, workload);
+        let Posting { to, bytes, channel, message } = posting;
+        let id = self.run.traffic.programs.id(workload, from);
+        let receiver = self.run.traffic.programs.id(workload, to);
+        if let Some(domain) = self.run.traffic.programs.common_domain(id, receiver) {
+            return self.send_in_domain(domain, (id, from), receiver, posting);
+        }
+        let local = self.run.traffic.programs.places[id as usize].local;
+        let ranks = u64::from(from) << 32 | u64::from(to);
+        let begin = Begin {
+            workload,
+            settings: self.facts.blueprint.workloads[workload as usize].settings,
+            source: spec.hosts[from as usize],
+            destination: spec.hosts[to as usize],
+            size: Bytes(bytes.0.max(1)),
+            number: message.number() | u64::from(local) << Message::BITS,
+            entropy: floodway_units::fold(ranks, u64::from(channel)),
+            ports: (None, None),
+            pinned: (None, None),
+            hook: OF_PROGRAM | id | if spec.rows { 0 } else { WITHOUT_ROW },
+            carrier: Carrier::Ranks { from, to, channel },
+            rank: None,
+        };
+        if let Some(port) = self.begin(begin) {
+            self.try_transmit(port);
+        }
+    }
+
+    /// A message of a rank is complete at one of its ends, or has left its NIC.
+    pub fn program_message(&mut self, hook: u32, number: u64, end: End, at: u64) {
+        let sender = hook & (WITHOUT_ROW - 1);
+        let (workload, from) = self.run.traffic.programs.in_workload(sender);
+        let spec = job(self.facts.blueprint, workload);
+        let message = Message::of(number);
+        let completes = spec.program.send_completes;
+        match end {
+            End::Nic => {}
+            End::Sender if completes == SendCompletes::Acknowledged => self.rank_sent(sender, message, at),
+            End::Sender => {}
+            End::Receiver => {
+                let mut step = std::mem::take(&mut self.run.traffic.programs.step);
+                let to = spec.program.receiver_of(from, message, &mut step);
+                self.run.traffic.programs.step = step;
+                let receiver = self.run.traffic.programs.id(workload, to);
+                let state = &mut self.run.traffic.programs.ranks[receiver as usize];
+                state.walker.received(Time(at), from, message);
+                self.arm_rank(receiver);
+                if completes == SendCompletes::Received {
+                    self.rank_sent(sender, message, at);
+                }
+            }
+        }
+    }
+
+    pub(super) fn rank_sent(&mut self, sender: u32, message: Message, at: u64) {
+        self.run.traffic.programs.ranks[sender as usize].walker.sent(Time(at), message);
+        self.arm_rank(sender);
+    }
+}
+
+impl World<'_> {
+    /// Makes the first event of each rank.
+    pub fn arm_ranks(&mut self) {
+        let before = (self.run.traffic.sources.len() + self.run.traffic.triggers.len()) as u32;
+        for id in 0..self.run.traffic.programs.places.len() as u32 {
+            let state = &mut self.run.traffic.programs.ranks[id as usize];
+            let Some(Time(start)) = state.next_time() else { continue };
+            state.armed = start;
+            let host = self.run.traffic.programs.host(id);
+            self.run.events.is_at(self.facts.groups.of(host));
+            self.run.events.add_start(before + id, start);
+        }
+    }
+}

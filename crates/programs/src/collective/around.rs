@@ -1,0 +1,54 @@
+//! All-to-all by neighbours: each message is handed round the ring, as ASTRA-sim's ring all-to-all does.
+//!
+//! The messages to the rank d places on take d steps, one place each; d goes from 1 to n - 1, so that there
+//! are n (n - 1) / 2 steps.
+
+use super::pieces::Pieces;
+use super::{Algorithm, Step, Transfer};
+
+/// Messages handed round a ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Around {
+    pub ranks: u32,
+    pub pieces: Pieces,
+}
+
+impl Around {
+    /// How far the messages of a step go in all, and how far they have come.
+    fn hop(step: u32) -> (u32, u32) {
+        let (mut distance, mut left) = (1, step);
+        while left >= distance {
+            left -= distance;
+            distance += 1;
+        }
+        (distance, left)
+    }
+}
+
+impl Algorithm for Around {
+    fn lanes(&self) -> u32 {
+        self.pieces.lanes
+    }
+
+    fn channel(&self, lane: u32) -> u32 {
+        self.pieces.channel(lane)
+    }
+
+    fn steps(&self, _: u32, _: u32) -> u32 {
+        self.ranks * (self.ranks - 1) / 2
+    }
+
+    fn opens_after(&self, _: u32, _: u32, step: u32) -> u32 {
+        step
+    }
+
+    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+        let (distance, come) = Self::hop(step);
+        let first = (rank + self.ranks - come) % self.ranks;
+        let last = (first + distance) % self.ranks;
+        let (begin, end) = self.pieces.of_part((last, self.ranks), lane);
+        let to = (rank + 1) % self.ranks;
+        out.sends.push(Transfer::of(to, step, (u64::from(last), u64::from(first)), end - begin));
+        out.receives = 1;
+    }
+}

@@ -1,0 +1,276 @@
+//! Every rank ends with what its collective computes, at the time of the closed form.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_programs::collective::{AlgorithmName, Purpose, Request, Step};
+use floodway_programs::{Kind, Message, Program};
+use floodway_units::{Bytes, Rate};
+use proptest::prelude::*;
+
+use crate::support::{Drawn, History, Nics, execute};
+
+/// Ranks whose contributions a byte has.
+type Sum = BTreeSet<u32>;
+
+/// The buffers of all ranks, byte by byte; and of an all-to-all the messages that a rank has, by the ranks
+/// from and to which they go.
+struct Buffers {
+    bytes: Vec<Vec<Sum>>,
+    messages: Vec<BTreeMap<(u64, u64), u64>>,
+}
+
+/// A message of a collective in full.
+struct Carried {
+    from_to: (u64, u64),
+    bytes: u64,
+    reduces: bool,
+    sum: Vec<Sum>,
+}
+
+impl Buffers {
+    fn new(request: &Request, ranks: u32) -> Self {
+        let size = request.size.0;
+        let at_first = |rank: u32, byte: u64| {
+            let own = match request.op {
+                Purpose::AllReduce | Purpose::ReduceScatter => true,
+                Purpose::AllGather => owner(request, ranks, byte) == rank,
+                Purpose::Broadcast => rank == request.root,
+                Purpose::AllToAll => false,
+            };
+            if own { Sum::from([rank]) } else { Sum::new() }
+        };
+        let bytes = (0..ranks).map(|rank| (0..size).map(|byte| at_first(rank, byte)).collect()).collect();
+        Buffers { bytes, messages: vec![BTreeMap::new(); ranks as usize] }
+    }
+
+    fn arrive(&mut self, to: u32, carried: Carried) {
+        let begin = carried.from_to.1 as usize;
+        for (at, sum) in carried.sum.into_iter().enumerate() {
+            let here = &mut self.bytes[to as usize][begin + at];
+            if carried.reduces {
+                assert!(here.is_disjoint(&sum), "a contribution is added twice");
+                here.extend(sum);
+            } else {
+                *here = sum;
+            }
+        }
+    }
+}
+
+/// The rank whose part of the buffer a byte is in: that which has it at the end of a reduce-scatter.
+fn owner(request: &Request, ranks: u32, byte: u64) -> u32 {
+    let plan = floodway_programs::collective::Plan::new(request, ranks).expect("it was made before");
+    plan.owner(byte)
+}
+
+/// Replays a history over the buffers of all ranks: a message carries what its sender has when it is posted.
+fn replay(program: &Program, request: &Request, history: &History) -> Buffers {
+    let ranks = program.ranks.len() as u32;
+    let mut buffers = Buffers::new(request, ranks);
+    let mut carried: BTreeMap<(u32, Message), Carried> = BTreeMap::new();
+    // At one instant what arrives is there before what is posted.
+    let mut events: Vec<(u64, u32, usize)> = Vec::new();
+    events.extend(history.arrivals.iter().enumerate().map(|(at, (time, ..))| (time.0, 0, at)));
+    events.extend(history.postings.iter().enumerate().map(|(at, (time, ..))| (time.0, 1, at)));
+    events.sort_unstable();
+    for (_, kind, at) in events {
+        if kind == 1 {
+            let (_, from, posting) = &history.postings[at];
+            let (step, transfer) = transfer(program, *from, posting.message);
+            let begin = transfer.from_to.0 as usize;
+            let sum = if request.op == Purpose::AllToAll {
+                Vec::new()
+            } else {
+                buffers.bytes[*from as usize][begin..begin + transfer.bytes.0 as usize].to_vec()
+            };
+            assert!(sum.iter().all(|sum| !sum.is_empty()), "rank {from} sends what it does not have");
+            let message = Carried {
+                from_to: transfer.from_to,
+                bytes: transfer.bytes.0,
+                reduces: reduces(program, transfer.to, posting.message, transfer.step),
+                sum,
+            };
+            let _ = step;
+            carried.insert((*from, posting.message), message);
+        } else {
+            let (_, from, to, message) = history.arrivals[at];
+            let carried = carried.remove(&(from, message)).expect("what arrives was posted");
+            if request.op == Purpose::AllToAll {
+                let (last, first) = carried.from_to;
+                *buffers.messages[to as usize].entry((first, last)).or_default() += carried.bytes;
+            } else {
+                buffers.arrive(to, carried);
+            }
+        }
+    }
+    assert!(carried.is_empty(), "all that was posted has arrived");
+    buffers
+}
+
+fn transfer(
+    program: &Program,
+    from: u32,
+    message: Message,
+) -> (u32, floodway_programs::collective::Transfer) {
+    let Kind::Collective { plan, .. } = program.graph_of(from).operations[message.operation as usize].kind
+    else {
+        panic!("a collective")
+    };
+    let plan = &program.plans[plan as usize];
+    let (lane, step, place) = plan.place(message.transfer);
+    let mut memory = Step::default();
+    plan.step(from, lane, step, &mut memory);
+    (step, memory.sends[place as usize])
+}
+
+fn reduces(program: &Program, to: u32, message: Message, step: u32) -> bool {
+    let plan = &program.plans[0];
+    let (lane, _, _) = plan.place(message.transfer);
+    let mut memory = Step::default();
+    plan.step(to, lane, step, &mut memory);
+    memory.reduce > Bytes(0)
+}
+
+fn check(request: &Request, ranks: u32, delays: Vec<u64>, iterations: u32) -> History {
+    let program =
+        Program::of_collective(request, vec![(0..ranks).collect()], iterations).expect("it can be met");
+    let history = execute(&program, &mut Drawn(delays, 0, BTreeMap::new()));
+    assert!(history.end().is_some(), "{request:?} of {ranks} ranks ends");
+    if iterations > 1 {
+        return history;
+    }
+    let buffers = replay(&program, request, &history);
+    let all: Sum = (0..ranks).collect();
+    for rank in 0..ranks {
+        for (byte, sum) in buffers.bytes[rank as usize].iter().enumerate() {
+            let owner = owner(request, ranks, byte as u64);
+            let expected = match request.op {
+                Purpose::AllReduce => all.clone(),
+                Purpose::ReduceScatter if owner == rank => all.clone(),
+                Purpose::AllGather => Sum::from([owner]),
+                Purpose::Broadcast => Sum::from([request.root]),
+                Purpose::ReduceScatter | Purpose::AllToAll => continue,
+            };
+            assert_eq!(sum, &expected, "{request:?}: byte {byte} of rank {rank} of {ranks}");
+        }
+        if request.op == Purpose::AllToAll {
+            for from in (0..ranks).filter(|&from| from != rank) {
+                let size = match &request.sizes {
+                    Some(sizes) => sizes[from as usize][rank as usize].0,
+                    None => {
+                        let bound = |at: u64| request.size.0 * at / u64::from(ranks);
+                        bound(u64::from(rank) + 1) - bound(u64::from(rank))
+                    }
+                };
+                let key = (u64::from(from), u64::from(rank));
+                let got = buffers.messages[rank as usize].get(&key).copied().unwrap_or_default();
+                assert_eq!(got, size, "{request:?}: from {from} to {rank}");
+            }
+        }
+    }
+    history
+}
+
+fn requests() -> impl Strategy<Value = (Request, u32)> {
+    let ops = prop::sample::select(vec![
+        Purpose::AllReduce,
+        Purpose::ReduceScatter,
+        Purpose::AllGather,
+        Purpose::Broadcast,
+        Purpose::AllToAll,
+    ]);
+    (ops, 2..17u32, 0..8usize, 1..4u32, prop::option::of(1..40u64), 1..200u64, any::<u32>()).prop_map(
+        |(op, ranks, algorithm, channels, chunk, size, other)| {
+            let algorithms = AlgorithmName::of(op);
+            let algorithm = algorithms[algorithm % algorithms.len()];
+            let mut ranks = ranks;
+            if algorithm == AlgorithmName::HalvingDoubling {
+                ranks = ranks.next_power_of_two().min(16);
+            }
+            let mut request = Request::new(op, Bytes(size + u64::from(ranks)));
+            (request.algorithm, request.channels) = (Some(algorithm), channels);
+            request.chunk = chunk.map(Bytes);
+            if algorithm == AlgorithmName::Hierarchical {
+                let inner = (2..=ranks).find(|inner| ranks % inner == 0).unwrap_or(ranks);
+                let rest = ranks / inner;
+                let middle = (2..=rest).find(|middle| rest % middle == 0).unwrap_or(1);
+                request.levels = vec![inner, middle, rest / middle];
+            }
+            if algorithm == AlgorithmName::Pairwise {
+                request.window = Some(1 + other % ranks);
+            }
+            if op == Purpose::Broadcast {
+                request.root = other % ranks;
+            }
+            (request, ranks)
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn every_rank_ends_with_every_contribution(
+        (request, ranks) in requests(),
+        delays in prop::collection::vec(1..10_000u64, 1..50),
+        rate in prop::option::of(1..100u64),
+    ) {
+        let request = Request { reduce_rate: rate.map(Rate::gbps), ..request };
+        check(&request, ranks, delays, 1);
+    }
+
+    #[test]
+    fn iterations_follow_each_other((request, ranks) in requests(), delays in prop::collection::vec(1..10_000u64, 1..50)) {
+        let history = check(&request, ranks, delays, 3);
+        for ended in &history.ended {
+            prop_assert_eq!(ended.len(), 3);
+            prop_assert!(ended.windows(2).all(|two| two[0].end <= two[1].start));
+        }
+    }
+}
+
+#[test]
+fn a_ring_takes_the_time_of_its_closed_form() {
+    for ranks in [2, 3, 8, 13] {
+        let size = 9_000 * u64::from(ranks);
+        for (op, passes) in [(Purpose::AllReduce, 2), (Purpose::ReduceScatter, 1), (Purpose::AllGather, 1)] {
+            let request = Request::new(op, Bytes(size));
+            let program =
+                Program::of_collective(&request, vec![(0..ranks).collect()], 1).expect("it can be met");
+            let history = execute(&program, &mut Nics::new(700, 80));
+            let steps = passes * u64::from(ranks - 1);
+            assert_eq!(
+                history.end().map(|end| end.0),
+                Some(steps * (700 + 9_000 * 80)),
+                "{op:?}, {ranks} ranks"
+            );
+            assert_eq!(history.bytes_sent(0).0, steps * 9_000);
+        }
+    }
+}
+
+#[test]
+fn reductions_take_their_time_in_the_first_half_of_a_ring() {
+    let mut request = Request::new(Purpose::AllReduce, Bytes(8_000));
+    request.reduce_rate = Some(Rate::gbps(8));
+    let program = Program::of_collective(&request, vec![(0..8).collect()], 1).expect("it can be met");
+    let history = execute(&program, &mut Nics::new(700, 80));
+    // A byte a nanosecond.
+    assert_eq!(history.end().map(|end| end.0), Some(14 * (700 + 80_000) + 7 * 1_000_000));
+}
+
+#[test]
+fn halving_and_doubling_takes_two_steps_a_bit() {
+    let mut request = Request::new(Purpose::AllReduce, Bytes(16_000));
+    request.algorithm = Some(AlgorithmName::HalvingDoubling);
+    let program = Program::of_collective(&request, vec![(0..16).collect()], 1).expect("it can be met");
+    let history = execute(&program, &mut Nics::new(700, 80));
+    assert_eq!(history.end().map(|end| end.0), Some(8 * 700 + 2 * 15_000 * 80));
+}
+
+#[test]
+fn an_all_to_all_takes_the_bytes_of_all_others() {
+    let request = Request::new(Purpose::AllToAll, Bytes(8_000));
+    let program = Program::of_collective(&request, vec![(0..8).collect()], 1).expect("it can be met");
+    let history = execute(&program, &mut Nics::new(700, 80));
+    assert_eq!(history.end().map(|end| end.0), Some(7 * (700 + 1_000 * 80)));
+}

@@ -1,0 +1,4 @@
+//! Tests of programs: what collectives compute, and how ranks wait for each other.
+
+mod collectives;
+mod support;

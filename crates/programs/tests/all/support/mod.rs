@@ -1,0 +1,120 @@
+//! Ranks over an abstract network: messages take a time, in order between two ranks on a channel.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use floodway_programs::walker::Ended;
+use floodway_programs::{Message, Output, Posting, Program, SendCompletes, Walker};
+use floodway_units::{Bytes, Time};
+
+/// How long messages take.
+pub trait Network {
+    /// When the last byte of a message that is posted now arrives, and when its sender knows.
+    fn send(&mut self, now: Time, from: u32, posting: &Posting) -> (Time, Time);
+}
+
+/// NICs of one rate that send and receive one byte after another, and a delay.
+pub struct Nics {
+    pub delay: u64,
+    pub ps_per_byte: u64,
+    pub sends_until: BTreeMap<u32, u64>,
+    pub receives_until: BTreeMap<u32, u64>,
+}
+
+impl Nics {
+    pub fn new(delay: u64, ps_per_byte: u64) -> Self {
+        Nics { delay, ps_per_byte, sends_until: BTreeMap::new(), receives_until: BTreeMap::new() }
+    }
+}
+
+impl Network for Nics {
+    fn send(&mut self, now: Time, from: u32, posting: &Posting) -> (Time, Time) {
+        let takes = posting.bytes.0 * self.ps_per_byte;
+        let sends = self.sends_until.entry(from).or_default();
+        let start = now.0.max(*sends);
+        *sends = start + takes;
+        let receives = self.receives_until.entry(posting.to).or_default();
+        let end = (start + self.delay).max(*receives) + takes;
+        *receives = end;
+        (Time(end), Time(end))
+    }
+}
+
+/// Any delays, drawn one after another.
+pub struct Drawn(pub Vec<u64>, pub usize, pub BTreeMap<(u32, u32, u32), u64>);
+
+impl Network for Drawn {
+    fn send(&mut self, now: Time, from: u32, posting: &Posting) -> (Time, Time) {
+        self.1 += 1;
+        let drawn = self.0[self.1 % self.0.len()];
+        let last = self.2.entry((from, posting.to, posting.channel)).or_default();
+        *last = (now.0 + drawn).max(*last);
+        (Time(*last), Time(*last + drawn / 3))
+    }
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+pub struct History {
+    /// Messages in the order of posting: time, sender, message.
+    pub postings: Vec<(Time, u32, Posting)>,
+    /// Messages in the order of arrival.
+    pub arrivals: Vec<(Time, u32, u32, Message)>,
+    /// By rank.
+    pub ended: Vec<Vec<Ended>>,
+    pub finished: Vec<Option<Time>>,
+}
+
+impl History {
+    pub fn end(&self) -> Option<Time> {
+        self.finished.iter().copied().collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    pub fn bytes_sent(&self, rank: u32) -> Bytes {
+        let of = self.postings.iter().filter(|(_, from, _)| *from == rank);
+        of.map(|(_, _, posting)| posting.bytes).sum()
+    }
+}
+
+/// Executes a program until nothing more happens.
+pub fn execute(program: &Program, network: &mut impl Network) -> History {
+    let ranks = program.ranks.len();
+    let mut walkers: Vec<Walker> =
+        (0..ranks as u32).map(|rank| Walker::new(program, rank, Time(0))).collect();
+    let mut history =
+        History { ended: vec![Vec::new(); ranks], finished: vec![None; ranks], ..History::default() };
+    let mut out = Output::default();
+    let mut arrivals: BinaryHeap<Reverse<(Time, u32, u32, u64)>> = BinaryHeap::new();
+    loop {
+        let next = walkers.iter().filter_map(Walker::next_time).min();
+        let arrival = arrivals.peek().map(|Reverse(arrival)| arrival.0);
+        let Some(now) = next.into_iter().chain(arrival).min() else { return history };
+        while let Some(&Reverse((at, to, from, number))) = arrivals.peek()
+            && at == now
+        {
+            arrivals.pop();
+            history.arrivals.push((at, from, to, Message::of(number)));
+            walkers[to as usize].received(at, from, Message::of(number));
+        }
+        for (rank, walker) in (0..).zip(&mut walkers) {
+            if walker.next_time() != Some(now) {
+                continue;
+            }
+            walker.advance(program, now, &mut out);
+            history.ended[rank as usize].append(&mut out.ended);
+            if std::mem::take(&mut out.finished) {
+                history.finished[rank as usize] = Some(now);
+            }
+            for posting in out.postings.drain(..) {
+                let (arrives, known) = network.send(now, rank, &posting);
+                arrivals.push(Reverse((arrives, posting.to, rank, posting.message.number())));
+                match program.send_completes {
+                    SendCompletes::Acknowledged => walker.sent(known, posting.message),
+                    SendCompletes::Received => walker.sent(arrives, posting.message),
+                    SendCompletes::Issued => {}
+                }
+                history.postings.push((now, rank, posting));
+            }
+        }
+    }
+}

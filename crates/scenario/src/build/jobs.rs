@@ -1,0 +1,363 @@
+//! Jobs: ranks on hosts, and the programs that they execute.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
+use floodway_programs::collective::{Request, RequestError};
+use floodway_programs::{Graph, Kind, Operation, Program};
+use floodway_units::{Bytes, NodeId, Rate, Span};
+
+use super::map::Map;
+use super::{Builder, workload_path};
+use crate::grammar::gpu_nodes::GpuNodes;
+use crate::topology::Network;
+use crate::workload::Workload;
+use crate::workload::collective::{Collective, Groups, Placement};
+
+/// Messages of a job up to this many have rows in the table of flows by default.
+const ROWS: u64 = 1_000_000;
+/// A time of a scale-up domain that is not given.
+const LATENCY: Span = Span::us(1);
+
+/// The hosts of a network as GPUs.
+pub(super) struct Gpus {
+    per_node: u32,
+    per_nic: u32,
+    /// By node of the network: its place among the hosts, if it is one.
+    place: BTreeMap<usize, u32>,
+}
+
+/// Where a rank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RankAt {
+    /// Index of its host in the network.
+    host: usize,
+    /// Its node, and its place there.
+    node: u32,
+    gpu: u32,
+}
+
+impl Gpus {
+    fn hosts_per_node(&self) -> u32 {
+        self.per_node / self.per_nic
+    }
+
+    /// The ranks on a host.
+    fn ranks_of(&self, host: usize) -> impl Iterator<Item = RankAt> + use<> {
+        let place = self.place.get(&host).copied().unwrap_or_default();
+        let (node, nic) = (place / self.hosts_per_node(), place % self.hosts_per_node());
+        let first = nic * self.per_nic;
+        (first..first + self.per_nic).map(move |gpu| RankAt { host, node, gpu })
+    }
+}
+
+/// Keys of a table that places ranks.
+pub(super) struct RankKeys<'a> {
+    /// The key of the table.
+    pub table: &'static str,
+    pub ranks: &'a crate::grammar::selector::Selector,
+    pub rank_file: Option<&'a str>,
+    pub count: Option<usize>,
+    pub placement: Placement,
+}
+
+impl Builder<'_> {
+    /// The GPUs of the network; without `gpu-nodes` each host is a node of one GPU.
+    pub(super) fn gpus(&mut self, network: &Network) -> Option<Gpus> {
+        let keys = self.document.gpu_nodes.unwrap_or(GpuNodes {
+            gpus_per_node: Some(1),
+            gpus_per_nic: None,
+            scale_up: None,
+        });
+        let (per_node, per_nic) = (keys.gpus_per_node.unwrap_or(8), keys.gpus_per_nic.unwrap_or(1));
+        if !(1..=1024).contains(&per_node) {
+            self.fault(&["gpu-nodes", "gpus-per-node"], format!("{per_node} is not a number from 1 to 1024"));
+            return None;
+        }
+        if per_nic == 0 || per_node % per_nic > 0 || per_nic > 255 {
+            let why = format!("{per_nic} does not divide the {per_node} GPUs of a node, or is above 255");
+            self.fault(&["gpu-nodes", "gpus-per-nic"], why);
+            return None;
+        }
+        let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
+        let place: BTreeMap<usize, u32> = hosts.zip(0..).collect();
+        let gpus = Gpus { per_node, per_nic, place };
+        if self.document.gpu_nodes.is_some()
+            && !gpus.place.len().is_multiple_of(gpus.hosts_per_node() as usize)
+        {
+            let why = format!(
+                "the network has {} hosts, which are not whole nodes of {} (gpus-per-node / gpus-per-nic)",
+                gpus.place.len(),
+                gpus.hosts_per_node()
+            );
+            self.fault(&["gpu-nodes", "gpus-per-node"], why);
+            return None;
+        }
+        Some(gpus)
+    }
+
+    /// The scale-up domains of the network.
+    pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
+        let Some(keys) = self.document.gpu_nodes.and_then(|nodes| nodes.scale_up) else { return Vec::new() };
+        let Some(gpus) = self.gpus(network) else { return Vec::new() };
+        let nodes = keys.nodes.unwrap_or(1);
+        if keys.rate == Rate(0) {
+            self.fault(&["gpu-nodes", "scale-up", "rate"], "0 is not allowed; write a rate above 0");
+            return Vec::new();
+        }
+        if nodes == 0 {
+            self.fault(&["gpu-nodes", "scale-up", "nodes"], "0 is not allowed; the minimum is 1");
+            return Vec::new();
+        }
+        let hosts: Vec<NodeId> = gpus.place.keys().map(|&host| NodeId(host as u32)).collect();
+        let (rate, latency) = (keys.rate, keys.latency.unwrap_or(LATENCY));
+        let of_domain = nodes.saturating_mul(gpus.hosts_per_node()) as usize;
+        hosts.chunks(of_domain).map(|hosts| ScaleUp { hosts: hosts.to_vec(), rate, latency }).collect()
+    }
+
+    /// The arrivals of a collective; none where errors say why.
+    pub(super) fn collective(
+        &mut self,
+        workload: &Workload,
+        collective: &Collective,
+        map: &Map<'_>,
+    ) -> Option<Arrivals> {
+        let gpus = self.gpus(map.network)?;
+        let keys = RankKeys {
+            table: "collective",
+            ranks: &collective.ranks,
+            rank_file: collective.rank_file.as_deref(),
+            count: collective.count,
+            placement: collective.placement,
+        };
+        let ranks = self.ranks(workload, &keys, &gpus, map)?;
+        let groups = groups(collective.groups, &ranks, map.network);
+        let first = groups.first().map_or(&[][..], Vec::as_slice);
+        let levels = levels(collective, first, &ranks, map.network);
+        if collective.size.0.is_empty() {
+            self.fault(&workload_path(workload, "collective.size"), "the list is empty");
+            return None;
+        }
+        let requests: Vec<Request> =
+            collective.size.0.iter().map(|&size| collective.request(size, levels.clone())).collect();
+        let program = match program(&requests, groups, collective.repeat.unwrap_or(1)) {
+            Ok(program) => program,
+            Err(RequestError { key, why }) => {
+                let key = format!("collective.{key}");
+                self.fault(&workload_path(workload, &key), why);
+                return None;
+            }
+        };
+        Some(self.job(workload, program, &ranks, collective.flows))
+    }
+
+    /// The arrivals of a program whose ranks are there.
+    pub(super) fn job(
+        &mut self,
+        workload: &Workload,
+        program: Program,
+        ranks: &[RankAt],
+        rows: Option<bool>,
+    ) -> Arrivals {
+        let messages: u64 = program.traffic().messages.iter().sum();
+        Arrivals::Program(ProgramSpec {
+            program: Arc::new(program),
+            hosts: ranks.iter().map(|rank| NodeId(rank.host as u32)).collect(),
+            start: workload.start.unwrap_or_default(),
+            rows: rows.unwrap_or(messages <= ROWS),
+        })
+    }
+
+    /// The ranks of a job, in their order; none where errors say why.
+    pub(super) fn ranks(
+        &mut self,
+        workload: &Workload,
+        keys: &RankKeys<'_>,
+        gpus: &Gpus,
+        map: &Map<'_>,
+    ) -> Option<Vec<RankAt>> {
+        let key = |key: &str| format!("{}.{key}", keys.table);
+        let mut ranks: Vec<RankAt> = match keys.rank_file {
+            Some(file) => self.ranks_of_file(workload, &key("rank-file"), file, gpus, map)?,
+            None => {
+                let hosts = self.hosts(workload, &key("ranks"), keys.ranks, map)?;
+                let ranks = hosts.into_iter().flat_map(|host| gpus.ranks_of(host)).collect();
+                placed(ranks, keys.placement, map.network)
+            }
+        };
+        if let Some(count) = keys.count {
+            if !(1..=ranks.len()).contains(&count) {
+                let why = format!("{count} is not a number from 1 to the {} GPUs", ranks.len());
+                self.fault(&workload_path(workload, &key("count")), why);
+                return None;
+            }
+            ranks.truncate(count);
+        }
+        Some(ranks)
+    }
+
+    fn ranks_of_file(
+        &mut self,
+        workload: &Workload,
+        key: &str,
+        file: &str,
+        gpus: &Gpus,
+        map: &Map<'_>,
+    ) -> Option<Vec<RankAt>> {
+        let path = workload_path(workload, key);
+        let text = match self.files.read(file) {
+            Ok(text) => text,
+            Err(why) => {
+                self.fault(&path, why);
+                return None;
+            }
+        };
+        let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut ranks = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let name = text.split('#').next().unwrap_or_default().trim();
+            if name.is_empty() {
+                continue;
+            }
+            let host = map.network.find(name).filter(|&node| map.network.nodes[node].is_host);
+            let Some(host) = host else {
+                self.fault(&path, format!("{file}, line {line}: {name:?} is no host of the network"));
+                return None;
+            };
+            let so_far = taken.entry(host).or_default();
+            let Some(rank) = gpus.ranks_of(host).nth(*so_far) else {
+                let why = format!(
+                    "{file}, line {line}: {name} has {so_far} ranks already; gpu-nodes.gpus-per-nic is how many \
+                     it may have"
+                );
+                self.fault(&path, why);
+                return None;
+            };
+            *so_far += 1;
+            ranks.push(rank);
+        }
+        if ranks.is_empty() {
+            self.fault(&path, format!("{file}: it names no host"));
+            return None;
+        }
+        Some(ranks)
+    }
+}
+
+impl Collective {
+    fn request(&self, size: Bytes, levels: Vec<u32>) -> Request {
+        Request {
+            op: self.op,
+            algorithm: self.algorithm,
+            size,
+            channels: self.channels.unwrap_or(1),
+            chunk: self.chunk,
+            window: self.window,
+            root: self.root.unwrap_or_default(),
+            reduce_rate: self.reduce_rate,
+            levels,
+            sizes: self.matrix.clone(),
+        }
+    }
+}
+
+/// The site of a host: its tag `dc-…`.
+fn site(network: &Network, host: usize) -> &str {
+    let tags = network.nodes[host].tags.iter();
+    tags.map(String::as_str).find(|tag| tag.starts_with("dc-")).unwrap_or_default()
+}
+
+/// Ranks in the order of a placement.
+fn placed(mut ranks: Vec<RankAt>, placement: Placement, network: &Network) -> Vec<RankAt> {
+    match placement {
+        Placement::NodeFirst => {}
+        Placement::RailFirst => ranks.sort_by_key(|rank| (rank.gpu, rank.node)),
+        Placement::SitesInTurn => {
+            let mut nodes: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+            for rank in &ranks {
+                let of_site = nodes.entry(site(network, rank.host)).or_default();
+                if of_site.last() != Some(&rank.node) {
+                    of_site.push(rank.node);
+                }
+            }
+            let turn: BTreeMap<u32, usize> = nodes
+                .values()
+                .flat_map(|nodes| nodes.iter().enumerate().map(|(turn, &node)| (node, turn)))
+                .collect();
+            ranks.sort_by_key(|rank| (turn[&rank.node], rank.node, rank.gpu));
+        }
+    }
+    ranks
+}
+
+/// The groups of ranks that execute a collective together.
+fn groups(groups: Groups, ranks: &[RankAt], network: &Network) -> Vec<Vec<u32>> {
+    let mut of: BTreeMap<(u32, &str), Vec<u32>> = BTreeMap::new();
+    for (index, rank) in (0..).zip(ranks) {
+        let key = match groups {
+            Groups::All => (0, ""),
+            Groups::Node => (rank.node, ""),
+            Groups::Rail => (rank.gpu, ""),
+            Groups::Site => (0, site(network, rank.host)),
+        };
+        of.entry(key).or_default().push(index);
+    }
+    of.into_values().collect()
+}
+
+/// The levels of a hierarchical algorithm: as given, or GPUs of a node, nodes of a site, sites.
+fn levels(collective: &Collective, group: &[u32], ranks: &[RankAt], network: &Network) -> Vec<u32> {
+    if let Some(levels) = &collective.levels {
+        return levels.clone();
+    }
+    if collective.algorithm != Some(floodway_programs::collective::AlgorithmName::Hierarchical) {
+        return Vec::new();
+    }
+    let count = |key: &dyn Fn(&RankAt) -> (u32, String)| {
+        let mut keys: Vec<_> = group.iter().map(|&rank| key(&ranks[rank as usize])).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.len() as u32
+    };
+    let nodes = count(&|rank| (rank.node, String::new())).max(1);
+    let sites = count(&|rank| (0, site(network, rank.host).to_owned())).max(1);
+    let levels = [group.len() as u32 / nodes, nodes / sites, sites];
+    levels.into_iter().filter(|&level| level != 1).collect()
+}
+
+/// Collectives one after another, all of them `repeat` times.
+fn program(requests: &[Request], groups: Vec<Vec<u32>>, repeat: u32) -> Result<Program, RequestError> {
+    let mut parts = requests.iter().map(|request| {
+        let mut program = Program::of_collective(request, groups.clone(), repeat)?;
+        program.names = vec![format!("{} {}", request.op.name(), request.size)];
+        Ok(program)
+    });
+    let Some(first) = parts.next() else { return Ok(Program::default()) };
+    let mut all = first?;
+    for part in parts {
+        append(&mut all, part?);
+    }
+    Ok(all)
+}
+
+/// Adds to each graph of a program, behind all of it, the collective of the same graph of another one.
+fn append(all: &mut Program, part: Program) {
+    let (plans, names) = (all.plans.len() as u32, all.names.len() as u32);
+    for (graph, more) in all.graphs.iter_mut().zip(part.graphs) {
+        let mut operations = std::mem::take(graph).operations;
+        for operation in more.operations {
+            let Kind::Collective { plan: own, group, .. } = operation.kind else { continue };
+            let before = operations.len() as u32;
+            operations.push(Operation {
+                kind: Kind::Collective { plan: plans + own, group, sequence: before },
+                requires: before.checked_sub(1).into_iter().collect(),
+                name: names,
+                ..operation
+            });
+        }
+        *graph = Graph::new(operations);
+    }
+    all.plans.extend(part.plans);
+    all.names.extend(part.names);
+}

@@ -1,0 +1,102 @@
+//! Collective operations: all-reduce, all-gather, reduce-scatter, broadcast, all-to-all.
+//!
+//! Ranks (GPUs) are placed on hosts in the order of the network, `gpus-per-nic` of them on each host. A
+//! message of a collective is sent when what it depends on has arrived; all messages from one rank to another
+//! on a channel are messages of one queue pair. Within a scale-up domain of `gpu-nodes` they are no packets.
+
+use floodway_programs::collective::{AlgorithmName, Purpose};
+use floodway_units::{Bytes, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::grammar::forms::Many;
+use crate::grammar::selector::Selector;
+
+/// A collective operation of ranks, once or repeatedly, as nccl-tests run it.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Collective {
+    /// What it computes.
+    pub op: Purpose,
+    /// Size of the whole buffer, as nccl-tests count it: all-gather by its output, all others by the input of
+    /// a rank. Several sizes follow one another: `["1MB", "8MB", "64MB"]`. No default.
+    pub size: Many<Bytes>,
+    /// The algorithm. Default: `ring`; of an all-to-all `pairwise`.
+    #[serde(default)]
+    pub algorithm: Option<AlgorithmName>,
+    /// Hosts of the ranks. Default: all.
+    #[serde(default = "Selector::all")]
+    pub ranks: Selector,
+    /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
+    /// together with `ranks`.
+    #[serde(default)]
+    pub rank_file: Option<String>,
+    /// Number of ranks, the first of those. Default: all.
+    #[serde(default)]
+    pub count: Option<usize>,
+    /// Order of the ranks. Default: `node-first`.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Which ranks execute the collective together. Default: `all`.
+    #[serde(default)]
+    pub groups: Groups,
+    /// Queue pairs between two ranks, each with its part of every message (NCCL's channels), from 1 to 256.
+    /// Default: 1.
+    #[serde(default)]
+    pub channels: Option<u32>,
+    /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: not cut.
+    #[serde(default)]
+    pub chunk: Option<Bytes>,
+    /// Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.
+    #[serde(default)]
+    pub window: Option<u32>,
+    /// Of a broadcast: the place of its source in the group. Default: 0.
+    #[serde(default)]
+    pub root: Option<u32>,
+    /// How fast a rank adds what has arrived to what it has, before it sends the sum on. Default: at once.
+    #[serde(default)]
+    pub reduce_rate: Option<Rate>,
+    /// Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is the number of
+    /// ranks of a group. Default: GPUs of a node, nodes of a site, sites.
+    #[serde(default)]
+    pub levels: Option<Vec<u32>>,
+    /// Of an all-to-all whose messages differ: size by sender and receiver, a row for each rank of a group.
+    /// `size` is then what a rank sends in all on average, for the bandwidth in the results. Default: equal
+    /// parts of `size`.
+    #[serde(default)]
+    pub matrix: Option<Vec<Vec<Bytes>>>,
+    /// How often it is executed, from 1 to 4096; each rank begins again when it is done. Default: 1.
+    #[serde(default)]
+    pub repeat: Option<u32>,
+    /// Whether each message has a row in the table of flows. Default: if there are at most a million.
+    #[serde(default)]
+    pub flows: Option<bool>,
+}
+
+/// Order of ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Node by node, in each GPU by GPU, as the network lists its hosts.
+    #[default]
+    NodeFirst,
+    /// GPU by GPU: the first GPU of each node, then the second of each, and so on.
+    RailFirst,
+    /// Node by node, of the sites in turn: a node of the first site, one of the second, and so on.
+    SitesInTurn,
+}
+
+/// Which ranks form a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Groups {
+    /// All ranks.
+    #[default]
+    All,
+    /// The ranks of a node.
+    Node,
+    /// The ranks with the same place in their nodes.
+    Rail,
+    /// The ranks of a site.
+    Site,
+}

@@ -25,6 +25,7 @@ mod golden;
 mod headroom;
 mod hops;
 mod ioq;
+mod jobs;
 mod listed;
 mod logs;
 mod long_haul;

@@ -41,9 +41,10 @@ impl Algorithm for Broadcast {
         self.pieces.channel(lane)
     }
 
+    /// What it receives, and a step for each child, one after another as by blocking sends.
     fn steps(&self, rank: u32, _: u32) -> u32 {
         let place = (rank + self.ranks - self.root) % self.ranks;
-        u32::from(place > 0) + u32::from(self.children(place).next().is_some())
+        u32::from(place > 0) + self.children(place).count() as u32
     }
 
     fn opens_after(&self, _: u32, _: u32, step: u32) -> u32 {
@@ -57,14 +58,15 @@ impl Algorithm for Broadcast {
             return;
         }
         let (begin, end) = self.pieces.range(lane);
-        for child in self.children(place) {
+        let child = self.children(place).nth((step - u32::from(place > 0)) as usize);
+        out.sends.extend(child.map(|child| {
             let to = (child + self.root) % self.ranks;
-            out.sends.push(Transfer::of(to, 0, (begin, begin), end - begin));
-        }
+            Transfer::of(to, 0, (begin, begin), end - begin)
+        }));
     }
 
-    fn most_sends(&self) -> u32 {
-        if self.chain { 1 } else { self.children(0).count().max(1) as u32 }
+    fn waits_for_sends(&self) -> bool {
+        !self.chain
     }
 }
 

@@ -210,6 +210,9 @@ class Records:
     def queue_histogram(self) -> Table | None:
         """One row per switch's egress port and bin of queue length, if the scenario requests them."""
     @property
+    def operations(self) -> Table | None:
+        """One row per operation of a rank that is complete, if there are jobs."""
+    @property
     def capture(self) -> bytes | None:
         """Captured frames as a pcapng file; none without a capture."""
     @property

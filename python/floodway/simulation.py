@@ -16,6 +16,7 @@ from floodway.analysis import Result
 from floodway.errors import OutOfMemoryError
 from floodway.limits import MOST_THREADS
 from floodway.own_code import code_of, warn_of_older
+from floodway.results.collectives import collectives_of
 from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, RunInfo, Timings
 from floodway.scenarios import Scenario
@@ -139,6 +140,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         built=built,
         code=code_of(resolved, digests=scenario.digests),
     )
+    operations = optional_frame(records.operations)
     return Result(
         flows=flows_frame(records.flows),
         latency=frame(records.latency),
@@ -149,6 +151,8 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         allowances=optional_frame(records.allowances),
         shares=optional_frame(records.shares),
         queue_histogram=optional_frame(records.queue_histogram),
+        operations=operations,
+        collectives=None if operations is None else collectives_of(operations),
         capture=records.capture,
         run=info,
     )

@@ -98,6 +98,8 @@ pub struct Records {
     shares: Option<Py<Table>>,
     /// One row per switch's egress port and bin of queue length, if the scenario requests them.
     queue_histogram: Option<Py<Table>>,
+    /// One row per operation of a rank that is complete, if there are jobs.
+    operations: Option<Py<Table>>,
     /// Captured frames as a pcapng file; none without a capture.
     capture: Option<Py<PyBytes>>,
     /// Verdicts and totals, as JSON.
@@ -121,6 +123,7 @@ impl Records {
             allowances: kept.allowances.map(|rows| Table::new(py, rows)).transpose()?,
             shares: kept.shares.map(|rows| Table::new(py, rows)).transpose()?,
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
+            operations: kept.operations.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
             threads: thread_plan.threads(),

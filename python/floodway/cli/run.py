@@ -66,6 +66,11 @@ def failures(outcome: Outcome, *, strict: bool) -> list[str]:
     ]
     if outcome.stopped == "deadlock":
         found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
+    found += [
+        f"{job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} did not complete their program"
+        for job in outcome.jobs
+        if job.finished < job.ranks and outcome.stopped == "limit"
+    ]
     return [*found, *(_losses(outcome.lossless) if strict else ())]
 
 
@@ -152,6 +157,7 @@ def _full_tables(outcome: Outcome) -> Iterator[str]:
         ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
         ("allowances", outcome.allowances_beyond, "changes"),
         ("shares", outcome.shares_beyond, "shares of flows"),
+        ("operations", outcome.operations_beyond, "operations"),
     )
     for table, beyond, what in full:
         if beyond:

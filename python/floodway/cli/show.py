@@ -83,6 +83,9 @@ def show(result: Result, stream: TextIO) -> None:
     ):
         if table.row_count:
             console.print(table)
+    bandwidths = _bandwidths(result)
+    if bandwidths.row_count:
+        console.print(bandwidths)
     for line in _verdicts(summary):
         console.print(line, soft_wrap=True)
     for line in _perftest(result):
@@ -252,6 +255,36 @@ def _cnps(cnps: CnpTotals) -> str:
     return f"CNPs: {made}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
 
 
+def _bandwidths(result: Result) -> Table:
+    """Report on collectives as nccl-tests do."""
+    from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
+
+    columns = ("workload", "collective", "ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
+    table = table_of("Collectives", columns, text_columns=("workload", "collective"))
+    if result.collectives is None or result.collectives.is_empty():
+        return table
+    for row in bandwidths(result.collectives).iter_rows(named=True):
+        table.add_row(
+            row["workload"],
+            row["name"],
+            f"{row['ranks']:,}",
+            f"{row['count']:,}",
+            f"{row['mean_us']:,.1f}",
+            f"{row['most_us']:,.1f}",
+            f"{row['algbw_gbps'] / 8:,.3f}",
+            f"{row['busbw_gbps'] / 8:,.3f}",
+        )
+    return table
+
+
+def _jobs(outcome: Outcome) -> Iterable[str]:
+    """Say how far jobs came."""
+    for job in outcome.jobs:
+        inside = f"; {job.scale_up_bytes:,} B within scale-up domains" if job.scale_up_bytes else ""
+        yield f"job {job.workload}: {job.finished:,} of {job.ranks:,} ranks completed their program{inside}"
+        yield from (f"warning: {job.workload}, {waits} is not complete" for waits in job.waiting)
+
+
 def _verdicts(summary: Summary) -> Iterable[str]:
     outcome = summary.outcome
     fullest = sorted(outcome.switches, key=lambda switch: -switch.peak_bytes)[:NAMED_SWITCHES]
@@ -271,6 +304,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     if outcome.capture is not None:
         missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
         yield f"capture: {outcome.capture.packets:,} packets kept{missed}"
+    yield from _jobs(outcome)
     yield from _blocked(outcome)
     for deadlock in outcome.deadlocks:
         yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))

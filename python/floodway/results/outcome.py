@@ -129,6 +129,30 @@ class WorkloadTotals:
 
 
 @dataclass(frozen=True, kw_only=True)
+class JobTotals:
+    """How far a job came.
+
+    Attributes
+    ----------
+    workload
+        Its name.
+    ranks, finished
+        Its ranks, and those that completed their program.
+    scale_up_messages, scale_up_bytes
+        Messages within scale-up domains, which are no packets and no flows, and their payload.
+    waiting
+        Of ranks that did not finish: some operations that had started and were not complete, in words.
+    """
+
+    workload: str
+    ranks: int
+    finished: int
+    scale_up_messages: int
+    scale_up_bytes: int
+    waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Verdicts and totals of a run.
 
@@ -159,8 +183,11 @@ class Outcome:
         CNPs by who made them; none in results of versions that did not count receivers'.
     pauses_beyond
         Pauses and resumes that came when the table `pauses` was full, and have no row.
-    signals_beyond, allowances_beyond, shares_beyond
-        The same of marks, CNPs and states, of changed allowances, and of flows' shares of links.
+    signals_beyond, allowances_beyond, shares_beyond, operations_beyond
+        The same of marks, CNPs and states, of changed allowances, of flows' shares of links, and of
+        operations of jobs.
+    jobs
+        How far each job came.
     capture
         What the capture holds, where there is one.
     """
@@ -180,6 +207,8 @@ class Outcome:
     signals_beyond: int = 0
     allowances_beyond: int = 0
     shares_beyond: int = 0
+    operations_beyond: int = 0
+    jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
 
     @classmethod
@@ -206,6 +235,8 @@ class Outcome:
             signals_beyond=raw.get("signals", {}).get("beyond", 0),
             allowances_beyond=raw.get("allowances", {}).get("beyond", 0),
             shares_beyond=raw.get("shares", {}).get("beyond", 0),
+            operations_beyond=raw.get("operations", {}).get("beyond", 0),
+            jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
         )
 

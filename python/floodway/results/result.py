@@ -136,6 +136,12 @@ class Result:
     queue_histogram
         One row a switch's port and bin of queue length, where the scenario has `records.queue-histogram`;
         else none.
+    operations
+        One row an operation of a rank of a job that is complete (send, receive, computation, collective),
+        where there are jobs; else none.
+    collectives
+        One row a collective of a group of ranks, where there are jobs: its time, and algorithm and bus
+        bandwidth as nccl-tests define them; else none.
     capture
         Captured frames as a pcapng file, `capture.pcapng` in a folder of results; none where the scenario
         has no `records.capture`.
@@ -151,6 +157,8 @@ class Result:
     allowances: pl.DataFrame | None = None
     shares: pl.DataFrame | None = None
     queue_histogram: pl.DataFrame | None = None
+    operations: pl.DataFrame | None = None
+    collectives: pl.DataFrame | None = None
     capture: bytes | None = None
 
     def __repr__(self) -> str:

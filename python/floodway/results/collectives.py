@@ -1,0 +1,169 @@
+"""Collectives and iterations of jobs, from the operations of their ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from floodway.results.result import Result
+
+__all__ = ["bandwidths", "collectives_of", "iterations_of", "operations_of"]
+
+#: What an operation is that all ranks of a group execute together.
+COLLECTIVE = pl.col("group").is_not_null()
+#: The columns that name a collective.
+KEY = ["workload", "iteration", "group", "sequence"]
+
+
+def operations_of(result: Result) -> pl.DataFrame:
+    """Return the operations of a run's jobs.
+
+    Raises
+    ------
+    ValueError
+        If the run had no job.
+    """
+    if result.operations is None:
+        raise ValueError(f"{result.run.name} has no job: no workload with collective, training or trace")
+    return result.operations
+
+
+def collectives_of(operations: pl.DataFrame) -> pl.DataFrame:
+    """Put the ranks' parts of each collective together.
+
+    Parameters
+    ----------
+    operations
+        One row an operation of a rank that is complete.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a collective of a group of ranks and iteration, in the order of their starts: `name`, `kind`,
+        `bytes` as nccl-tests count them, `ranks` of the group, and of these `ranks_done`; `start_us` at the
+        first rank and `end_us` at the last one, `time_us` between them; `algbw_gbps`, the bytes over that
+        time, and `busbw_gbps` as nccl-tests define it, both in Gbit/s; `straggler`, the rank that was last,
+        and `lag_us`, how long after the median of all ranks. Times of a collective that not all ranks have
+        completed are null.
+    """
+    done = pl.col("ranks_done") == pl.col("ranks")
+    time_us = pl.col("end_us") - pl.col("start_us")
+    gbps = pl.col("bytes") * 8 / pl.col("time_us") / 1e3
+    grouped = (
+        operations.filter(COLLECTIVE)
+        .group_by(KEY, maintain_order=True)
+        .agg(
+            pl.col("name", "kind", "bytes").first(),
+            pl.col("group_ranks").first().cast(pl.UInt64).alias("ranks"),
+            pl.len().cast(pl.UInt64).alias("ranks_done"),
+            pl.col("start_us").min(),
+            pl.col("end_us").max(),
+            pl.col("rank").sort_by("end_us", "rank").last().alias("straggler"),
+            (pl.col("end_us").max() - pl.col("end_us").median()).alias("lag_us"),
+            pl.col("bus_factor").first(),
+        )
+    )
+    return (
+        grouped.with_columns(pl.col("group", "sequence").cast(pl.UInt64))
+        .with_columns(pl.when(done).then(time_us).alias("time_us"))
+        .with_columns(gbps.alias("algbw_gbps"))
+        .with_columns((pl.col("algbw_gbps") * pl.col("bus_factor")).alias("busbw_gbps"))
+        .sort("start_us", *KEY)
+        .select(
+            *KEY, "name", "kind", "bytes", "ranks", "ranks_done", "start_us", "end_us", "time_us",
+            "algbw_gbps", "busbw_gbps", "straggler", "lag_us",
+        )
+    )  # fmt: skip
+
+
+def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
+    """Report as nccl-tests do: a row for each workload, operation and size.
+
+    Parameters
+    ----------
+    collectives
+        As of `collectives_of`.
+
+    Returns
+    -------
+    pl.DataFrame
+        `count` of complete collectives, their shortest, mean and longest time in microseconds, and algorithm
+        and bus bandwidth by the mean, in Gbit/s; nccl-tests print GB/s, an eighth of that.
+    """
+    size = ["workload", "kind", "name", "bytes", "ranks"]
+    factor = pl.col("busbw_gbps") / pl.col("algbw_gbps")
+    return (
+        collectives.filter(pl.col("time_us").is_not_null())
+        .with_columns(factor.alias("factor"))
+        .group_by(size, maintain_order=True)
+        .agg(
+            pl.len().cast(pl.UInt64).alias("count"),
+            pl.col("time_us").min().alias("least_us"),
+            pl.col("time_us").mean().alias("mean_us"),
+            pl.col("time_us").max().alias("most_us"),
+            pl.col("factor").first(),
+        )
+        .with_columns((pl.col("bytes") * 8 / pl.col("mean_us") / 1e3).alias("algbw_gbps"))
+        .with_columns((pl.col("algbw_gbps") * pl.col("factor")).alias("busbw_gbps"))
+        .drop("factor")
+    )
+
+
+def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:
+    """Break the iterations of jobs down.
+
+    Parameters
+    ----------
+    operations
+        One row an operation of a rank that is complete.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a workload, iteration and rank: `start_us` and `end_us` of the rank's first and last
+        operation, `time_us` between them; `compute_us`, in which it computed; `exposed_us`, in which it did
+        not compute and communication had started that was not complete; `idle_us`, the rest: it waited for
+        nothing that had started at this rank, as in the bubble of a pipeline.
+    """
+    rows = [
+        {"workload": workload, "iteration": iteration, "rank": rank} | _parts(frame)
+        for (workload, iteration, rank), frame in operations.group_by(
+            ["workload", "iteration", "rank"], maintain_order=True
+        )
+    ]
+    schema = {
+        "workload": operations.schema["workload"], "iteration": pl.UInt64, "rank": pl.UInt64,
+        "start_us": pl.Float64, "end_us": pl.Float64, "time_us": pl.Float64, "compute_us": pl.Float64,
+        "exposed_us": pl.Float64, "idle_us": pl.Float64,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema).sort("workload", "iteration", "rank")
+
+
+def _parts(frame: pl.DataFrame) -> dict[str, float]:
+    """Parts of the time of a rank's iteration."""
+    computes = pl.col("kind") == "compute"
+    start, end = frame["ready_us"].min(), frame["end_us"].max()
+    compute = _union(frame.filter(computes))
+    # A receive that waits for its sender is no communication of this rank until something has started.
+    busy = _union(frame.filter(computes | (pl.col("kind") != "recv")))
+    first, last = float(start or 0), float(end or 0)  # type: ignore[arg-type] (numbers)
+    return {
+        "start_us": first,
+        "end_us": last,
+        "time_us": last - first,
+        "compute_us": compute,
+        "exposed_us": busy - compute,
+        "idle_us": last - first - busy,
+    }
+
+
+def _union(frame: pl.DataFrame) -> float:
+    """Total time that intervals cover."""
+    spans = frame.select("start_us", "end_us").sort("start_us")
+    if spans.is_empty():
+        return 0.0
+    latest = spans["end_us"].cum_max().shift(1, fill_value=float("-inf"))
+    begin = spans.select(pl.max_horizontal("start_us", latest.alias("latest")).alias("begin"))["begin"]
+    return float((spans["end_us"] - begin).clip(0).sum())

@@ -30,6 +30,7 @@ __all__ = [
     "Accounting",
     "AcksKey",
     "Action",
+    "AlgorithmName",
     "AllToAll",
     "AllowanceKeys",
     "BaseRttKey",
@@ -46,6 +47,7 @@ __all__ = [
     "Chain",
     "Class",
     "Cnp",
+    "Collective",
     "CongestionPointParams",
     "CongestionPointParamsList",
     "Crossing",
@@ -86,6 +88,8 @@ __all__ = [
     "GoBackN",
     "GoBackNDuplicates",
     "GoBackNRestart",
+    "GpuNodes",
+    "Groups",
     "Hash",
     "HashSeeds",
     "Headroom",
@@ -145,12 +149,14 @@ __all__ = [
     "PeriodList",
     "Permutation",
     "Pfc",
+    "Placement",
     "Poisson",
     "PowerTcp",
     "PowerTcpForm",
     "PresetName",
     "Profile",
     "ProxyCnp",
+    "Purpose",
     "Qp",
     "Quanta",
     "Rate",
@@ -171,6 +177,7 @@ __all__ = [
     "RoundingKey",
     "RoutingParams",
     "Sar",
+    "ScaleUpKeys",
     "SchedulerParams",
     "Selector",
     "SemanticsKeys",
@@ -180,6 +187,7 @@ __all__ = [
     "SiteKeys",
     "Sites",
     "Size",
+    "SizeList",
     "SizeOfPath",
     "SizeOrAuto",
     "Sizes",
@@ -787,6 +795,49 @@ class HpccTopology(Table):
     file: str
     error_rate: float | None = None
     datacenters: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuNodes(Table):
+    """GPU nodes. Hosts are GPUs with a NIC each, in the order of the network, so many of them a node.
+
+    Attributes
+    ----------
+    gpus_per_node
+        GPUs of a node, from 1 to 1024. Default: 8.
+    gpus_per_nic
+        GPUs that share a NIC, and so a host of the network; it divides `gpus-per-node`.
+        Default: 1.
+    scale_up
+        The scale-up domain of a node (`NVLink`), which carries messages between its GPUs.
+        Default: none; all messages are packets of the network.
+    """
+
+    gpus_per_node: int | None = None
+    gpus_per_nic: int | None = None
+    scale_up: ScaleUpKeys | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleUpKeys(Table):
+    """A scale-up domain: a message takes `latency` and its bytes over `rate`, in turn at the port of each
+    GPU.
+
+    It is no part of the network of packets.
+
+    Attributes
+    ----------
+    rate
+        Rate of a GPU's port, the same in both directions. No default.
+    latency
+        Time from the start of a message to the arrival of its first byte. Default: 1 us.
+    nodes
+        Nodes that share a domain, at least 1. Default: 1.
+    """
+
+    rate: Rate
+    latency: Time | None = None
+    nodes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2592,7 +2643,7 @@ class ByWorkload(Table):
 @dataclass(frozen=True, kw_only=True)
 class Workload(Table):
     """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`.
+    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`, `collective`.
 
     Attributes
     ----------
@@ -2622,6 +2673,8 @@ class Workload(Table):
         Bursts of microseconds at line rate.
     perftest
         Messages in a closed loop, as perftest sends them.
+    collective
+        A collective operation of ranks (GPUs).
     start
         Its start time. Default: 0.
     until
@@ -2646,6 +2699,7 @@ class Workload(Table):
     all_to_all: AllToAll | None = None
     micro_bursts: MicroBursts | None = None
     perftest: Perftest | None = None
+    collective: Collective | None = None
     start: Time | None = None
     until: Time | None = None
     measure: MeasureWindow | None = None
@@ -3038,6 +3092,78 @@ class Perftest(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Collective(Table):
+    """A collective operation of ranks, once or repeatedly, as nccl-tests run it.
+
+    Attributes
+    ----------
+    op
+        What it computes.
+    size
+        Size of the whole buffer, as nccl-tests count it: all-gather by its output, all others
+        by the input of a rank. Several sizes follow one another: `["1MB", "8MB", "64MB"]`. No
+        default.
+    algorithm
+        The algorithm. Default: `ring`; of an all-to-all `pairwise`.
+    ranks
+        Hosts of the ranks. Default: all.
+    rank_file
+        A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
+        comment. Not together with `ranks`.
+    count
+        Number of ranks, the first of those. Default: all.
+    placement
+        Order of the ranks. Default: `node-first`.
+    groups
+        Which ranks execute the collective together. Default: `all`.
+    channels
+        Queue pairs between two ranks, each with its part of every message (NCCL's channels),
+        from 1 to 256. Default: 1.
+    chunk
+        Largest message; larger ones are cut, and their pieces are sent one after another.
+        Default: not cut.
+    window
+        Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.
+    root
+        Of a broadcast: the place of its source in the group. Default: 0.
+    reduce_rate
+        How fast a rank adds what has arrived to what it has, before it sends the sum on.
+        Default: at once.
+    levels
+        Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is
+        the number of ranks of a group. Default: GPUs of a node, nodes of a site, sites.
+    matrix
+        Of an all-to-all whose messages differ: size by sender and receiver, a row for each rank
+        of a group. `size` is then what a rank sends in all on average, for the bandwidth in the
+        results. Default: equal parts of `size`.
+    repeat
+        How often it is executed, from 1 to 4096; each rank begins again when it is done.
+        Default: 1.
+    flows
+        Whether each message has a row in the table of flows. Default: if there are at most a
+        million.
+    """
+
+    op: Purpose
+    size: SizeList
+    algorithm: AlgorithmName | None = None
+    ranks: Selector | None = None
+    rank_file: str | None = None
+    count: int | None = None
+    placement: Placement | None = None
+    groups: Groups | None = None
+    channels: int | None = None
+    chunk: Size | None = None
+    window: int | None = None
+    root: int | None = None
+    reduce_rate: Rate | None = None
+    levels: Sequence[int] | None = None
+    matrix: Sequence[Sequence[Size]] | None = None
+    repeat: int | None = None
+    flows: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasureWindow(Table):
     """A window from one instant to another.
 
@@ -3236,6 +3362,20 @@ AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
 Action: TypeAlias = "Literal['drop', 'ignore']"
 
 
+#: An algorithm.
+#: - 'ring': Each rank sends to the next one; a broadcast goes from rank to rank.
+#: - 'halving-doubling': Recursive halving, then doubling, with partners at distance 1, 2, 4, ...;
+#:   the number of ranks must be a power of 2.
+#: - 'double-binary-tree': Two complementary binary trees, each with half of the buffer, as in NCCL
+#:   2.4.
+#: - 'direct': To all others at once.
+#: - 'pairwise': To one other at a time, or to `window` of them: in step i to the rank i places on.
+#: - 'binomial-tree': A binomial tree from the root.
+#: - 'hierarchical': Rings within rings, by `levels`: reduce-scatter within nodes, all-reduce along
+#:   rails, all-gather within nodes.
+AlgorithmName: TypeAlias = "Literal['ring', 'halving-doubling', 'double-binary-tree', 'direct', 'pairwise', 'binomial-tree', 'hierarchical']"
+
+
 #: Flows whose allowances are kept.
 AllowanceKeys: TypeAlias = "bool | Selector"
 
@@ -3408,6 +3548,14 @@ GoBackNDuplicates: TypeAlias = "Literal['ack', 'silent']"
 GoBackNRestart: TypeAlias = "Literal['advance', 'any']"
 
 
+#: Which ranks form a group.
+#: - 'all': All ranks.
+#: - 'node': The ranks of a node.
+#: - 'rail': The ranks with the same place in their nodes.
+#: - 'site': The ranks of a site.
+Groups: TypeAlias = "Literal['all', 'node', 'rail', 'site']"
+
+
 #: How a flow is hashed.
 #: - 'mix': With a key per switch, derived from the run's seed and the switch's name. Source:
 #:   floodway's choice.
@@ -3559,6 +3707,14 @@ PauseMode: TypeAlias = "Literal['timer', 'on-off']"
 PeriodList: TypeAlias = "Period | Sequence[Period]"
 
 
+#: Order of ranks.
+#: - 'node-first': Node by node, in each GPU by GPU, as the network lists its hosts.
+#: - 'rail-first': GPU by GPU: the first GPU of each node, then the second of each, and so on.
+#: - 'sites-in-turn': Node by node, of the sites in turn: a node of the first site, one of the
+#:   second, and so on.
+Placement: TypeAlias = "Literal['node-first', 'rail-first', 'sites-in-turn']"
+
+
 #: What power is computed from.
 #: - 'int': Records of switches. Source: Addanki et al., algorithm 1.
 #: - 'delay': Round-trip times: θ-PowerTCP. Source: Addanki et al., algorithm 2.
@@ -3573,6 +3729,15 @@ PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifro
 #: - 'hpcc-ns3': The simulator of HPCC's authors, on which many forks build.
 #: - 'conweave-ns3': The simulator of ConWeave's authors, which builds on HPCC's.
 Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
+
+
+#: What a collective computes.
+#: - 'all-reduce': What a collective computes.
+#: - 'reduce-scatter': What a collective computes.
+#: - 'all-gather': What a collective computes.
+#: - 'broadcast': What a collective computes.
+#: - 'all-to-all': What a collective computes.
+Purpose: TypeAlias = "Literal['all-reduce', 'reduce-scatter', 'all-gather', 'broadcast', 'all-to-all']"
 
 
 #: Flows that share a queue pair.
@@ -3664,6 +3829,9 @@ Selector: TypeAlias = "str | ByTag | ByWorkload | Sequence[Selector]"
 
 
 Sites: TypeAlias = "int | Sequence[SiteKeys]"
+
+
+SizeList: TypeAlias = "Size | Sequence[Size]"
 
 
 SizeOfPath: TypeAlias = "Literal['auto', 'largest'] | Size"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Defaults,
         EngineKeys,
         Format,
+        GpuNodes,
         MeasureWindow,
         OnDeadlock,
         Override,
@@ -59,6 +60,8 @@ class Keys:
         Time 0 of the scenario on the clock of the simulator whose files it reads: start times
         in HPCC's flow files count from there, and exports for that simulator add it. Default:
         0.
+    gpu_nodes
+        Which hosts are the GPUs of a node. Default: each host is a node of its own.
     defaults
         Settings of all objects that no override changes.
     override
@@ -93,6 +96,7 @@ class Keys:
         mtu: Size | None = None,
         semantics: SemanticsKeys | None = None,
         origin: Time | None = None,
+        gpu_nodes: GpuNodes | None = None,
         defaults: Defaults | None = None,
         override: Sequence[Override] | None = None,
         measure: MeasureWindow | None = None,
@@ -113,6 +117,7 @@ class Keys:
                 "semantics": semantics,
                 "origin": origin,
                 "topology": topology,
+                "gpu-nodes": gpu_nodes,
                 "defaults": defaults,
                 "override": override,
                 "workload": workload,
@@ -137,6 +142,7 @@ class Keys:
         semantics: SemanticsKeys | None = None,
         origin: Time | None = None,
         topology: Topology | None = None,
+        gpu_nodes: GpuNodes | None = None,
         defaults: Defaults | None = None,
         override: Sequence[Override] | None = None,
         workload: Sequence[Workload] | None = None,
@@ -175,6 +181,8 @@ class Keys:
             Time 0 of the scenario on the clock of the simulator whose files it reads: start times
             in HPCC's flow files count from there, and exports for that simulator add it. Default:
             0.
+        gpu_nodes
+            Which hosts are the GPUs of a node. Default: each host is a node of its own.
         defaults
             Settings of all objects that no override changes.
         override
@@ -213,6 +221,7 @@ class Keys:
                 "semantics": semantics,
                 "origin": origin,
                 "topology": topology,
+                "gpu-nodes": gpu_nodes,
                 "defaults": defaults,
                 "override": override,
                 "workload": workload,

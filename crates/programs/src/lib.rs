@@ -12,11 +12,14 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod check;
 pub mod collective;
 pub mod message;
 pub mod program;
+pub mod read;
 pub mod walker;
 
+pub use check::ProgramError;
 pub use message::Message;
 pub use program::{Graph, Kind, Operation, Order, Program, Rank, SendCompletes, Traffic};
 pub use walker::{Output, Posting, Walker};

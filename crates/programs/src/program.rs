@@ -28,6 +28,9 @@ pub struct Program {
     pub send_completes: SendCompletes,
     /// Which operation a free unit takes.
     pub order: Order,
+    /// Do messages of a rank on a channel leave one after another, whoever receives them? Else all that are
+    /// posted share the NIC.
+    pub in_turn: bool,
 }
 
 /// A rank.
@@ -126,10 +129,10 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    fn add(&mut self, from: u32, to: u32, bytes: Bytes) {
-        self.messages[from as usize] += 1;
-        self.sent[from as usize] += bytes.0;
-        self.received[to as usize] += bytes.0;
+    fn add(&mut self, (from, to): (u32, u32), messages: u64, bytes: u64) {
+        self.messages[from as usize] += messages;
+        self.sent[from as usize] += bytes;
+        self.received[to as usize] += bytes;
     }
 }
 
@@ -199,14 +202,12 @@ impl Program {
         }
     }
 
-    /// The ranks to which a rank sends; `step` is memory.
-    pub fn receivers_of(&self, from: u32, step: &mut Step) -> BTreeSet<u32> {
+    /// The ranks to which a rank sends.
+    pub fn receivers_of(&self, from: u32) -> BTreeSet<u32> {
         let mut receivers = BTreeSet::new();
-        for operation in &self.graph_of(from).operations {
-            self.each_transfer(from, operation.kind, step, |to, _| {
-                receivers.insert(to);
-            });
-        }
+        self.each_peer(from, |_, to, _, _| {
+            receivers.insert(to);
+        });
         receivers
     }
 
@@ -214,11 +215,8 @@ impl Program {
     pub fn traffic(&self) -> Traffic {
         let none = || vec![0; self.ranks.len()];
         let mut traffic = Traffic { messages: none(), sent: none(), received: none() };
-        let mut step = Step::default();
         for from in 0..self.ranks.len() as u32 {
-            for operation in &self.graph_of(from).operations {
-                self.each_transfer(from, operation.kind, &mut step, |to, bytes| traffic.add(from, to, bytes));
-            }
+            self.each_peer(from, |_, to, messages, bytes| traffic.add((from, to), messages, bytes));
         }
         let iterations = u64::from(self.iterations);
         let all = [&mut traffic.messages, &mut traffic.sent, &mut traffic.received];
@@ -228,11 +226,23 @@ impl Program {
         traffic
     }
 
-    /// Operation, receiver and size of each message that a rank sends in an iteration.
-    pub fn each_message(&self, from: u32, mut each: impl FnMut(u32, u32, Bytes)) {
-        let mut step = Step::default();
+    /// For each operation of a rank and rank that it sends to, in an iteration: the operation, the receiver,
+    /// the number of messages and their bytes.
+    pub fn each_peer(&self, from: u32, mut each: impl FnMut(u32, u32, u64, u64)) {
         for (index, operation) in (0..).zip(&self.graph_of(from).operations) {
-            self.each_transfer(from, operation.kind, &mut step, |to, bytes| each(index, to, bytes));
+            match operation.kind {
+                Kind::Send { peer, bytes, .. } => {
+                    each(index, self.ranks[from as usize].peers[peer as usize], 1, bytes.0);
+                }
+                Kind::Collective { plan, group, .. } => {
+                    let (plan, (group, me)) = (&self.plans[plan as usize], self.group_of(from, group));
+                    let members = &self.groups[group as usize];
+                    plan.each_peer(me, |to, messages, bytes| {
+                        each(index, members[to as usize], messages, bytes)
+                    });
+                }
+                Kind::Recv { .. } | Kind::Compute { .. } => {}
+            }
         }
     }
 
@@ -245,22 +255,15 @@ impl Program {
         Span(self.graph_of(rank).operations.iter().map(time).fold(0, u64::saturating_add))
     }
 
-    /// Receiver and size of each message of an operation.
-    fn each_transfer(&self, from: u32, kind: Kind, step: &mut Step, mut each: impl FnMut(u32, Bytes)) {
-        match kind {
-            Kind::Send { peer, bytes, .. } => each(self.ranks[from as usize].peers[peer as usize], bytes),
-            Kind::Collective { plan, group, .. } => {
-                let (plan, (group, me)) = (&self.plans[plan as usize], self.group_of(from, group));
-                for lane in 0..plan.lanes() {
-                    for at in 0..plan.steps(me, lane) {
-                        plan.step(me, lane, at, step);
-                        for transfer in &step.sends {
-                            each(self.groups[group as usize][transfer.to as usize], transfer.bytes);
-                        }
-                    }
-                }
+    /// The channel of a message of a rank.
+    pub fn channel_of(&self, from: u32, message: Message) -> u32 {
+        match self.graph_of(from).operations[message.operation as usize].kind {
+            Kind::Send { channel, .. } => channel,
+            Kind::Collective { plan, .. } => {
+                let plan = &self.plans[plan as usize];
+                plan.channel(plan.place(message.transfer).0)
             }
-            Kind::Recv { .. } | Kind::Compute { .. } => {}
+            Kind::Recv { .. } | Kind::Compute { .. } => 0,
         }
     }
 

@@ -7,7 +7,7 @@ mod collectives;
 mod matching;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use floodway_units::{Bytes, Time};
 
@@ -22,6 +22,8 @@ use matching::Matching;
 enum Input {
     /// A message of this rank has arrived here.
     Received { from: u32, message: Message },
+    /// The last byte of a message on this channel has left.
+    Left { channel: u32 },
     /// A message of its own is complete.
     Sent { message: Message },
     /// An operation of the current iteration is over: a computation.
@@ -101,6 +103,8 @@ pub struct Walker {
     units: Vec<Unit>,
     matching: Matching,
     collectives: Collectives,
+    /// Where messages leave in turn, by channel: those behind the one that leaves; none if none does.
+    leaving: BTreeMap<u32, VecDeque<Posting>>,
     finished: bool,
 }
 
@@ -125,6 +129,7 @@ impl Walker {
             units: vec![Unit::default(); units as usize],
             matching: Matching::default(),
             collectives: Collectives::default(),
+            leaving: BTreeMap::new(),
             finished: false,
         }
     }
@@ -137,6 +142,12 @@ impl Walker {
     /// A message that this rank has posted is complete at `now`, as [`SendCompletes`] says.
     pub fn sent(&mut self, now: Time, message: Message) {
         self.inputs.push(Reverse((now.0, Input::Sent { message })));
+    }
+
+    /// The last byte of a message that this rank has posted on a channel leaves at `now`, where messages leave
+    /// [in turn](Program::in_turn).
+    pub fn left(&mut self, now: Time, channel: u32) {
+        self.inputs.push(Reverse((now.0, Input::Left { channel })));
     }
 
     /// When [`advance`](Self::advance) is next to be called.
@@ -176,11 +187,33 @@ impl Walker {
     fn handle(&mut self, program: &Program, at: u64, input: Input, out: &mut Output) {
         match input {
             Input::Start => self.begin_iteration(program, at, out),
+            Input::Left { channel } => self.next_in_turn(channel, out),
             Input::Computed { operation } => self.end(program, at, operation, None, out),
             Input::Sent { message } => self.handle_sent(program, at, message, out),
             Input::Received { from, message } => self.handle_received(program, at, from, message, out),
             Input::Reduced { operation, lane, step } => {
                 self.step_received(program, at, (operation, lane, step), out);
+            }
+        }
+    }
+
+    /// Sends a message, or lets it wait for its turn.
+    fn post(&mut self, program: &Program, posting: Posting, out: &mut Output) {
+        if program.in_turn {
+            if let Some(behind) = self.leaving.get_mut(&posting.channel) {
+                behind.push_back(posting);
+                return;
+            }
+            self.leaving.insert(posting.channel, VecDeque::new());
+        }
+        out.postings.push(posting);
+    }
+
+    fn next_in_turn(&mut self, channel: u32, out: &mut Output) {
+        match self.leaving.get_mut(&channel).and_then(VecDeque::pop_front) {
+            Some(posting) => out.postings.push(posting),
+            None => {
+                self.leaving.remove(&channel);
             }
         }
     }
@@ -261,7 +294,7 @@ impl Walker {
             Kind::Send { peer, bytes, channel, .. } => {
                 let to = program.ranks[self.rank as usize].peers[peer as usize];
                 let message = Message { iteration: self.iteration, operation, transfer: 0 };
-                out.postings.push(Posting { to, bytes, channel, message });
+                self.post(program, Posting { to, bytes, channel, message }, out);
                 if program.send_completes == SendCompletes::Issued {
                     self.inputs.push(Reverse((now, Input::Sent { message })));
                 }

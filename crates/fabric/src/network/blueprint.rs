@@ -14,6 +14,7 @@ use floodway_mechanisms::registry::{
 use floodway_programs::Program;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
+use rustc_hash::FxHashMap;
 
 use crate::traffic::destinations::DestinationPattern;
 use crate::traffic::sizes::Sizes;
@@ -48,6 +49,32 @@ pub struct Blueprint {
     pub end: End,
     /// What is kept of it beyond the tables of flows and counters.
     pub records: RecordSpec,
+}
+
+/// Scale-up domains by host.
+#[derive(Clone, Debug, Default)]
+pub struct Domains(FxHashMap<NodeId, u32>);
+
+impl Domains {
+    /// The domain of a host, in the blueprint's list.
+    pub fn of(&self, host: NodeId) -> Option<u32> {
+        self.0.get(&host).copied()
+    }
+
+    /// Do two ranks on these hosts reach each other without the network?
+    pub fn join(&self, a: NodeId, b: NodeId) -> bool {
+        self.of(a).is_some_and(|domain| self.of(b) == Some(domain))
+    }
+}
+
+impl Blueprint {
+    /// Scale-up domains by host.
+    pub fn domains(&self) -> Domains {
+        let domains = (0..).zip(&self.scale_up);
+        Domains(
+            domains.flat_map(|(index, domain)| domain.hosts.iter().map(move |&host| (host, index))).collect(),
+        )
+    }
 }
 
 /// A host or switch.
@@ -330,6 +357,22 @@ pub struct ProgramSpec {
     pub start: Time,
     /// Does each of its messages have a row in the table of flows?
     pub rows: bool,
+}
+
+impl ProgramSpec {
+    /// Messages that enter the network, and their bytes.
+    pub fn offered(&self, domains: &Domains) -> (u64, u64) {
+        let mut sum = (0_u64, 0_u64);
+        for (rank, &from) in (0..).zip(&self.hosts) {
+            self.program.each_peer(rank, |_, to, messages, bytes| {
+                if !domains.join(from, self.hosts[to as usize]) {
+                    sum = (sum.0.saturating_add(messages), sum.1.saturating_add(bytes));
+                }
+            });
+        }
+        let iterations = u64::from(self.program.iterations);
+        (sum.0.saturating_mul(iterations), sum.1.saturating_mul(iterations))
+    }
 }
 
 /// Messages on one queue pair of their own, each posted when another one completes.

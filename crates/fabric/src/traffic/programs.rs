@@ -13,7 +13,6 @@ use std::sync::Arc;
 use floodway_programs::collective::Step;
 use floodway_programs::{Output, Walker};
 use floodway_units::NodeId;
-use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
 use crate::pool::Pool;
@@ -62,16 +61,13 @@ impl Programs {
         let (mut places, mut first) = (Vec::new(), Vec::new());
         let mut ranks = Vec::new();
         let mut of_host = vec![0u8; blueprint.nodes.len()];
-        let domains: FxHashMap<NodeId, u32> = (0..)
-            .zip(&blueprint.scale_up)
-            .flat_map(|(index, domain)| domain.hosts.iter().map(move |&host| (host, index)))
-            .collect();
+        let domains = blueprint.domains();
         for (workload, spec) in (0..).zip(&blueprint.workloads) {
             first.push(places.len() as u32);
             let Arrivals::Program(spec) = &spec.arrivals else { continue };
             for (rank, &host) in (0..).zip(&spec.hosts) {
                 let local = &mut of_host[host.index()];
-                places.push(Place { workload, host, local: *local, domain: domains.get(&host).copied() });
+                places.push(Place { workload, host, local: *local, domain: domains.of(host) });
                 *local = local.wrapping_add(1);
                 ranks.push(RankState {
                     walker: Walker::new(&spec.program, rank, spec.start),

@@ -12,6 +12,8 @@ mod pieces;
 mod request;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -197,6 +199,25 @@ impl Plan {
         out.sends.clear();
         (out.receives, out.reduce) = (0, Bytes(0));
         of_algorithm!(self, steps => steps.step(rank, lane, step, out));
+    }
+
+    /// For each rank that a rank sends to: the number of messages and their bytes, in all lanes and steps.
+    pub fn each_peer(&self, rank: u32, mut each: impl FnMut(u32, u64, u64)) {
+        if let Steps::Nested(nested) = &self.steps {
+            return nested.each_peer(rank, each);
+        }
+        let mut peers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        let mut memory = Step::default();
+        for lane in 0..self.lanes() {
+            for step in 0..self.steps(rank, lane) {
+                self.step(rank, lane, step, &mut memory);
+                for transfer in &memory.sends {
+                    let (messages, bytes) = peers.entry(transfer.to).or_default();
+                    (*messages, *bytes) = (*messages + 1, *bytes + transfer.bytes.0);
+                }
+            }
+        }
+        peers.into_iter().for_each(|(to, (messages, bytes))| each(to, messages, bytes));
     }
 
     /// The time to reduce so many bytes.

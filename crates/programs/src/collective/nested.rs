@@ -78,6 +78,26 @@ impl Nested {
         rank
     }
 
+    /// For each rank that a rank sends to: messages and bytes. At each level it sends all parts of what it
+    /// holds but its own, and in an all-gather all but that of the next digit.
+    pub fn each_peer(&self, rank: u32, mut each: impl FnMut(u32, u64, u64)) {
+        for (level, &ranks) in self.levels.iter().enumerate().filter(|(_, ranks)| **ranks > 1) {
+            let (digit, unit) = self.digit(rank, level);
+            let next = (digit + 1) % ranks;
+            let kept = [(self.scatters, digit), (self.gathers, next)];
+            let (mut messages, mut bytes) = (0, 0);
+            for lane in 0..self.pieces.lanes {
+                let held = self.held(rank, level, lane);
+                for (_, part) in kept.iter().filter(|(there, _)| *there) {
+                    let (begin, end) = share(held, *part, ranks);
+                    messages += u64::from(ranks - 1);
+                    bytes += held.1 - held.0 - (end - begin);
+                }
+            }
+            each(rank - digit * unit + next * unit, messages, bytes);
+        }
+    }
+
     /// The part that a rank of this digit sends.
     fn part(&self, digit: u32, at: &InRing) -> u32 {
         let ranks = self.levels[at.level];

@@ -139,13 +139,14 @@ impl Walker {
         let operation = open.operation;
         let members = &program.groups[open.group as usize];
         for (place, transfer) in (0..).zip(&memory.sends) {
-            let transfer_number = plan.number(lane, step, place);
-            out.postings.push(Posting {
+            let number = plan.number(lane, step, place);
+            let posting = Posting {
                 to: members[transfer.to as usize],
                 bytes: transfer.bytes,
                 channel: plan.channel(lane),
-                message: Message { iteration: self.iteration, operation, transfer: transfer_number },
-            });
+                message: Message { iteration: self.iteration, operation, transfer: number },
+            };
+            self.post(program, posting, out);
         }
         self.collectives.step = memory;
         let key = (self.iteration, operation, lane, step);

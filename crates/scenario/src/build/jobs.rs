@@ -161,12 +161,10 @@ impl Builder<'_> {
         rows: Option<bool>,
     ) -> Arrivals {
         let messages: u64 = program.traffic().messages.iter().sum();
-        Arrivals::Program(ProgramSpec {
-            program: Arc::new(program),
-            hosts: ranks.iter().map(|rank| NodeId(rank.host as u32)).collect(),
-            start: workload.start.unwrap_or_default(),
-            rows: rows.unwrap_or(messages <= ROWS),
-        })
+        let hosts = ranks.iter().map(|rank| NodeId(rank.host as u32)).collect();
+        let start = workload.start.unwrap_or_default();
+        let rows = rows.unwrap_or(messages <= ROWS);
+        Arrivals::Program(ProgramSpec { program: Arc::new(program), hosts, start, rows })
     }
 
     /// The ranks of a job, in their order; none where errors say why.

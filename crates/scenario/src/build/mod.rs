@@ -13,6 +13,7 @@ mod patterns;
 mod perftest;
 mod poisson;
 mod skeleton;
+mod traces;
 mod traffic;
 mod waiting;
 mod window;

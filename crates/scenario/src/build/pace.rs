@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec, ProgramSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec, ProgramSpec, Role};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
@@ -101,16 +101,16 @@ impl<'a> Pace<'a> {
     /// each other: more than it takes without other traffic.
     pub fn job(&self, spec: &ProgramSpec, settings: usize) -> Span {
         let program = &spec.program;
-        let rate = spec.hosts.iter().map(|&host| self.host_rate(host)).min().unwrap_or(Rate::MAX);
-        let rate = rate.min(self.cap(settings));
+        let rate = self.slowest_nic().min(self.cap(settings));
         let mut graphs = vec![false; program.graphs.len()];
         let mut all = 0_u64;
         for (rank, of) in (0..).zip(&program.ranks) {
             if std::mem::replace(&mut graphs[of.graph as usize], true) {
                 continue;
             }
-            program.each_message(rank, |_, _, bytes| {
-                all = all.saturating_add(self.message((bytes, settings), rate).0);
+            program.each_peer(rank, |_, _, messages, bytes| {
+                let each = self.message((Bytes(bytes.div_ceil(messages.max(1))), settings), rate);
+                all = all.saturating_add(each.0.saturating_mul(messages));
             });
             all = all.saturating_add(program.compute_time(rank).0);
         }
@@ -118,12 +118,13 @@ impl<'a> Pace<'a> {
     }
 
     /// The lowest rate of a host's links.
-    fn host_rate(&self, host: NodeId) -> Rate {
+    fn slowest_nic(&self) -> Rate {
+        let is_host = |node: NodeId| matches!(self.blueprint.nodes[node.index()].role, Role::Host { .. });
         let links = (0u32..).zip(&self.blueprint.links);
-        let ports = links.flat_map(|(link, spec)| {
-            (0u32..).zip(&spec.ends).filter(|(_, end)| end.node == host).map(move |(at, _)| 2 * link + at)
-        });
-        ports.map(|port| self.rate(PortId(port))).min().unwrap_or(Rate::MAX)
+        let ports = links
+            .flat_map(|(link, spec)| (0u32..).zip(&spec.ends).map(move |(at, end)| (2 * link + at, end)));
+        let rates = ports.filter(|(_, end)| is_host(end.node)).map(|(port, _)| self.rate(PortId(port)));
+        rates.min().unwrap_or(Rate::MAX)
     }
 
     fn message(&self, (size, settings): (Bytes, usize), rate: Rate) -> Span {
@@ -207,10 +208,14 @@ impl<'a> Load<'a> {
     }
 
     pub fn add_job(&mut self, of: &ProgramSpec, settings: usize) {
+        let domains = self.pace.blueprint.domains();
         for (rank, &host) in (0..).zip(&of.hosts) {
-            of.program.each_message(rank, |_, to, bytes| {
-                let bytes = self.pace.wire(bytes, settings).saturating_mul(of.program.iterations.into());
-                self.add((host, of.hosts[to as usize], settings), bytes);
+            of.program.each_peer(rank, |_, to, _, bytes| {
+                let bytes =
+                    self.pace.wire(Bytes(bytes), settings).saturating_mul(of.program.iterations.into());
+                if !domains.join(host, of.hosts[to as usize]) {
+                    self.add((host, of.hosts[to as usize], settings), bytes);
+                }
             });
         }
     }

@@ -349,9 +349,9 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             traffic.offered_bytes = Some(bytes.sum());
         }
         Arrivals::Program(job) => {
-            let sums = job.program.traffic();
-            traffic.flows = Some(sums.messages.iter().sum::<u64>() as usize);
-            traffic.offered_bytes = Some(sums.sent.iter().map(|&bytes| bytes as f64).sum());
+            let (messages, bytes) = job.offered(&blueprint.domains());
+            traffic.flows = Some(messages as usize);
+            traffic.offered_bytes = Some(bytes as f64);
         }
         Arrivals::Poisson(poisson) => {
             let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();

@@ -129,14 +129,16 @@ impl Finder<'_> {
         let (ranks, program) = (spec.hosts.len(), &spec.program);
         let step = ranks.div_ceil(JOB_RANKS).max(1);
         let iterations = f64::from(program.iterations) * step as f64;
-        let mut streams = Vec::new();
+        let (mut streams, domains) = (Vec::new(), self.blueprint.domains());
         for rank in (0..ranks).step_by(step) {
             let mut peers: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-            program.each_message(rank as u32, |_, to, bytes| {
+            program.each_peer(rank as u32, |_, to, more, bytes| {
                 let (messages, sum) = peers.entry(to).or_default();
-                (*messages, *sum) = (*messages + 1.0, *sum + bytes.0 as f64);
+                (*messages, *sum) = (*messages + more as f64, *sum + bytes as f64);
             });
-            for (to, (messages, bytes)) in peers {
+            let apart =
+                peers.into_iter().filter(|(to, _)| !domains.join(spec.hosts[rank], spec.hosts[*to as usize]));
+            for (to, (messages, bytes)) in apart {
                 let path = self.path_between(spec.hosts[rank], spec.hosts[to as usize]);
                 let starts = (spec.start, spec.start);
                 streams.push(self.stream(messages * iterations, bytes / messages, replies, starts, path));

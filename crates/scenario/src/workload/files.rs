@@ -109,6 +109,37 @@ impl Files<'_> {
         read_named(&path).map_err(|error| unreadable(&error))
     }
 
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub fn read_bytes(&self, file: &str) -> Result<Vec<u8>, String> {
+        let path = self.path(file)?;
+        let unreadable = |error: io::Error| format!("cannot read {:?}: {error}", path.display().to_string());
+        let size = readable(&path, MOST_BYTES).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        File::open(&path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(unreadable)?;
+        Ok(bytes)
+    }
+
+    /// The files of a folder whose names end with `ending`, in the order of their names; the file itself, if
+    /// it is no folder.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub fn listed(&self, folder: &str, ending: &str) -> Result<Vec<String>, String> {
+        let path = self.path(folder)?;
+        if !path.is_dir() {
+            return Ok(vec![folder.to_owned()]);
+        }
+        let entries = fs::read_dir(&path)
+            .map_err(|error| format!("cannot read {:?}: {error}", path.display().to_string()))?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
+        names.sort_unstable();
+        Ok(names.into_iter().map(|name| format!("{}/{name}", folder.trim_end_matches('/'))).collect())
+    }
+
     /// The name of a file in messages: its path as it is opened.
     pub fn shown(&self, file: &str) -> String {
         self.path(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())

@@ -14,6 +14,7 @@ pub mod perftest;
 pub mod poisson;
 pub(crate) mod recipe;
 pub mod sizes;
+pub mod trace;
 
 use floodway_units::{Class, Time};
 use schemars::JsonSchema;
@@ -29,10 +30,11 @@ pub use micro_bursts::{MicroBursts, Spacing};
 pub use pairs::{AllToAll, Burst, LongLived, Permutation};
 pub use perftest::Perftest;
 pub use poisson::Poisson;
+pub use trace::Trace;
 
 /// A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
 /// `long-lived`, `incast`, `all-to-all`, `micro-bursts`,
-/// `perftest`, `collective`.
+/// `perftest`, `collective`, `trace`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(extend("required" = ["name"]))]
@@ -65,6 +67,8 @@ pub struct Workload {
     pub perftest: Option<Perftest>,
     /// A collective operation of ranks (GPUs).
     pub collective: Option<Collective>,
+    /// A job from files that other programs have written.
+    pub trace: Option<Trace>,
     /// Its start time. Default: 0.
     pub start: Option<Time>,
     /// No flow starts at this time or later. Default of Poisson arrivals: to the end of the run.
@@ -77,7 +81,7 @@ pub struct Workload {
 
 impl Workload {
     /// The keys of the arrival patterns; a workload must have one of them.
-    pub const KINDS: [&'static str; 11] = [
+    pub const KINDS: [&'static str; 12] = [
         "flows",
         "flow-list",
         "poisson",
@@ -89,6 +93,7 @@ impl Workload {
         "micro-bursts",
         "perftest",
         "collective",
+        "trace",
     ];
 
     /// Whether a recipe generates its flows.
@@ -111,6 +116,7 @@ impl Workload {
             self.micro_bursts.is_some(),
             self.perftest.is_some(),
             self.collective.is_some(),
+            self.trace.is_some(),
         ];
         Self::KINDS.into_iter().zip(there).filter_map(|(kind, there)| there.then_some(kind)).collect()
     }

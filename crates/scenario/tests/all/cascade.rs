@@ -432,7 +432,7 @@ fn loads_are_of_links_or_of_hosts() {
         );
         match &scenario(&text).blueprint().workloads[0].arrivals {
             Arrivals::Poisson(poisson) => poisson.mean_gap,
-            Arrivals::List(_) | Arrivals::ClosedLoop(_) => panic!("it is Poisson"),
+            _ => panic!("it is Poisson"),
         }
     };
     // 1 Mbit a flow: 50G of each host's NIC, or 50G of the trunk shared by two.

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use floodway_programs::collective::Step;
 use floodway_units::NodeId;
 
-use super::validate::representatives;
 use crate::network::blueprint::{Blueprint, ProgramSpec};
 use crate::network::routing::Routes;
 use crate::traffic::programs::RANKS_OF_HOST;
@@ -31,13 +29,13 @@ impl Blueprint {
         for (&host, ranks) in of_host.iter().filter(|(_, ranks)| ranks.len() > 1) {
             self.validate_ranks_of_host(spec, host, ranks)?;
         }
-        if !spec.program.sends() {
-            return Ok(());
-        }
-        let ends = representatives(routes, of_host.keys().copied());
-        for &from in &ends {
-            for &to in ends.iter().filter(|&&to| to != from) {
-                self.reachable(routes, from, to)?;
+        let domains = self.domains();
+        for (rank, &from) in (0..).zip(&spec.hosts) {
+            for to in spec.program.receivers_of(rank) {
+                let to = spec.hosts[to as usize];
+                if from != to && !domains.join(from, to) {
+                    self.reachable(routes, from, to)?;
+                }
             }
         }
         Ok(())
@@ -54,9 +52,8 @@ impl Blueprint {
         if self.scale_up.iter().any(|domain| domain.hosts.contains(&host)) {
             return Ok(());
         }
-        let mut step = Step::default();
         for &rank in ranks {
-            let peers = spec.program.receivers_of(rank, &mut step);
+            let peers = spec.program.receivers_of(rank);
             if let Some(other) = ranks.iter().find(|&&other| peers.contains(&other)) {
                 return Err(format!(
                     "rank {rank} sends to rank {other}, and both are on {name}, which has no scale-up domain to \

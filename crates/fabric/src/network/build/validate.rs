@@ -34,7 +34,7 @@ fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
 }
 
 /// The first two hosts of each switch: one of them is not the sender, and paths lead to both or to neither.
-pub(super) fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut of_last: FxHashMap<NodeId, [Option<NodeId>; 2]> = FxHashMap::default();
     let mut stands_for = |&host: &NodeId| {
         let two = of_last.entry(routes.last_before(host)).or_default();

@@ -86,6 +86,11 @@ impl AtNode<'_, '_> {
         let message = Message::of(number);
         let completes = spec.program.send_completes;
         match end {
+            End::Nic if spec.program.in_turn => {
+                let channel = spec.program.channel_of(from, message);
+                self.run.traffic.programs.ranks[sender as usize].walker.left(Time(at), channel);
+                self.arm_rank(sender);
+            }
             End::Nic => {}
             End::Sender if completes == SendCompletes::Acknowledged => self.rank_sent(sender, message, at),
             End::Sender => {}

@@ -69,6 +69,11 @@ impl AtNode<'_, '_> {
         self.run.traffic.programs.ranks[receiver as usize].port.incoming.push(Reverse(coming));
         self.arm_rank(receiver);
         let spec = job(self.facts.blueprint, workload);
+        if spec.program.in_turn {
+            let left = Time(start + takes.0);
+            self.run.traffic.programs.ranks[id as usize].walker.left(left, posting.channel);
+            self.arm_rank(id);
+        }
         if spec.program.send_completes == SendCompletes::Acknowledged {
             self.rank_sent(id, posting.message, start + takes.0);
         }

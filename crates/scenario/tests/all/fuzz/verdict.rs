@@ -122,7 +122,7 @@ fn moments(blueprint: &Blueprint) -> u64 {
         .sum();
     let flows = |arrivals: &Arrivals| match arrivals {
         Arrivals::Poisson(poisson) => poisson.sources.len() as f64 / poisson.mean_gap.0 as f64,
-        Arrivals::List(_) | Arrivals::ClosedLoop(_) => 0.0,
+        Arrivals::List(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => 0.0,
     };
     let flows: f64 = blueprint.workloads.iter().map(|workload| flows(&workload.arrivals)).sum();
     (WORK / (frames + flows)).min(20e6) as u64

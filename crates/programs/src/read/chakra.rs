@@ -1,0 +1,349 @@
+//! Execution traces of Chakra (mlcommons/chakra, `et_def.proto`), a file for each rank.
+//!
+//! A file is a stream of messages, each behind its length as a varint: `GlobalMetadata`, then nodes. Both
+//! kinds of dependencies bind. What ASTRA-sim does with a trace holds here: a rank computes one thing at a
+//! time and has one send or collective at a time, of those that are ready the one with the lowest id;
+//! receives occupy nothing; a send is complete when it has arrived, and matches the receive with its tag,
+//! ends and size.
+//!
+//! | node | becomes |
+//! |---|---|
+//! | COMP | a computation of `duration_micros`, 1 ns if that is 0 |
+//! | `COMM_SEND`, `COMM_RECV` | `comm_size` bytes from `comm_src` to `comm_dst` (of a send and of a receive the rank itself, if missing) |
+//! | `COMM_COLL` | a collective of the ranks whose traces name its `pg_name`, of all ranks if it names none |
+//! | `MEM_LOAD`, `MEM_STORE` | a time of `duration_micros` |
+//! | METADATA | nothing |
+//!
+//! `comm_size` of a collective is each rank's input, so that the output of an all-gather is n times that.
+
+mod nodes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_units::{Bytes, Span};
+
+use self::nodes::{Node, NodeKind, nodes};
+use super::{Imported, ReadError};
+use crate::collective::{AlgorithmName, Plan, Purpose, Request};
+use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes};
+
+/// The units of a rank.
+const GPU: u32 = 0;
+const NETWORK: u32 = 1;
+const CPU: u32 = 2;
+
+/// What traces do not say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChakraOptions {
+    /// The algorithm of collectives; by default that of each operation.
+    pub algorithm: Option<AlgorithmName>,
+    /// Each collective becomes so many, one after another, each with its share of the bytes (ASTRA-sim's
+    /// `preferred-dataset-splits`); 0 is one.
+    pub splits: u32,
+    /// Queue pairs between two ranks; 0 is one.
+    pub channels: u32,
+    /// Operations a second, for computations that state `num_ops` and no duration.
+    pub flops: Option<f64>,
+}
+
+/// Reads traces, in the order of ranks.
+///
+/// # Errors
+/// The first file that is no trace, or does not fit the others, by its node.
+pub fn chakra(files: &[(String, Vec<u8>)], options: &ChakraOptions) -> Result<Imported, ReadError> {
+    let mut traces = Vec::with_capacity(files.len());
+    let mut unused: BTreeMap<String, u64> = BTreeMap::new();
+    for (file, bytes) in files {
+        traces.push(Trace { file, nodes: nodes(file, bytes, &mut unused)? });
+    }
+    let mut reader = Reader::new(&traces, options);
+    for rank in 0..traces.len() as u32 {
+        reader.rank(rank)?;
+    }
+    reader.check_groups()?;
+    let mut notes = reader.notes();
+    notes.extend(unused.into_iter().map(|(name, count)| format!("{name} is not used ({count} nodes)")));
+    Ok(Imported { program: reader.program, notes })
+}
+
+/// The trace of a rank.
+struct Trace<'a> {
+    file: &'a str,
+    nodes: Vec<Node>,
+}
+
+struct Reader<'a> {
+    traces: &'a [Trace<'a>],
+    options: &'a ChakraOptions,
+    program: Program,
+    /// Groups by name, in the order of the names.
+    groups: Vec<(String, Vec<u32>)>,
+    /// Tags of the program, by tag and size of the trace.
+    tags: BTreeMap<(i64, u64), u64>,
+    names: BTreeMap<String, u32>,
+    /// By plan: operation, bytes and ranks.
+    plans: BTreeMap<(Purpose, u64, u32), u32>,
+    /// By group: what each of its ranks calls, in order.
+    calls: Vec<BTreeMap<u32, Vec<(Purpose, u64)>>>,
+    without_time: u64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(traces: &'a [Trace<'a>], options: &'a ChakraOptions) -> Self {
+        let mut members: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        for (rank, trace) in (0..).zip(traces) {
+            for node in trace.nodes.iter().filter(|node| node.kind == NodeKind::Collective) {
+                members.entry(node.group.clone()).or_default().insert(rank);
+            }
+        }
+        if let Some(all) = members.get_mut("") {
+            all.extend(0..traces.len() as u32);
+        }
+        let groups: Vec<(String, Vec<u32>)> =
+            members.into_iter().map(|(name, ranks)| (name, ranks.into_iter().collect())).collect();
+        let program = Program {
+            groups: groups.iter().map(|(_, ranks)| ranks.clone()).collect(),
+            names: vec![String::new()],
+            iterations: 1,
+            send_completes: SendCompletes::Received,
+            order: Order::Listed,
+            ..Program::default()
+        };
+        let calls = vec![BTreeMap::new(); groups.len()];
+        let (tags, names, plans) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Reader { traces, options, program, groups, tags, names, plans, calls, without_time: 0 }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let count = self.without_time;
+        let note = format!(
+            "{count} computations state a number of operations and no duration: each takes 1 ns; a rate in \
+             operations a second gives them their time"
+        );
+        Vec::from_iter((count > 0).then_some(note))
+    }
+
+    fn error(&self, rank: u32, node: &Node, why: impl Into<String>) -> ReadError {
+        let file = self.traces[rank as usize].file.to_owned();
+        ReadError { file, place: format!("node {} ({:?})", node.id, node.name), why: why.into() }
+    }
+
+    fn rank(&mut self, rank: u32) -> Result<(), ReadError> {
+        let nodes = &self.traces[rank as usize].nodes;
+        let mut of_rank = OfRank::default();
+        let mut operations: Vec<Operation> = Vec::new();
+        // By id of a node: its last operation.
+        let mut ends: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut firsts = Vec::new();
+        for node in nodes {
+            let first = operations.len();
+            self.operations_of(rank, node, &mut of_rank, &mut operations)?;
+            firsts.push(first);
+            ends.insert(node.id, operations.len() as u32 - 1);
+        }
+        for (node, &first) in nodes.iter().zip(&firsts) {
+            for before in &node.requires {
+                let Some(&end) = ends.get(before) else {
+                    return Err(self.error(
+                        rank,
+                        node,
+                        format!("it depends on node {before}, which is not there"),
+                    ));
+                };
+                operations[first].requires.push(end);
+            }
+        }
+        if operations.len() as u64 > u64::from(Message::OPERATIONS) {
+            let why = format!("more than {} operations", Message::OPERATIONS);
+            return Err(ReadError {
+                file: self.traces[rank as usize].file.to_owned(),
+                place: format!("rank {rank}"),
+                why,
+            });
+        }
+        let graph = self.program.graphs.len() as u32;
+        self.program.graphs.push(Graph::new(operations));
+        self.program.ranks.push(Rank { graph, peers: of_rank.peers.into(), groups: of_rank.groups.into() });
+        Ok(())
+    }
+
+    /// The operations of a node, at least one.
+    fn operations_of(
+        &mut self,
+        rank: u32,
+        node: &Node,
+        of_rank: &mut OfRank,
+        operations: &mut Vec<Operation>,
+    ) -> Result<(), ReadError> {
+        let name = self.name(&node.name);
+        let mut add = |kind, unit, requires| {
+            operations.push(Operation { kind, requires, requires_start: Vec::new(), unit, name });
+        };
+        match node.kind {
+            NodeKind::Nothing => add(Kind::Compute { time: Span::ZERO }, None, Vec::new()),
+            NodeKind::Memory => add(Kind::Compute { time: Span(node.time_ps()) }, None, Vec::new()),
+            NodeKind::Compute => {
+                let time = self.compute_time(node);
+                add(Kind::Compute { time }, Some(if node.on_cpu { CPU } else { GPU }), Vec::new());
+            }
+            NodeKind::Send | NodeKind::Recv => {
+                let sends = node.kind == NodeKind::Send;
+                let peer = self.peer(rank, node, sends)?;
+                let next = self.tags.len() as u64;
+                let tag = *self.tags.entry((node.tag, node.bytes)).or_insert(next);
+                let (peer, bytes) = (of_rank.slot(peer), Bytes(node.bytes));
+                if sends {
+                    add(Kind::Send { peer, bytes, tag, channel: 0 }, Some(NETWORK), Vec::new());
+                } else {
+                    add(Kind::Recv { peer: Some(peer), tag: Some(tag) }, None, Vec::new());
+                }
+            }
+            NodeKind::Collective => {
+                let (plan, group) = self.collective(rank, node)?;
+                let group_slot = of_rank.group(group, &self.groups[group as usize].1, rank);
+                let splits = self.options.splits.max(1);
+                for split in 0..splits {
+                    let sequence = of_rank.next_sequence(group);
+                    let before = (operations.len() as u32).checked_sub(1).filter(|_| split > 0);
+                    let kind = Kind::Collective { plan, group: group_slot, sequence };
+                    operations.push(Operation {
+                        kind,
+                        requires: before.into_iter().collect(),
+                        requires_start: Vec::new(),
+                        unit: Some(NETWORK),
+                        name,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn compute_time(&mut self, node: &Node) -> Span {
+        match (node.micros, node.num_ops, self.options.flops) {
+            (0, Some(ops), Some(flops)) => Span((ops as f64 / flops * 1e12) as u64),
+            (0, ops, _) => {
+                self.without_time += u64::from(ops.is_some());
+                Span::ns(1)
+            }
+            _ => Span(node.time_ps()),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> u32 {
+        let next = self.program.names.len() as u32;
+        *self.names.entry(name.to_owned()).or_insert_with(|| {
+            self.program.names.push(name.to_owned());
+            next
+        })
+    }
+
+    /// The other end of a send or receive.
+    fn peer(&self, rank: u32, node: &Node, sends: bool) -> Result<u32, ReadError> {
+        let ranks = self.traces.len() as u64;
+        let (other, own) = if sends { (node.to, node.from) } else { (node.from, node.to) };
+        let (other_key, own_key) = if sends { ("comm_dst", "comm_src") } else { ("comm_src", "comm_dst") };
+        if own.is_some_and(|own| own != u64::from(rank)) {
+            let why = format!("{own_key} is {}, but the trace is of rank {rank}", own.unwrap_or_default());
+            return Err(self.error(rank, node, why));
+        }
+        match other {
+            Some(other) if other < ranks && other != u64::from(rank) => Ok(other as u32),
+            Some(other) => {
+                let why = format!("{other_key} is {other}; another rank from 0 to {} is expected", ranks - 1);
+                Err(self.error(rank, node, why))
+            }
+            None => Err(self.error(rank, node, format!("{other_key} is missing"))),
+        }
+    }
+
+    /// Plan and group of a collective.
+    fn collective(&mut self, rank: u32, node: &Node) -> Result<(u32, u32), ReadError> {
+        let Some(purpose) = node.purpose else {
+            let allowed = "ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, REDUCE_SCATTER";
+            let why = match &node.comm_type {
+                Some(given) => format!("comm_type {given} is not available; available are {allowed}"),
+                None => format!("comm_type is missing; one of {allowed} is expected"),
+            };
+            return Err(self.error(rank, node, why));
+        };
+        let group = self.groups.iter().position(|(name, _)| *name == node.group).unwrap_or_default();
+        let ranks = self.groups[group].1.len() as u32;
+        self.calls[group].entry(rank).or_default().push((purpose, node.bytes));
+        let key = (purpose, node.bytes, ranks);
+        if let Some(&plan) = self.plans.get(&key) {
+            return Ok((plan, group as u32));
+        }
+        let size = match purpose {
+            Purpose::AllGather => node.bytes.saturating_mul(u64::from(ranks)),
+            _ => node.bytes,
+        };
+        let size = Bytes(size / u64::from(self.options.splits.max(1)));
+        let request = Request {
+            algorithm: self.options.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
+            channels: self.options.channels.max(1),
+            ..Request::new(purpose, size)
+        };
+        let plan = Plan::new(&request, ranks).map_err(|error| self.error(rank, node, error.to_string()))?;
+        self.program.plans.push(plan);
+        let plan = self.program.plans.len() as u32 - 1;
+        self.plans.insert(key, plan);
+        Ok((plan, group as u32))
+    }
+
+    /// Do all ranks of each group call the same collectives in the same order?
+    fn check_groups(&self) -> Result<(), ReadError> {
+        for ((name, ranks), calls) in self.groups.iter().zip(&self.calls) {
+            let of = |rank: &u32| calls.get(rank).map_or(&[][..], Vec::as_slice);
+            let Some(first) = ranks.first() else { continue };
+            let Some(other) = ranks.iter().find(|rank| of(rank) != of(first)) else { continue };
+            let at = of(first).iter().zip(of(other)).take_while(|(a, b)| a == b).count();
+            let call = |rank: &u32| {
+                of(rank).get(at).map_or("no more".to_owned(), |(purpose, bytes)| {
+                    format!("{} of {bytes} bytes", purpose.name())
+                })
+            };
+            let group = if name.is_empty() { "all ranks".to_owned() } else { format!("group {name:?}") };
+            return Err(ReadError {
+                file: self.traces[*other as usize].file.to_owned(),
+                place: format!("collective {at} of {group}"),
+                why: format!("rank {other} has {}, and rank {first} {}", call(other), call(first)),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What a rank's operations refer to.
+#[derive(Default)]
+struct OfRank {
+    peers: Vec<u32>,
+    /// Groups and places.
+    groups: Vec<(u32, u32)>,
+    sequences: BTreeMap<u32, u32>,
+}
+
+impl OfRank {
+    fn slot(&mut self, peer: u32) -> u32 {
+        let known = self.peers.iter().position(|&known| known == peer);
+        known.unwrap_or_else(|| {
+            self.peers.push(peer);
+            self.peers.len() - 1
+        }) as u32
+    }
+
+    fn group(&mut self, group: u32, ranks: &[u32], rank: u32) -> u32 {
+        let known = self.groups.iter().position(|&(known, _)| known == group);
+        known.unwrap_or_else(|| {
+            let place = ranks.iter().position(|&member| member == rank).unwrap_or_default();
+            self.groups.push((group, place as u32));
+            self.groups.len() - 1
+        }) as u32
+    }
+
+    fn next_sequence(&mut self, group: u32) -> u32 {
+        let next = self.sequences.entry(group).or_default();
+        *next += 1;
+        *next - 1
+    }
+}

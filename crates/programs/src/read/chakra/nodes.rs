@@ -1,0 +1,244 @@
+//! Nodes of a trace, decoded.
+
+use std::collections::BTreeMap;
+
+use prost::Message as _;
+
+use super::super::ReadError;
+use crate::collective::Purpose;
+
+/// A node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    pub id: u64,
+    pub name: String,
+    pub kind: NodeKind,
+    pub requires: Vec<u64>,
+    pub micros: u64,
+    pub bytes: u64,
+    pub tag: i64,
+    pub from: Option<u64>,
+    pub to: Option<u64>,
+    pub group: String,
+    pub on_cpu: bool,
+    pub num_ops: Option<u64>,
+    pub purpose: Option<Purpose>,
+    /// As written.
+    pub comm_type: Option<String>,
+}
+
+impl Node {
+    pub fn time_ps(&self) -> u64 {
+        self.micros.saturating_mul(1_000_000)
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum NodeKind {
+    #[default]
+    Nothing,
+    Memory,
+    Compute,
+    Send,
+    Recv,
+    Collective,
+}
+
+/// `Node` of `et_def.proto`, as far as it is used.
+#[derive(Clone, PartialEq, prost::Message)]
+struct NodeProto {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(string, tag = "2")]
+    name: String,
+    #[prost(int32, tag = "3")]
+    r#type: i32,
+    #[prost(uint64, repeated, tag = "4")]
+    ctrl_deps: Vec<u64>,
+    #[prost(uint64, repeated, tag = "5")]
+    data_deps: Vec<u64>,
+    #[prost(uint64, tag = "7")]
+    duration_micros: u64,
+    #[prost(message, repeated, tag = "10")]
+    attr: Vec<AttributeProto>,
+}
+
+/// `AttributeProto`; lists are left out.
+#[derive(Clone, PartialEq, prost::Message)]
+struct AttributeProto {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29")]
+    value: Option<Value>,
+}
+
+/// A value of an attribute.
+#[derive(Clone, PartialEq, prost::Oneof)]
+enum Value {
+    #[prost(double, tag = "3")]
+    Double(f64),
+    #[prost(float, tag = "5")]
+    Float(f32),
+    #[prost(int32, tag = "7")]
+    Int32(i32),
+    #[prost(int64, tag = "9")]
+    Int64(i64),
+    #[prost(uint32, tag = "11")]
+    Uint32(u32),
+    #[prost(uint64, tag = "13")]
+    Uint64(u64),
+    #[prost(sint32, tag = "15")]
+    Sint32(i32),
+    #[prost(sint64, tag = "17")]
+    Sint64(i64),
+    #[prost(fixed32, tag = "19")]
+    Fixed32(u32),
+    #[prost(fixed64, tag = "21")]
+    Fixed64(u64),
+    #[prost(sfixed32, tag = "23")]
+    Sfixed32(i32),
+    #[prost(sfixed64, tag = "25")]
+    Sfixed64(i64),
+    #[prost(bool, tag = "27")]
+    Bool(bool),
+    #[prost(string, tag = "29")]
+    Text(String),
+}
+
+impl Value {
+    /// A whole number, of whatever kind.
+    fn whole(&self) -> Option<i128> {
+        Some(match *self {
+            Value::Int32(value) | Value::Sint32(value) | Value::Sfixed32(value) => value.into(),
+            Value::Int64(value) | Value::Sint64(value) | Value::Sfixed64(value) => value.into(),
+            Value::Uint32(value) | Value::Fixed32(value) => value.into(),
+            Value::Uint64(value) | Value::Fixed64(value) => value.into(),
+            Value::Bool(value) => i128::from(value),
+            Value::Text(ref text) => text.trim().parse().ok()?,
+            Value::Double(_) | Value::Float(_) => return None,
+        })
+    }
+
+    fn text(&self) -> Option<String> {
+        match self {
+            Value::Text(text) => Some(text.clone()),
+            other => other.whole().map(|number| number.to_string()),
+        }
+    }
+}
+
+/// The nodes of a trace, in the order of their ids; `unused` counts what is not used.
+pub(super) fn nodes(
+    file: &str,
+    bytes: &[u8],
+    unused: &mut BTreeMap<String, u64>,
+) -> Result<Vec<Node>, ReadError> {
+    let error = |place: String, why: String| ReadError { file: file.to_owned(), place, why };
+    let mut rest = bytes;
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut count = 0_u64;
+    while !rest.is_empty() {
+        let at = bytes.len() - rest.len();
+        let place = || format!("message {count}, byte {at}");
+        let length = prost::decode_length_delimiter(&mut rest)
+            .map_err(|why| error(place(), format!("it is no stream of length-delimited messages: {why}")))?;
+        if length > rest.len() {
+            let why = format!("the message has {length} bytes, of which {} are there", rest.len());
+            return Err(error(place(), why));
+        }
+        let (message, behind) = rest.split_at(length);
+        rest = behind;
+        if count > 0 {
+            let proto = NodeProto::decode(message)
+                .map_err(|why| error(place(), format!("it is no node of et_def.proto: {why}")))?;
+            nodes.push(Node::of(proto, unused).map_err(|(node, why)| error(node, why))?);
+        }
+        count += 1;
+    }
+    if count == 0 {
+        return Err(error("byte 0".into(), "the file is empty".into()));
+    }
+    nodes.sort_by_key(|node| node.id);
+    if let Some(two) = nodes.windows(2).find(|two| two[0].id == two[1].id) {
+        return Err(error(format!("node {}", two[0].id), "two nodes have this id".into()));
+    }
+    Ok(nodes)
+}
+
+impl Node {
+    /// # Errors
+    /// The node, and what of it is no trace.
+    fn of(proto: NodeProto, unused: &mut BTreeMap<String, u64>) -> Result<Self, (String, String)> {
+        let place = format!("node {} ({:?})", proto.id, proto.name);
+        let kind = match proto.r#type {
+            1 => NodeKind::Nothing,
+            2 | 3 => {
+                *unused.entry("all but the duration of MEM_LOAD and MEM_STORE".into()).or_default() += 1;
+                NodeKind::Memory
+            }
+            4 => NodeKind::Compute,
+            5 => NodeKind::Send,
+            6 => NodeKind::Recv,
+            7 => NodeKind::Collective,
+            other => {
+                let why = format!("its type is {other}; types are 1 (METADATA) to 7 (COMM_COLL)");
+                return Err((place, why));
+            }
+        };
+        let mut node = Node {
+            id: proto.id,
+            name: proto.name,
+            kind,
+            requires: [proto.data_deps, proto.ctrl_deps].concat(),
+            micros: proto.duration_micros,
+            ..Node::default()
+        };
+        node.requires.sort_unstable();
+        node.requires.dedup();
+        for attribute in proto.attr {
+            node.set(attribute, unused).map_err(|why| (place.clone(), why))?;
+        }
+        let communicates = matches!(kind, NodeKind::Send | NodeKind::Recv | NodeKind::Collective);
+        if communicates && node.bytes == 0 {
+            return Err((place, "comm_size is missing, or 0".into()));
+        }
+        Ok(node)
+    }
+
+    fn set(&mut self, attribute: AttributeProto, unused: &mut BTreeMap<String, u64>) -> Result<(), String> {
+        let AttributeProto { name, value } = attribute;
+        let refuse = || format!("{name} has a value that is no whole number in range");
+        let whole = || value.as_ref().and_then(Value::whole).ok_or_else(refuse);
+        let number = || whole().and_then(|number| u64::try_from(number).map_err(|_| refuse()));
+        match name.as_str() {
+            "comm_size" => self.bytes = number().and_then(|size| below(size, 1 << 50).ok_or_else(refuse))?,
+            "comm_src" => self.from = Some(number()?),
+            "comm_dst" => self.to = Some(number()?),
+            "comm_tag" => self.tag = i64::try_from(whole()?).map_err(|_| refuse())?,
+            "pg_name" => self.group = value.as_ref().and_then(Value::text).unwrap_or_default(),
+            "is_cpu_op" => self.on_cpu = whole()? != 0,
+            "num_ops" => self.num_ops = Some(number()?),
+            // Of sends and receives it means nothing.
+            "comm_type" if self.kind == NodeKind::Collective => {
+                let number = whole()?;
+                self.comm_type = Some(number.to_string());
+                self.purpose = match number {
+                    0 => Some(Purpose::AllReduce),
+                    2 => Some(Purpose::AllGather),
+                    5 => Some(Purpose::Broadcast),
+                    6 => Some(Purpose::AllToAll),
+                    7 => Some(Purpose::ReduceScatter),
+                    _ => None,
+                };
+            }
+            "comm_type" => {}
+            _ => *unused.entry(format!("the attribute {name:?}")).or_default() += 1,
+        }
+        Ok(())
+    }
+}
+
+fn below(number: u64, limit: u64) -> Option<u64> {
+    Some(number).filter(|&number| number < limit)
+}

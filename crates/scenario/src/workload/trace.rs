@@ -1,0 +1,65 @@
+//! Traces and schedules of jobs that other programs have written: GOAL, Chakra.
+//!
+//! A rank of the file is a rank (GPU) here, placed on hosts as those of a `collective` are. What a format
+//! means exactly, and what of it is not used, is said by warnings when the scenario is read.
+
+use floodway_programs::collective::AlgorithmName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::collective::Placement;
+use crate::grammar::forms::Many;
+use crate::grammar::selector::Selector;
+
+/// A job from a file.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Trace {
+    /// The format of the files.
+    pub format: TraceFormat,
+    /// The file; of Chakra's traces a folder with a file `NAME.<rank>.et` for each rank, or a list of these.
+    /// Paths are relative to the scenario's folder; `${NAME}` is replaced by an environment variable.
+    pub files: Many<String>,
+    /// Hosts of the ranks. Default: all.
+    #[serde(default = "Selector::all")]
+    pub ranks: Selector,
+    /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
+    /// together with `ranks`.
+    #[serde(default)]
+    pub rank_file: Option<String>,
+    /// Order of the ranks. Default: `node-first`.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Of Chakra: the algorithm of collectives, where it is one of the operation. Default: as of
+    /// `collective`.
+    #[serde(default)]
+    pub algorithm: Option<AlgorithmName>,
+    /// Of Chakra: each collective is executed as so many, one after another, each with its share of the
+    /// bytes (ASTRA-sim's `preferred-dataset-splits`), at least 1. Default: 1.
+    #[serde(default)]
+    pub splits: Option<u32>,
+    /// Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
+    #[serde(default)]
+    pub channels: Option<u32>,
+    /// Of Chakra: operations a second of a GPU, for computations that state a number of operations and no
+    /// duration. Default: these take 1 ns.
+    #[serde(default)]
+    pub flops: Option<f64>,
+    /// When a send is complete at its sender. Default: as in the programs that read the format: GOAL's at
+    /// once, Chakra's when it has arrived.
+    #[serde(default)]
+    pub send_completes: Option<floodway_programs::SendCompletes>,
+    /// Whether each message has a row in the table of flows. Default: if there are at most a million.
+    #[serde(default)]
+    pub flows: Option<bool>,
+}
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceFormat {
+    /// GOAL schedules as text (`LogGOPSim`, ATLAHS).
+    Goal,
+    /// Execution traces of Chakra (`MLCommons`, ASTRA-sim).
+    Chakra,
+}

@@ -145,8 +145,9 @@ pub enum SendCompletes {
     Acknowledged,
     /// At once, as GOAL's eager messages are.
     Issued,
-    /// When its last byte has arrived, as in ASTRA-sim. The sender could not know that before a packet comes
-    /// back; so all events of the run have one order.
+    /// When its last byte has arrived, as in ASTRA-sim, where a rank's part of a collective is complete when
+    /// all has arrived there. The sender could not know of an arrival before a packet comes back; so all
+    /// events of the run have one order.
     Received,
 }
 

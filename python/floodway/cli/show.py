@@ -259,8 +259,9 @@ def _bandwidths(result: Result) -> Table:
     """Report on collectives as nccl-tests do."""
     from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
 
-    columns = ("workload", "collective", "ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
-    table = table_of("Collectives", columns, text_columns=("workload", "collective"))
+    numbers = ("ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
+    text_columns = ("workload", "collective")
+    table = table_of("Collectives", (*text_columns, *numbers), text_columns=text_columns)
     if result.collectives is None or result.collectives.is_empty():
         return table
     for row in bandwidths(result.collectives).iter_rows(named=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -133,7 +133,7 @@ def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:
             ["workload", "iteration", "rank"], maintain_order=True
         )
     ]
-    schema = {
+    schema: dict[str, Any] = {
         "workload": operations.schema["workload"], "iteration": pl.UInt64, "rank": pl.UInt64,
         "start_us": pl.Float64, "end_us": pl.Float64, "time_us": pl.Float64, "compute_us": pl.Float64,
         "exposed_us": pl.Float64, "idle_us": pl.Float64,
@@ -148,7 +148,7 @@ def _parts(frame: pl.DataFrame) -> dict[str, float]:
     compute = _union(frame.filter(computes))
     # A receive that waits for its sender is no communication of this rank until something has started.
     busy = _union(frame.filter(computes | (pl.col("kind") != "recv")))
-    first, last = float(start or 0), float(end or 0)  # type: ignore[arg-type] (numbers)
+    first, last = cast("float", start), cast("float", end)
     return {
         "start_us": first,
         "end_us": last,

@@ -55,7 +55,10 @@ Kind = TypeVar("Kind", bound=Result)
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
 #: Tables that are there where the scenario asks for them.
-OPTIONAL_TABLES = ("pauses", "signals", "allowances", "shares", "queue_histogram", "operations", "collectives")
+OPTIONAL_TABLES = (
+    *("pauses", "signals", "allowances", "shares", "queue_histogram"),
+    *("operations", "collectives"),
+)
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
 #: What is read of a result beside `run.json`.

@@ -135,7 +135,7 @@ impl Walker {
             sends: if plan.waits_for_sends() { sends } else { 0 },
             reduce: memory.reduce,
         });
-        open.sends_left += sends;
+        open.sends_left += if program.send_completes == SendCompletes::Acknowledged { sends } else { 0 };
         let operation = open.operation;
         let members = &program.groups[open.group as usize];
         for (place, transfer) in (0..).zip(&memory.sends) {
@@ -225,7 +225,7 @@ impl Walker {
     pub(super) fn transfer_sent(&mut self, program: &Program, now: u64, message: Message, out: &mut Output) {
         let Some(at) = self.index_of(message.operation) else { return };
         let open = &mut self.collectives.open[at];
-        open.sends_left -= 1;
+        open.sends_left -= u32::from(program.send_completes == SendCompletes::Acknowledged);
         let plan = &program.plans[open.plan as usize];
         let (lane, step, _) = plan.place(message.transfer);
         if plan.waits_for_sends() {

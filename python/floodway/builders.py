@@ -159,6 +159,7 @@ __all__ = [
     "Purpose",
     "Qp",
     "Quanta",
+    "RailOptimised",
     "Rate",
     "RateOrBlank",
     "RateTimersKey",
@@ -181,6 +182,7 @@ __all__ = [
     "SchedulerParams",
     "Selector",
     "SemanticsKeys",
+    "SendCompletes",
     "ShareKeys",
     "SharedBuffer",
     "SingleSwitch",
@@ -224,6 +226,8 @@ __all__ = [
     "TimeoutOfPath",
     "Topology",
     "TopologyPreset",
+    "Trace",
+    "TraceFormat",
     "Trigger",
     "TurnsKey",
     "TwoDc",
@@ -575,6 +579,56 @@ class FatTree(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RailOptimised(Table):
+    """Parameters of a rail-optimised network.
+
+    Attributes
+    ----------
+    nodes
+        Number of nodes of a pod, at least 1. No default.
+    spines
+        Number of spines of a pod; 0 leaves rails apart, and is possible with one pod only. No
+        default.
+    gpus_per_node
+        GPUs of a node, each with its NIC, and rail switches of a pod, at least 1. Default: 8.
+    pods
+        Number of pods, at least 1. Default: 1.
+    cores
+        Number of cores that join the pods, each linked to each spine; at least 1 with several
+        pods. Default: 0.
+    rate
+        Rate of links whose tier has none of its own. No default.
+    delay
+        Delay of links whose tier has none of its own. Not together with `length`.
+    length
+        Length of links whose tier has none of its own, at 5 us/km. Not together with `delay`.
+    gpu_rail
+        Links between GPUs and rail switches. Default: rate and delay of the topology.
+    rail_spine
+        Links between rail switches and spines. Default: rate and delay of the topology.
+    spine_core
+        Links between spines and cores. Default: rate and delay of the topology.
+    parallel
+        Number of parallel links between each rail switch and each spine, at least 1. Default:
+        1.
+    """
+
+    _tag: ClassVar[str | None] = "rail-optimised"
+    nodes: int
+    spines: int
+    gpus_per_node: int | None = None
+    pods: int | None = None
+    cores: int | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    gpu_rail: Hop | None = None
+    rail_spine: Hop | None = None
+    spine_core: Hop | None = None
+    parallel: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TwoDc(Table):
     """Parameters of two datacenters.
 
@@ -804,7 +858,7 @@ class GpuNodes(Table):
     Attributes
     ----------
     gpus_per_node
-        GPUs of a node, from 1 to 1024. Default: 8.
+        GPUs of a node, from 1 to 1024. Default: that of a rail-optimised network, else 8.
     gpus_per_nic
         GPUs that share a NIC, and so a host of the network; it divides `gpus-per-node`.
         Default: 1.
@@ -2643,7 +2697,7 @@ class ByWorkload(Table):
 @dataclass(frozen=True, kw_only=True)
 class Workload(Table):
     """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`, `collective`.
+    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`, `collective`, `trace`.
 
     Attributes
     ----------
@@ -2675,6 +2729,8 @@ class Workload(Table):
         Messages in a closed loop, as perftest sends them.
     collective
         A collective operation of ranks (GPUs).
+    trace
+        A job from files that other programs have written.
     start
         Its start time. Default: 0.
     until
@@ -2700,6 +2756,7 @@ class Workload(Table):
     micro_bursts: MicroBursts | None = None
     perftest: Perftest | None = None
     collective: Collective | None = None
+    trace: Trace | None = None
     start: Time | None = None
     until: Time | None = None
     measure: MeasureWindow | None = None
@@ -3164,6 +3221,57 @@ class Collective(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trace(Table):
+    """A job from a file.
+
+    Attributes
+    ----------
+    format
+        The format of the files.
+    files
+        The file; of Chakra's traces a folder with a file `NAME.<rank>.et` for each rank, or a
+        list of these. Paths are relative to the scenario's folder; `${NAME}` is replaced by an
+        environment variable.
+    ranks
+        Hosts of the ranks. Default: all.
+    rank_file
+        A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
+        comment. Not together with `ranks`.
+    placement
+        Order of the ranks. Default: `node-first`.
+    algorithm
+        Of Chakra: the algorithm of collectives, where it is one of the operation. Default: as
+        of `collective`.
+    splits
+        Of Chakra: each collective is executed as so many, one after another, each with its
+        share of the bytes (ASTRA-sim's `preferred-dataset-splits`), at least 1. Default: 1.
+    channels
+        Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
+    flops
+        Of Chakra: operations a second of a GPU, for computations that state a number of
+        operations and no duration. Default: these take 1 ns.
+    send_completes
+        When a send is complete at its sender. Default: as in the programs that read the format:
+        GOAL's at once, Chakra's when it has arrived.
+    flows
+        Whether each message has a row in the table of flows. Default: if there are at most a
+        million.
+    """
+
+    format: TraceFormat
+    files: StringList
+    ranks: Selector | None = None
+    rank_file: str | None = None
+    placement: Placement | None = None
+    algorithm: AlgorithmName | None = None
+    splits: int | None = None
+    channels: int | None = None
+    flops: float | None = None
+    send_completes: SendCompletes | None = None
+    flows: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasureWindow(Table):
     """A window from one instant to another.
 
@@ -3511,9 +3619,10 @@ FMode: TypeAlias = "Literal['ledger', 'measured']"
 
 
 #: The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat
-#: tree, the spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2
-#: (the right one) of a dumbbell, the switches tagged `gateway` of an explicit network.
-FabricKind: TypeAlias = "FatTree | LeafSpine | SingleSwitch | Chain | Dumbbell | Explicit"
+#: tree, the spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of
+#: a single-switch, the last switch of a chain, s2 (the right one) of a dumbbell, the switches
+#: tagged `gateway` of an explicit network.
+FabricKind: TypeAlias = "FatTree | LeafSpine | RailOptimised | SingleSwitch | Chain | Dumbbell | Explicit"
 
 
 FlowControl: TypeAlias = "FlowControlParams | Mapping[str, FlowControlParams]"
@@ -3828,6 +3937,16 @@ SchedulerParams: TypeAlias = (
 Selector: TypeAlias = "str | ByTag | ByWorkload | Sequence[Selector]"
 
 
+#: When a send is complete at its sender.
+#: - 'acknowledged': When its last byte is acknowledged, as a verb is; where nothing is
+#:   acknowledged, when it has left.
+#: - 'issued': At once, as GOAL's eager messages are.
+#: - 'received': When its last byte has arrived, as in ASTRA-sim, where a rank's part of a
+#:   collective is complete when all has arrived there. The sender could not know of an arrival
+#:   before a packet comes back; so all events of the run have one order.
+SendCompletes: TypeAlias = "Literal['acknowledged', 'issued', 'received']"
+
+
 Sites: TypeAlias = "int | Sequence[SiteKeys]"
 
 
@@ -3927,7 +4046,13 @@ TimeoutOfPath: TypeAlias = "Literal['auto', 'largest'] | Timeout"
 
 
 #: The network.
-Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | HpccTopology | TopologyPreset"
+Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | RailOptimised | TwoDc | MultiDc | HpccTopology | TopologyPreset"
+
+
+#: A format of traces.
+#: - 'goal': GOAL schedules as text (`LogGOPSim`, ATLAHS).
+#: - 'chakra': Execution traces of Chakra (`MLCommons`, ASTRA-sim).
+TraceFormat: TypeAlias = "Literal['goal', 'chakra']"
 
 
 #: What makes a packet's arrival send a PAUSE.

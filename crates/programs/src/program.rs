@@ -239,7 +239,7 @@ impl Program {
                     let (plan, (group, me)) = (&self.plans[plan as usize], self.group_of(from, group));
                     let members = &self.groups[group as usize];
                     plan.each_peer(me, |to, messages, bytes| {
-                        each(index, members[to as usize], messages, bytes)
+                        each(index, members[to as usize], messages, bytes);
                     });
                 }
                 Kind::Recv { .. } | Kind::Compute { .. } => {}

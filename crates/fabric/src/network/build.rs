@@ -547,10 +547,8 @@ fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
                 let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;
                 sources.extend(of_list(workload_index, flows, as_listed));
             }
-            // Triggers post its messages.
-            Arrivals::ClosedLoop(_) => {}
-            // Ranks begin by themselves.
-            Arrivals::Program(_) => {}
+            // Triggers post the messages of a loop, and ranks of a job begin by themselves.
+            Arrivals::ClosedLoop(_) | Arrivals::Program(_) => {}
             Arrivals::Poisson(poisson) => {
                 for &node in &poisson.sources {
                     let host = name_key(&blueprint.nodes[node.index()].name);

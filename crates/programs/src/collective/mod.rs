@@ -217,7 +217,9 @@ impl Plan {
                 }
             }
         }
-        peers.into_iter().for_each(|(to, (messages, bytes))| each(to, messages, bytes));
+        for (to, (messages, bytes)) in peers {
+            each(to, messages, bytes);
+        }
     }
 
     /// The time to reduce so many bytes.

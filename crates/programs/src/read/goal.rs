@@ -1,4 +1,4 @@
-//! GOAL, the schedules of LogGOPSim and ATLAHS, as text.
+//! GOAL, the schedules of `LogGOPSim` and ATLAHS, as text.
 //!
 //! ```text
 //! num_ranks 2
@@ -15,7 +15,7 @@
 //! which each rank has of its own, from start to end; a receive occupies none. A second operation of a label
 //! is executed, but the label stays with the first one. Messages of a NIC leave one after another. Sizes of sends and receives are not compared.
 //!
-//! LogGOPSim's threshold for rendezvous (`S`) has no counterpart: in both of its versions a larger message
+//! The threshold for rendezvous (`S`) of these simulators has no counterpart: in both of its versions a larger message
 //! travels as a smaller one does, and only what waits for the send waits until a receive is matched.
 
 use std::collections::BTreeMap;

@@ -155,13 +155,8 @@ fn check(request: &Request, ranks: u32, delays: Vec<u64>, iterations: u32) -> Hi
         }
         if request.op == Purpose::AllToAll {
             for from in (0..ranks).filter(|&from| from != rank) {
-                let size = match &request.sizes {
-                    Some(sizes) => sizes[from as usize][rank as usize].0,
-                    None => {
-                        let bound = |at: u64| request.size.0 * at / u64::from(ranks);
-                        bound(u64::from(rank) + 1) - bound(u64::from(rank))
-                    }
-                };
+                let bound = |at: u64| request.size.0 * at / u64::from(ranks);
+                let size = bound(u64::from(rank) + 1) - bound(u64::from(rank));
                 let key = (u64::from(from), u64::from(rank));
                 let got = buffers.messages[rank as usize].get(&key).copied().unwrap_or_default();
                 assert_eq!(got, size, "{request:?}: from {from} to {rank}");

@@ -10,7 +10,6 @@ use floodway_units::{Bytes, NodeId, Rate, Span};
 
 use super::map::Map;
 use super::{Builder, workload_path};
-use crate::grammar::gpu_nodes::GpuNodes;
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::collective::{Collective, Groups, Placement};
@@ -65,12 +64,10 @@ pub(super) struct RankKeys<'a> {
 impl Builder<'_> {
     /// The GPUs of the network; without `gpu-nodes` each host is a node of one GPU.
     pub(super) fn gpus(&mut self, network: &Network) -> Option<Gpus> {
-        let keys = self.document.gpu_nodes.unwrap_or(GpuNodes {
-            gpus_per_node: Some(1),
-            gpus_per_nic: None,
-            scale_up: None,
-        });
-        let (per_node, per_nic) = (keys.gpus_per_node.unwrap_or(8), keys.gpus_per_nic.unwrap_or(1));
+        let keys = self.document.gpu_nodes;
+        let usual = tagged_together(network).unwrap_or(if keys.is_some() { 8 } else { 1 });
+        let per_node = keys.and_then(|keys| keys.gpus_per_node).unwrap_or(usual);
+        let per_nic = keys.and_then(|keys| keys.gpus_per_nic).unwrap_or(1);
         if !(1..=1024).contains(&per_node) {
             self.fault(&["gpu-nodes", "gpus-per-node"], format!("{per_node} is not a number from 1 to 1024"));
             return None;
@@ -149,22 +146,7 @@ impl Builder<'_> {
                 return None;
             }
         };
-        Some(self.job(workload, program, &ranks, collective.flows))
-    }
-
-    /// The arrivals of a program whose ranks are there.
-    pub(super) fn job(
-        &mut self,
-        workload: &Workload,
-        program: Program,
-        ranks: &[RankAt],
-        rows: Option<bool>,
-    ) -> Arrivals {
-        let messages: u64 = program.traffic().messages.iter().sum();
-        let hosts = ranks.iter().map(|rank| NodeId(rank.host as u32)).collect();
-        let start = workload.start.unwrap_or_default();
-        let rows = rows.unwrap_or(messages <= ROWS);
-        Arrivals::Program(ProgramSpec { program: Arc::new(program), hosts, start, rows })
+        Some(job(workload, program, &ranks, collective.flows))
     }
 
     /// The ranks of a job, in their order; none where errors say why.
@@ -176,13 +158,12 @@ impl Builder<'_> {
         map: &Map<'_>,
     ) -> Option<Vec<RankAt>> {
         let key = |key: &str| format!("{}.{key}", keys.table);
-        let mut ranks: Vec<RankAt> = match keys.rank_file {
-            Some(file) => self.ranks_of_file(workload, &key("rank-file"), file, gpus, map)?,
-            None => {
-                let hosts = self.hosts(workload, &key("ranks"), keys.ranks, map)?;
-                let ranks = hosts.into_iter().flat_map(|host| gpus.ranks_of(host)).collect();
-                placed(ranks, keys.placement, map.network)
-            }
+        let mut ranks: Vec<RankAt> = if let Some(file) = keys.rank_file {
+            self.ranks_of_file(workload, &key("rank-file"), file, gpus, map)?
+        } else {
+            let hosts = self.hosts(workload, &key("ranks"), keys.ranks, map)?;
+            let ranks = hosts.into_iter().flat_map(|host| gpus.ranks_of(host)).collect();
+            placed(ranks, keys.placement, map.network)
         };
         if let Some(count) = keys.count {
             if !(1..=ranks.len()).contains(&count) {
@@ -243,6 +224,15 @@ impl Builder<'_> {
     }
 }
 
+/// The arrivals of a program whose ranks are there.
+pub(super) fn job(workload: &Workload, program: Program, ranks: &[RankAt], rows: Option<bool>) -> Arrivals {
+    let messages: u64 = program.traffic().messages.iter().sum();
+    let hosts = ranks.iter().map(|rank| NodeId(rank.host as u32)).collect();
+    let start = workload.start.unwrap_or_default();
+    let rows = rows.unwrap_or(messages <= ROWS);
+    Arrivals::Program(ProgramSpec { program: Arc::new(program), hosts, start, rows })
+}
+
 impl Collective {
     fn request(&self, size: Bytes, levels: Vec<u32>) -> Request {
         Request {
@@ -258,6 +248,13 @@ impl Collective {
             sizes: self.matrix.clone(),
         }
     }
+}
+
+/// Hosts of the first node, where the network's generator tags nodes.
+fn tagged_together(network: &Network) -> Option<u32> {
+    let node = |tags: &[String]| tags.iter().find(|tag| tag.starts_with("node-")).cloned();
+    let first = network.nodes.iter().find(|node| node.is_host).and_then(|host| node(&host.tags))?;
+    Some(network.nodes.iter().filter(|host| host.tags.contains(&first)).count() as u32)
 }
 
 /// The site of a host: its tag `dc-…`.

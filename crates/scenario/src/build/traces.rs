@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use floodway_fabric::blueprint::Arrivals;
 use floodway_programs::read::{self, ChakraOptions, Imported};
 
-use super::jobs::RankKeys;
+use super::jobs::{RankKeys, job};
 use super::map::Map;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
@@ -48,7 +48,7 @@ impl Builder<'_> {
             return None;
         }
         ranks.truncate(count);
-        Some(self.job(workload, program, &ranks, trace.flows))
+        Some(job(workload, program, &ranks, trace.flows))
     }
 
     /// Are only keys of the trace's format given?

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GpuNodes {
-    /// GPUs of a node, from 1 to 1024. Default: 8.
+    /// GPUs of a node, from 1 to 1024. Default: that of a rail-optimised network, else 8.
     #[serde(default)]
     pub gpus_per_node: Option<u32>,
     /// GPUs that share a NIC, and so a host of the network; it divides `gpus-per-node`. Default: 1.

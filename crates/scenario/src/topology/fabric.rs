@@ -11,10 +11,11 @@ use super::explicit::Explicit;
 use super::fat_tree::FatTree;
 use super::leaf_spine::LeafSpine;
 use super::network::{Hop, Network, TopologyError};
+use super::rail_optimised::RailOptimised;
 use super::single_switch::SingleSwitch;
 
 /// The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree, the
-/// spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2 (the right one) of a
+/// spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of a single-switch, the last switch of a chain, s2 (the right one) of a
 /// dumbbell, the switches tagged `gateway` of an explicit network.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -23,6 +24,8 @@ pub enum FabricKind {
     FatTree(FatTree),
     /// Two tiers of switches, each leaf linked to each spine; the spines are its gateways.
     LeafSpine(LeafSpine),
+    /// GPU nodes with a rail switch for each GPU; the cores, or else the spines, are its gateways.
+    RailOptimised(RailOptimised),
     /// One switch with hosts; the switch is its gateway.
     SingleSwitch(SingleSwitch),
     /// Switches in a row, with hosts at each; the last switch is its gateway.
@@ -68,6 +71,7 @@ impl Generator for FabricKind {
         let (kind, fabric) = match self {
             FabricKind::FatTree(fat_tree) => ("fat-tree", fat_tree.fabric(names, above)),
             FabricKind::LeafSpine(leaf_spine) => ("leaf-spine", leaf_spine.fabric(names, above)),
+            FabricKind::RailOptimised(rails) => ("rail-optimised", rails.fabric(names, above)),
             FabricKind::SingleSwitch(single) => ("single-switch", single.fabric(names, above)),
             FabricKind::Chain(chain) => ("chain", chain.fabric(names, above)),
             FabricKind::Dumbbell(dumbbell) => ("dumbbell", dumbbell.fabric(names, above)),

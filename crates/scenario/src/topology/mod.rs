@@ -16,6 +16,7 @@ mod matrix;
 mod multi_dc;
 mod network;
 mod presets;
+mod rail_optimised;
 mod relays;
 mod single_switch;
 mod sites;
@@ -42,6 +43,7 @@ pub use matrix::{Blank, Quantity};
 pub use multi_dc::{MultiDc, SiteKeys, Sites};
 pub use network::{Hop, Link, Network, Node, TopologyError};
 pub use presets::{LeftOut, Preset, PresetName, left_out, presets};
+pub use rail_optimised::RailOptimised;
 pub use relays::{RELAY_TAGS, RelayAt};
 pub use single_switch::SingleSwitch;
 pub use sites::Dci;
@@ -63,6 +65,8 @@ pub enum Topology {
     LeafSpine(LeafSpine),
     /// Three tiers of switches in pods.
     FatTree(FatTree),
+    /// GPU nodes with a rail switch for each GPU of a node.
+    RailOptimised(RailOptimised),
     /// Two fabrics joined by long links.
     TwoDc(Box<TwoDc>),
     /// Any number of fabrics joined by long links.
@@ -82,6 +86,7 @@ pub fn heads() -> Vec<(&'static str, String)> {
         ("dumbbell", include_str!("dumbbell.rs")),
         ("leaf-spine", include_str!("leaf_spine.rs")),
         ("fat-tree", include_str!("fat_tree.rs")),
+        ("rail-optimised", include_str!("rail_optimised.rs")),
         ("two-dc", include_str!("two_dc.rs")),
         ("multi-dc", include_str!("multi_dc.rs")),
         ("hpcc", include_str!("hpcc.rs")),
@@ -102,6 +107,7 @@ impl Topology {
             Topology::Dumbbell(dumbbell) => ("dumbbell", dumbbell.build()),
             Topology::LeafSpine(leaf_spine) => ("leaf-spine", leaf_spine.build()),
             Topology::FatTree(fat_tree) => ("fat-tree", fat_tree.build()),
+            Topology::RailOptimised(rails) => ("rail-optimised", rails.build()),
             Topology::TwoDc(two_dc) => ("two-dc", two_dc.build()),
             Topology::MultiDc(multi_dc) => ("multi-dc", multi_dc.build()),
             Topology::Hpcc(hpcc) => ("hpcc", hpcc.build(files)),

@@ -91,9 +91,7 @@ impl AtNode<'_, '_> {
                 self.run.traffic.programs.ranks[sender as usize].walker.left(Time(at), channel);
                 self.arm_rank(sender);
             }
-            End::Nic => {}
             End::Sender if completes == SendCompletes::Acknowledged => self.rank_sent(sender, message, at),
-            End::Sender => {}
             End::Receiver => {
                 let mut step = std::mem::take(&mut self.run.traffic.programs.step);
                 let to = spec.program.receiver_of(from, message, &mut step);
@@ -106,6 +104,7 @@ impl AtNode<'_, '_> {
                     self.rank_sent(sender, message, at);
                 }
             }
+            End::Nic | End::Sender => {}
         }
     }
 

@@ -18,7 +18,7 @@ __all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of
 
 Format = Literal["png", "pdf", "svg"]
 #: What `plot` draws.
-Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares"]
+Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares", "timeline", "busbw"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: The options of a picture's look, by the arguments of `floodway.plot.look`.
 OPTIONS = {"width_in": "--width", "font_pt": "--font-size", "title": "--title"}

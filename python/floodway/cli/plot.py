@@ -13,7 +13,7 @@ from floodway.cli.output import echo
 from floodway.results.quantities import quantity_us
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from floodway.cli.pictures import Format, Kind, PictureOptions
     from floodway.plot import Drawing, Source
@@ -35,13 +35,13 @@ KEPT = {
 }
 #: Options, by the kinds of pictures for which they mean something.
 OPTIONS: dict[str, tuple[Kind, ...]] = {
-    "--workload": ("fct", "slowdown"),
+    "--workload": ("fct", "slowdown", "timeline", "busbw"),
     "--metric": ("series", "heatmap"),
     "--object": ("series", "heatmap", "ports", "shares"),
     "--flow": ("ports", "shares"),
     "--class": ("region",),
-    "--from": ("ports", "region", "shares"),
-    "--to": ("ports", "region", "shares"),
+    "--from": ("ports", "region", "shares", "timeline"),
+    "--to": ("ports", "region", "shares", "timeline"),
     "--bucket": ("shares",),
     "--log": ("fct", "slowdown", "series"),
 }
@@ -152,12 +152,24 @@ def _default_out(request: Request) -> Path:
 
 
 def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
-    from floodway.plot import fct, heatmap, ports, region, series, shares, slowdown  # noqa: PLC0415 (as above)
+    from floodway.plot import (  # noqa: PLC0415 (as above)
+        busbw,
+        fct,
+        heatmap,
+        ports,
+        region,
+        series,
+        shares,
+        slowdown,
+        timeline,
+    )
 
-    if request.kind in OF_FLOWS:
-        of_flows = fct if request.kind == "fct" else slowdown
-        return of_flows(sources, workloads=request.workloads)
+    if request.kind in (*OF_FLOWS, "busbw"):
+        draw: Callable[..., Drawing] = {"fct": fct, "slowdown": slowdown, "busbw": busbw}[request.kind]
+        return draw(sources, workloads=request.workloads)
     window = (_time("--from", request.begin), _time("--to", request.end))
+    if request.kind == "timeline":
+        return timeline(sources, workloads=request.workloads, window=window)
     if request.kind == "region":
         return region(sources, class_=request.class_, window=window)
     if request.kind == "ports":
@@ -178,7 +190,7 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
     """Print what a picture does not show."""
     for source in sources:
         seeds = [result.run.seed for result in source.results]
-        if request.kind not in OF_FLOWS and len(seeds) > 1:
+        if request.kind not in (*OF_FLOWS, "busbw") and len(seeds) > 1:
             yield f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"
         if request.kind == "ports":
             yield from _not_in_picture(request, source)

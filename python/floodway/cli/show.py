@@ -80,12 +80,10 @@ def show(result: Result, stream: TextIO) -> None:
         _buffers(summary),
         _paused(summary),
         _feedback(summary),
+        _bandwidths(summary),
     ):
         if table.row_count:
             console.print(table)
-    bandwidths = _bandwidths(result)
-    if bandwidths.row_count:
-        console.print(bandwidths)
     for line in _verdicts(summary):
         console.print(line, soft_wrap=True)
     for line in _perftest(result):
@@ -255,25 +253,21 @@ def _cnps(cnps: CnpTotals) -> str:
     return f"CNPs: {made}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
 
 
-def _bandwidths(result: Result) -> Table:
+def _bandwidths(summary: Summary) -> Table:
     """Report on collectives as nccl-tests do."""
-    from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
-
     numbers = ("ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
     text_columns = ("workload", "collective")
     table = table_of("Collectives", (*text_columns, *numbers), text_columns=text_columns)
-    if result.collectives is None or result.collectives.is_empty():
-        return table
-    for row in bandwidths(result.collectives).iter_rows(named=True):
+    for row in summary.collectives:
         table.add_row(
-            row["workload"],
-            row["name"],
-            f"{row['ranks']:,}",
-            f"{row['count']:,}",
-            f"{row['mean_us']:,.1f}",
-            f"{row['most_us']:,.1f}",
-            f"{row['algbw_gbps'] / 8:,.3f}",
-            f"{row['busbw_gbps'] / 8:,.3f}",
+            row.workload,
+            row.name,
+            f"{row.ranks:,}",
+            f"{row.count:,}",
+            f"{row.mean_us:,.1f}",
+            f"{row.most_us:,.1f}",
+            f"{row.algbw_gbps / 8:,.3f}",
+            f"{row.busbw_gbps / 8:,.3f}",
         )
     return table
 

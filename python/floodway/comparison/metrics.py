@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -141,6 +142,7 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
     metrics = (
         *_METRICS,
         *_workload_metrics(results),
+        *_collective_metrics(results),
         *(_link_metrics(link) if link else ()),
         *_TOTALS,
     )
@@ -363,6 +365,34 @@ _TOTALS = (
         always=False,
     ),
 )
+
+
+def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+    """Compare collectives of each workload, operation and size that all runs have, the largest if many."""
+    by_run = [
+        {(own.workload, own.name): own for own in result.summary().collectives}
+        for of_variant in results
+        for result in of_variant
+    ]
+    common = [key for key in (by_run[0] if by_run else ()) if all(key in run for run in by_run)]
+    several = len({workload for workload, _ in common}) > 1
+    for key in common[-MOST_WORKLOADS:]:
+        workload, name = key
+        label = f"{workload}: {name}" if several else name
+        word = re.sub(r"\W+", "_", f"{workload}_{name}")
+
+        def of(summary: Summary, field: str, key: tuple[str, str] = key) -> float | None:
+            found = {(own.workload, own.name): own for own in summary.collectives}.get(key)
+            return None if found is None else float(getattr(found, field))
+
+        yield _Metric(
+            key=f"{word}_mean_us", label=f"{label}: time, mean, us", of=partial(of, field="mean_us")
+        )
+        yield _Metric(
+            key=f"{word}_busbw_gbps",
+            label=f"{label}: bus bandwidth, Gbit/s",
+            of=partial(of, field="busbw_gbps"),
+        )
 
 
 def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:

@@ -1,6 +1,7 @@
 """Pictures of results, each with the data that it shows as a table."""
 
 from floodway.plot.axes import FORMATS, Format
+from floodway.plot.busbw import busbw
 from floodway.plot.curves import Drawing, Source
 from floodway.plot.fct import fct
 from floodway.plot.files import refuse_taken, save
@@ -13,6 +14,7 @@ from floodway.plot.series import series
 from floodway.plot.shares import shares
 from floodway.plot.slowdown import slowdown
 from floodway.plot.sources import folder_labels, sources_of
+from floodway.plot.timeline import timeline
 
 __all__ = [
     "FORMATS",
@@ -20,6 +22,7 @@ __all__ = [
     "Format",
     "Look",
     "Source",
+    "busbw",
     "fct",
     "folder_labels",
     "heatmap",
@@ -33,4 +36,5 @@ __all__ = [
     "shares",
     "slowdown",
     "sources_of",
+    "timeline",
 ]

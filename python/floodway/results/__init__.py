@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from floodway.results.result import AskedLoad, Result, RunInfo, Timings
     from floodway.results.store import Reservation, read
     from floodway.results.summary import (
+        CollectiveSummary,
         EndlessSummary,
         FctSummary,
         FeedbackSummary,
@@ -36,6 +37,7 @@ __all__ = [
     "Blocked",
     "Captured",
     "CnpTotals",
+    "CollectiveSummary",
     "Deadlock",
     "EndlessSummary",
     "Failed",
@@ -81,6 +83,7 @@ _NAMES = {
     "result": ("AskedLoad", "Result", "RunInfo", "Timings"),
     "store": ("Reservation", "read"),
     "summary": (
+        "CollectiveSummary",
         "EndlessSummary",
         "FctSummary",
         "FeedbackSummary",

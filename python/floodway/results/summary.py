@@ -17,12 +17,15 @@ from floodway.results.links import LinkSummary, link_summaries
 from floodway.results.outcome import CnpTotals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from floodway.results.outcome import Outcome, WorkloadTotals
     from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [
+    "CollectiveSummary",
     "EndlessSummary",
     "FctSummary",
     "FeedbackSummary",
@@ -188,6 +191,32 @@ class OrderSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CollectiveSummary:
+    """Collectives of one workload, operation and size: the mean of their times, and the bus bandwidth by it.
+
+    Attributes
+    ----------
+    workload, name
+        The workload, and operation and size.
+    ranks, count
+        Ranks of a group, and how many collectives were complete.
+    mean_us, most_us
+        Mean and longest time from the first rank's start to the last one's end, in microseconds.
+    algbw_gbps, busbw_gbps
+        Algorithm and bus bandwidth as nccl-tests define them, in Gbit/s.
+    """
+
+    workload: str
+    name: str
+    ranks: int
+    count: int
+    mean_us: float
+    most_us: float
+    algbw_gbps: float
+    busbw_gbps: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """The summary of a run.
 
@@ -219,6 +248,8 @@ class Summary:
         Data packets of all flows, and how many of them arrived out of order.
     outcome
         Verdicts and totals.
+    collectives
+        Collectives of jobs, by workload, operation and size.
     """
 
     total: WorkloadSummary
@@ -234,14 +265,16 @@ class Summary:
     most_feedback: tuple[FeedbackSummary, ...]
     order: OrderSummary
     outcome: Outcome
+    collectives: tuple[CollectiveSummary, ...] = ()
 
 
-def summarise(
+def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
     flows: pl.DataFrame,
     series: pl.DataFrame,
     counters: pl.DataFrame,
     outcome: Outcome,
     run: RunInfo,
+    collectives: pl.DataFrame | None = None,
 ) -> Summary:
     """Compute the summary of a run from its tables and verdicts, and from what is known about it."""
     feedback, end = _feedback(counters), outcome.simulated_us
@@ -259,7 +292,17 @@ def summarise(
         most_feedback=feedback[:NAMED_PORTS],
         order=_order(flows),
         outcome=outcome,
+        collectives=() if collectives is None else tuple(_collectives(collectives)),
     )
+
+
+def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
+    from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
+
+    for row in bandwidths(collectives).iter_rows(named=True):
+        yield CollectiveSummary(
+            **{field: row[field] for field in CollectiveSummary.__dataclass_fields__ if field in row}
+        )
 
 
 def percentile(

@@ -21,7 +21,8 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="KIND",
             help="fct: completion times; slowdown: slowdown by flow size; series: a metric over time; "
             "heatmap: a metric of links over time, as colours; ports: ports and senders over time; region: "
-            "the congestion region over time; shares: throughput of each flow on a link.",
+            "the congestion region over time; shares: throughput of each flow on a link; timeline: "
+            "operations of the ranks of jobs over time; busbw: bus bandwidth of collectives by size.",
             show_default=False,
         ),
     ],
@@ -98,7 +99,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--from",
             metavar="TIME",
-            help="For ports, region and shares: start of the time shown.",
+            help="For ports, region, shares and timeline: start of the time shown.",
             show_default="0us",
         ),
     ] = None,
@@ -107,7 +108,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--to",
             metavar="TIME",
-            help="For ports, region and shares: end of the time shown.",
+            help="For ports, region, shares and timeline: end of the time shown.",
             show_default="the run's end",
         ),
     ] = None,

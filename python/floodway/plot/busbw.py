@@ -1,0 +1,81 @@
+"""Bus bandwidth of collectives against their size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import axes_of, plain_style, plain_ticks, shown
+from floodway.plot.curves import Drawing, colour_of, titled
+from floodway.results.collectives import bandwidths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.plot.curves import Source
+
+__all__ = ["busbw"]
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: str | None = None) -> Drawing:
+    """Draw the bus bandwidth of collectives against their size, by the mean time of each size.
+
+    Parameters
+    ----------
+    sources
+        The results; of several seeds all collectives count.
+    workloads
+        Names of the jobs to show. Default: all.
+    title
+        What stands above. Default: that it is the bus bandwidth of collectives.
+
+    Returns
+    -------
+    Drawing
+        Its table has `result` and the columns of `floodway.results.collectives.bandwidths`.
+
+    Raises
+    ------
+    PlotError
+        If no collective was complete.
+    """
+    tables = []
+    for source in sources:
+        frames = [result.collectives for result in source.results if result.collectives is not None]
+        named = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
+        if not named:
+            raise PlotError(f"{source.label} has no collective")
+        chosen = pl.concat(named)
+        if workloads:
+            chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
+        tables.append(bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all()))
+    data = pl.concat(tables)
+    if data.is_empty():
+        raise PlotError("no collective was complete", key="workload" if workloads else None)
+    with plain_style():
+        figure, axes = axes_of(
+            "size", "bus bandwidth in Gbit/s", title=title or titled("Bus bandwidth of collectives", sources)
+        )
+        lines = data.group_by("result", "workload", "kind", maintain_order=True)
+        several = data["workload"].n_unique() > 1
+        for number, ((result, workload, kind), line) in enumerate(lines):
+            parts = [str(result)] * (len(sources) > 1) + [str(workload)] * several + [str(kind)]
+            line = line.sort("bytes")  # noqa: PLW2901 (the same line)
+            axes.plot(
+                line["bytes"].to_numpy() / 1e6,
+                line["busbw_gbps"].to_numpy(),
+                color=colour_of(number),
+                marker=MARKS[number % len(MARKS)],
+                label=shown(", ".join(parts)),
+            )
+        axes.set_ylim(bottom=0)
+        if data["bytes"].n_unique() > 1:
+            axes.set_xscale("log")
+            plain_ticks(axes.xaxis)
+        axes.set_xlabel("size in MB")
+        axes.legend(fontsize="small")
+    return Drawing(figure=figure, data=data)

@@ -165,8 +165,8 @@ def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
     )
 
     if request.kind in (*OF_FLOWS, "busbw"):
-        draw: Callable[..., Drawing] = {"fct": fct, "slowdown": slowdown, "busbw": busbw}[request.kind]
-        return draw(sources, workloads=request.workloads)
+        draws: dict[str, Callable[..., Drawing]] = {"fct": fct, "slowdown": slowdown, "busbw": busbw}
+        return draws[request.kind](sources, workloads=request.workloads)
     window = (_time("--from", request.begin), _time("--to", request.end))
     if request.kind == "timeline":
         return timeline(sources, workloads=request.workloads, window=window)

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from floodway.errors import PlotError
 from floodway.plot.axes import plain_style, shown, stacked
-from floodway.plot.curves import Drawing, colour_of, titled
+from floodway.plot.curves import Drawing, colour_of
 from floodway.plot.look import current
 from floodway.plot.units import time_unit
 from floodway.plot.window import limits_of
@@ -32,6 +32,8 @@ __all__ = ["timeline"]
 LEAST, EACH, MOST, AROUND = 1.6, 0.12, 6.0, 1.1
 #: Share of a rank's row that a bar fills; receives are narrow, since they wait beside other operations.
 HIGH, NARROW = 0.84, 0.25
+#: So many rows have gaps between them.
+FEW = 64
 #: Operations that are narrow.
 WAITS = "recv"
 #: What stands below the picture where receives are shown.
@@ -79,13 +81,12 @@ def timeline(
     with plain_style():
         most = max((frame.select("workload", "rank").n_unique() for frame in frames), default=1)
         panel = min(max(LEAST, EACH * most), MOST)
-        heading = title or titled("Operations of ranks", sources)
+        heading = title or "Operations of ranks"
         high = (panel * len(frames) + AROUND) * current().scale
         figure, panels = stacked(heading, high, len(frames))
         for axes, source, frame in zip(panels, sources, frames, strict=True):
             _panel(axes, frame, colours, per_time)
-            if len(frames) > 1:
-                axes.set_title(shown(source.label), loc="left", fontsize="small")
+            axes.set_title(shown(source.label), loc="left", fontsize="small")
             axes.set_xlim(limits[0] / per_time, limits[1] / per_time)
         panels[-1].set_xlabel(f"time in {unit}")
         keys = [Patch(color=colour, label=kind) for kind, colour in colours.items()]
@@ -123,7 +124,8 @@ def _panel(axes: Axes, frame: pl.DataFrame, colours: dict[str, str], per_time: f
         bars = placed.filter(pl.col("kind") == kind)
         if bars.is_empty():
             continue
-        half = (NARROW if kind == WAITS else HIGH) / 2
+        # Gaps between many rows would be stripes.
+        half = (NARROW if kind == WAITS else HIGH if len(ranks) <= FEW else 1.0) / 2
         begin, end = bars["start_us"].to_numpy() / per_time, bars["end_us"].to_numpy() / per_time
         row = bars["row"].to_numpy().astype(float)
         corners = np.stack(

@@ -59,7 +59,11 @@ pub fn goal(text: &str, file: &str) -> Result<Imported, ReadError> {
     let mut ordered: Vec<(String, u32)> = names.into_iter().collect();
     ordered.sort_by_key(|(_, number)| *number);
     program.names.extend(ordered.into_iter().map(|(name, _)| name));
-    Ok(Imported { program, notes: Vec::new() })
+    let sends = program.graphs.iter().flat_map(|graph| &graph.operations);
+    let others = sends.filter(|of| matches!(of.kind, Kind::Send { channel, .. } if channel > 0)).count();
+    let note =
+        format!("{others} sends name a nic other than 0: all nics of a rank share its host's NIC here");
+    Ok(Imported { program, notes: Vec::from_iter((others > 0).then_some(note)) })
 }
 
 /// A word, a number or a sign, and its line.

@@ -1,4 +1,5 @@
 //! Tests of programs: what collectives compute, and how ranks wait for each other.
 
 mod collectives;
+mod readers;
 mod support;

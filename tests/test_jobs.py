@@ -376,3 +376,94 @@ def test_a_job_that_does_not_end_fails_the_run(floodway: Any) -> None:  # noqa: 
     assert ran.code == 1
     assert "4 of 4 ranks of job did not complete" in ran.err
     assert "job job: 0 of 4 ranks completed their program" in ran.out
+
+
+# ---------------------------------------------------------------------------------------- nodes, iterations
+
+
+def check(text: str) -> floodway.Scenario:
+    job = '[[workload]]\nname = "job"\ncollective = { op = "all-reduce", size = "1MB", groups = "node" }\n'
+    return floodway.Scenario.from_toml(f"{text}\n{job}")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            'topology.single-switch = { hosts = 8, rate = "100G", delay = "1us" }\n'
+            "gpu-nodes = { gpus-per-node = 3 }",
+            "the network has 8 hosts, which are not whole groups of 3 hosts",
+        ),
+        (
+            'topology.single-switch = { hosts = 8, rate = "100G", delay = "1us" }\n'
+            "gpu-nodes = { gpus-per-node = 8, gpus-per-nic = 3 }",
+            "3 does not divide the 8 GPUs of a node",
+        ),
+        (
+            'topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 1, rate = "100G", delay = "1us" }\n'
+            "gpu-nodes = { gpus-per-node = 2 }",
+            "2 is not allowed: the rail-optimised network has nodes of 4 GPUs",
+        ),
+        (
+            '[topology.two-dc]\nfabric.single-switch = { hosts = 6 }\nrate = "100G"\ndelay = "1us"\n'
+            'long-link = { rate = "100G", length = "80km" }\n[gpu-nodes]\ngpus-per-node = 4',
+            "the site dc-a has 6 hosts, which are not whole groups of 4 hosts",
+        ),
+        (
+            'topology.single-switch = { hosts = 6, rate = "100G", delay = "1us" }\n'
+            'gpu-nodes = { gpus-per-node = 2, scale-up = { rate = "900G", nodes = 2 } }',
+            "the network has 6 hosts, which are not whole groups of 4 hosts",
+        ),
+    ],
+)
+def test_nodes_that_are_no_whole_numbers_of_hosts_are_refused(text: str, why: str) -> None:
+    with pytest.raises(floodway.ScenarioError, match=re.escape(why)):
+        check(text)
+
+
+def test_gpus_that_share_a_nic_are_ranks_of_a_host() -> None:
+    text = (
+        'topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 1, rate = "100G", delay = "1us" }\n'
+        'gpu-nodes = { gpus-per-nic = 2, scale-up = { rate = "900G", latency = "500ns" } }'
+    )
+    result = floodway.run(check(text))
+    assert result.collectives is not None
+    # Two nodes of four hosts and eight GPUs, all of whose messages stay in their scale-up domains.
+    assert result.collectives["ranks"].to_list() == [8, 8]
+    job = result.outcome.jobs[0]
+    assert (job.ranks, job.finished, result.outcome.packet_hops) == (16, 16, 0)
+    # Seven steps each way of an eighth of the bytes, at both ends at once.
+    expected = 14 * (0.5 + 125_000 * 8 / 900e3)
+    assert result.collectives["time_us"].to_list() == pytest.approx([expected, expected], rel=1e-6)
+
+
+MODEL = "{ layers = 8, hidden = 64, sequence = 128, parameters = 800000 }"
+
+
+def test_an_iteration_has_its_bubble_and_its_parts() -> None:
+    degrees = 'pipeline = 4, micro-batches = 4, forward = "1ms", backward = "2ms", iterations = 2'
+    training = f"training = {{ model = {MODEL}, {degrees} }}"
+    result = run(star(4, rate="400G", delay="100ns"), training)
+    assert result.operations is not None
+    parts = iterations_of(result.operations)
+    assert parts.height == 8
+    # 1F1B: (m + p - 1)(f + b) with two layers a stage, but for messages of 16 KB; m (f + b) of it computed.
+    first = parts.filter(pl.col("iteration") == 0)
+    assert first["end_us"].max() == pytest.approx(7 * 6000, rel=1e-3)
+    assert first["compute_us"].to_list() == pytest.approx([24_000] * 4)
+    assert first["idle_us"].min() == pytest.approx(0, abs=18_100)
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ("tensor = 2", "the time of a layer is missing"),
+        ('forward = "1ms", flops = 1e14', 'it and "forward" are given together'),
+        ('forward = "1ms", pipeline = 9', "9 stages are more than the model's 8 layers"),
+        ('forward = "1ms", expert = 2', "the model has no experts"),
+        ('forward = "1ms", data = 8', "the degrees make 8 ranks, and there are 4 GPUs for them"),
+    ],
+)
+def test_iterations_that_cannot_be_are_refused(keys: str, why: str) -> None:
+    with pytest.raises(floodway.ScenarioError, match=re.escape(why)):
+        run(star(4, rate="400G", delay="100ns"), f"training = {{ model = {MODEL}, {keys} }}")

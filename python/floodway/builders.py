@@ -89,6 +89,7 @@ __all__ = [
     "GoBackNDuplicates",
     "GoBackNRestart",
     "GpuNodes",
+    "Gradients",
     "Groups",
     "Hash",
     "HashSeeds",
@@ -132,6 +133,9 @@ __all__ = [
     "MercuryWindow",
     "MicroBursts",
     "Mode",
+    "ModelKeys",
+    "ModelName",
+    "ModelTable",
     "MultiDc",
     "NicOrRate",
     "NoNotification",
@@ -228,6 +232,7 @@ __all__ = [
     "TopologyPreset",
     "Trace",
     "TraceFormat",
+    "Training",
     "Trigger",
     "TurnsKey",
     "TwoDc",
@@ -587,8 +592,7 @@ class RailOptimised(Table):
     nodes
         Number of nodes of a pod, at least 1. No default.
     spines
-        Number of spines of a pod; 0 leaves rails apart, and is possible with one pod only. No
-        default.
+        Number of spines of a pod, at least 1. No default.
     gpus_per_node
         GPUs of a node, each with its NIC, and rail switches of a pod, at least 1. Default: 8.
     pods
@@ -2697,7 +2701,7 @@ class ByWorkload(Table):
 @dataclass(frozen=True, kw_only=True)
 class Workload(Table):
     """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`, `collective`, `trace`.
+    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`, `collective`, `training`, `trace`.
 
     Attributes
     ----------
@@ -2729,6 +2733,8 @@ class Workload(Table):
         Messages in a closed loop, as perftest sends them.
     collective
         A collective operation of ranks (GPUs).
+    training
+        Iterations of a training job.
     trace
         A job from files that other programs have written.
     start
@@ -2756,6 +2762,7 @@ class Workload(Table):
     micro_bursts: MicroBursts | None = None
     perftest: Perftest | None = None
     collective: Collective | None = None
+    training: Training | None = None
     trace: Trace | None = None
     start: Time | None = None
     until: Time | None = None
@@ -3221,6 +3228,109 @@ class Collective(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Training(Table):
+    """Iterations of a training job.
+
+    Attributes
+    ----------
+    model
+        The model: the name of a published one, or a table.
+    tensor
+        Ranks over which each layer is split (tensor parallel). Default: 1.
+    pipeline
+        Stages of the pipeline. Default: 1.
+    data
+        Replicas of the model (data parallel). Default: 1.
+    expert
+        Ranks over which experts are spread; the product of the four degrees is the number of
+        ranks. Default: 1.
+    micro_batch
+        Sequences of a micro-batch. Default: 1.
+    micro_batches
+        Micro-batches of an iteration, for each replica. Default: 1.
+    sequence
+        Tokens of a sequence. Default: the model's.
+    flops
+        Assumed floating-point operations a second of a GPU, from which a layer's time follows:
+        `4e14`. Either this or `forward`.
+    forward
+        Time of a layer's forward pass of a micro-batch. Either this or `flops`.
+    backward
+        Time of a layer's backward pass of a micro-batch. Default: twice `forward`.
+    gradients
+        How gradients are reduced. Default: `reduce-scatter`.
+    bucket
+        Most bytes of a bucket of gradients; at least one layer is in each. Default: 40 MB.
+    algorithm
+        The algorithm of collectives, where it is one of the operation. Default: as of
+        `collective`.
+    channels
+        Queue pairs between two ranks, from 1 to 256. Default: 1.
+    iterations
+        Number of iterations, from 1 to 4096. Default: 1.
+    ranks
+        Hosts of the ranks. Default: all.
+    rank_file
+        A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
+        comment. Not together with `ranks`.
+    placement
+        Order of the ranks. Default: `node-first`.
+    flows
+        Whether each message has a row in the table of flows. Default: if there are at most a
+        million.
+    """
+
+    model: ModelKeys
+    tensor: int | None = None
+    pipeline: int | None = None
+    data: int | None = None
+    expert: int | None = None
+    micro_batch: int | None = None
+    micro_batches: int | None = None
+    sequence: int | None = None
+    flops: float | None = None
+    forward: Time | None = None
+    backward: Time | None = None
+    gradients: Gradients | None = None
+    bucket: Size | None = None
+    algorithm: AlgorithmName | None = None
+    channels: int | None = None
+    iterations: int | None = None
+    ranks: Selector | None = None
+    rank_file: str | None = None
+    placement: Placement | None = None
+    flows: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTable(Table):
+    """A model's description.
+
+    Attributes
+    ----------
+    layers
+        Transformer layers, at least 1. No default.
+    hidden
+        Width of the activations. No default.
+    sequence
+        Tokens of a sequence. No default.
+    parameters
+        Parameters in all. No default.
+    active_parameters
+        Parameters that a token passes. Default: all.
+    experts_per_token
+        Experts that a token goes to. Default: 0, no experts.
+    """
+
+    layers: int
+    hidden: int
+    sequence: int
+    parameters: int
+    active_parameters: int | None = None
+    experts_per_token: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trace(Table):
     """A job from a file.
 
@@ -3657,6 +3767,13 @@ GoBackNDuplicates: TypeAlias = "Literal['ack', 'silent']"
 GoBackNRestart: TypeAlias = "Literal['advance', 'any']"
 
 
+#: How gradients are reduced.
+#: - 'reduce-scatter': Each rank gets its share of the sums, and shares its part of the new
+#:   parameters by an all-gather.
+#: - 'all-reduce': Each rank gets all sums.
+Gradients: TypeAlias = "Literal['reduce-scatter', 'all-reduce']"
+
+
 #: Which ranks form a group.
 #: - 'all': All ranks.
 #: - 'node': The ranks of a node.
@@ -3781,6 +3898,21 @@ MercuryFlows: TypeAlias = "Literal['addresses', 'queue-pairs']"
 #: - 'infiniband': In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source:
 #:   InfiniBand, 7.9.
 Mode: TypeAlias = "Literal['ideal', 'infiniband']"
+
+
+#: A model.
+ModelKeys: TypeAlias = "ModelName | ModelTable"
+
+
+#: A published model.
+#: - 'gpt-3-175b': 96 layers of 12288 (Brown et al. 2020, table 2.1).
+#: - 'llama-3-70b': 80 layers of 8192 (Llama Team 2024, table 3).
+#: - 'llama-3-405b': 126 layers of 16384 (Llama Team 2024, table 3).
+#: - 'mixtral-8x7b': 32 layers of 4096, eight experts of which each token goes to two (Jiang et al.
+#:   2024, table 1).
+#: - 'deepseek-v3': 61 layers of 7168, of whose 256 routed experts each token goes to eight
+#:   (DeepSeek-AI 2024, section 4.2).
+ModelName: TypeAlias = "Literal['gpt-3-175b', 'llama-3-70b', 'llama-3-405b', 'mixtral-8x7b', 'deepseek-v3']"
 
 
 NicOrRate: TypeAlias = "Literal['nic'] | Rate"

@@ -17,6 +17,7 @@ pub mod collective;
 pub mod message;
 pub mod program;
 pub mod read;
+pub mod training;
 pub mod walker;
 
 pub use check::ProgramError;

@@ -3,3 +3,4 @@
 mod collectives;
 mod readers;
 mod support;
+mod training;

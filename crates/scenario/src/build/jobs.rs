@@ -65,33 +65,50 @@ impl Builder<'_> {
     /// The GPUs of the network; without `gpu-nodes` each host is a node of one GPU.
     pub(super) fn gpus(&mut self, network: &Network) -> Option<Gpus> {
         let keys = self.document.gpu_nodes;
-        let usual = tagged_together(network).unwrap_or(if keys.is_some() { 8 } else { 1 });
-        let per_node = keys.and_then(|keys| keys.gpus_per_node).unwrap_or(usual);
         let per_nic = keys.and_then(|keys| keys.gpus_per_nic).unwrap_or(1);
+        let generated = tagged_together(network).map(|hosts| hosts.saturating_mul(per_nic));
+        let given = keys.and_then(|keys| keys.gpus_per_node);
+        let per_node = given.or(generated).unwrap_or(if keys.is_some() { 8 } else { 1 });
         if !(1..=1024).contains(&per_node) {
             self.fault(&["gpu-nodes", "gpus-per-node"], format!("{per_node} is not a number from 1 to 1024"));
             return None;
         }
-        if per_nic == 0 || per_node % per_nic > 0 || per_nic > 255 {
+        if per_nic == 0 || !per_node.is_multiple_of(per_nic) || per_nic > 255 {
             let why = format!("{per_nic} does not divide the {per_node} GPUs of a node, or is above 255");
             self.fault(&["gpu-nodes", "gpus-per-nic"], why);
+            return None;
+        }
+        if let Some(generated) = generated.filter(|&generated| generated != per_node) {
+            let why = format!(
+                "{per_node} is not allowed: the rail-optimised network has nodes of {generated} GPUs (hosts of a \
+                 node times gpus-per-nic)"
+            );
+            self.fault(&["gpu-nodes", "gpus-per-node"], why);
             return None;
         }
         let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
         let place: BTreeMap<usize, u32> = hosts.zip(0..).collect();
         let gpus = Gpus { per_node, per_nic, place };
-        if self.document.gpu_nodes.is_some()
-            && !gpus.place.len().is_multiple_of(gpus.hosts_per_node() as usize)
-        {
-            let why = format!(
-                "the network has {} hosts, which are not whole nodes of {} (gpus-per-node / gpus-per-nic)",
-                gpus.place.len(),
-                gpus.hosts_per_node()
-            );
-            self.fault(&["gpu-nodes", "gpus-per-node"], why);
-            return None;
+        if self.document.gpu_nodes.is_some() {
+            let path = ["gpu-nodes", "gpus-per-node"];
+            self.check_nodes(&gpus, gpus.hosts_per_node(), &path, network)?;
         }
         Some(gpus)
+    }
+
+    /// Are the hosts of each site whole groups of so many?
+    fn check_nodes(&mut self, gpus: &Gpus, hosts: u32, path: &[&str], network: &Network) -> Option<()> {
+        let mut of_site: BTreeMap<&str, u32> = BTreeMap::new();
+        for &host in gpus.place.keys() {
+            *of_site.entry(site(network, host)).or_default() += 1;
+        }
+        let uneven = of_site.into_iter().find(|(_, count)| !count.is_multiple_of(hosts));
+        let Some(uneven) = uneven else { return Some(()) };
+        let place =
+            if uneven.0.is_empty() { "the network".to_owned() } else { format!("the site {}", uneven.0) };
+        let why = format!("{place} has {} hosts, which are not whole groups of {hosts} hosts", uneven.1);
+        self.fault(path, why);
+        None
     }
 
     /// The scale-up domains of the network.
@@ -109,7 +126,12 @@ impl Builder<'_> {
         }
         let hosts: Vec<NodeId> = gpus.place.keys().map(|&host| NodeId(host as u32)).collect();
         let (rate, latency) = (keys.rate, keys.latency.unwrap_or(LATENCY));
-        let of_domain = nodes.saturating_mul(gpus.hosts_per_node()) as usize;
+        let of_domain = nodes.saturating_mul(gpus.hosts_per_node());
+        let path = ["gpu-nodes", "scale-up", "nodes"];
+        if self.check_nodes(&gpus, of_domain, &path, network).is_none() {
+            return Vec::new();
+        }
+        let of_domain = of_domain as usize;
         hosts.chunks(of_domain).map(|hosts| ScaleUp { hosts: hosts.to_vec(), rate, latency }).collect()
     }
 
@@ -250,10 +272,11 @@ impl Collective {
     }
 }
 
-/// Hosts of the first node, where the network's generator tags nodes.
+/// Hosts of the first node, where the network's generator has nodes: it tags node and rail of each host.
 fn tagged_together(network: &Network) -> Option<u32> {
-    let node = |tags: &[String]| tags.iter().find(|tag| tag.starts_with("node-")).cloned();
-    let first = network.nodes.iter().find(|node| node.is_host).and_then(|host| node(&host.tags))?;
+    let tag = |tags: &[String], kind: &str| tags.iter().find(|tag| tag.starts_with(kind)).cloned();
+    let host = network.nodes.iter().find(|node| node.is_host)?;
+    let first = tag(&host.tags, "node-").filter(|_| tag(&host.tags, "rail-").is_some())?;
     Some(network.nodes.iter().filter(|host| host.tags.contains(&first)).count() as u32)
 }
 

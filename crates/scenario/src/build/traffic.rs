@@ -86,6 +86,8 @@ impl Builder<'_> {
                 self.perftest(workload, perftest, &map)
             } else if let Some(collective) = &workload.collective {
                 self.collective(workload, collective, &map)
+            } else if let Some(training) = &workload.training {
+                self.training(workload, training, &map)
             } else if let Some(trace) = &workload.trace {
                 self.trace(workload, trace, &map)
             } else if let Some(burst) = workload.burst.as_ref().filter(|burst| burst.back_to_back) {

@@ -3,8 +3,7 @@
 //! A pod has a rail switch for each place in a node (`gpus-per-node`), to which the GPUs in that place of all
 //! nodes of the pod are linked. Spines join the rail switches: with `pods = 1` each spine is linked to each
 //! rail switch (two tiers), else each pod has `spines` of its own, and `cores` join the spines of all pods
-//! (three tiers). Without spines, rails are apart: GPUs in different places reach each other only by their
-//! node's scale-up domain.
+//! (three tiers).
 //!
 //! Nodes are numbered from 1: hosts h, one for each GPU, node by node; rail switches t, pod by pod; spines c;
 //! cores g. Hosts are tagged `node-<n>` and `rail-<i>`. The first ports of a switch lead upward.
@@ -28,7 +27,7 @@ pub struct RailOptimised {
     /// Number of pods, at least 1. Default: 1.
     #[serde(default)]
     pub pods: Option<usize>,
-    /// Number of spines of a pod; 0 leaves rails apart, and is possible with one pod only. No default.
+    /// Number of spines of a pod, at least 1. No default.
     pub spines: usize,
     /// Number of cores that join the pods, each linked to each spine; at least 1 with several pods. Default:
     /// 0.
@@ -65,8 +64,9 @@ struct Shape {
     spines: usize,
     cores: usize,
     parallel: usize,
-    /// Number of nodes in the networks before this one.
+    /// Number of nodes, and of pods, in the networks before this one.
     before: usize,
+    pods_before: usize,
 }
 
 impl Generator for RailOptimised {
@@ -102,7 +102,7 @@ impl Generator for RailOptimised {
             let rail = rails[pod * shape.gpus + host % shape.gpus];
             network.link([host, rail], &["gpu-rail"], gpu_rail);
         }
-        let gateways = [cores, spines, rails].into_iter().find(|tier| !tier.is_empty()).unwrap_or_default();
+        let gateways = if cores.is_empty() { spines } else { cores };
         Ok(Fabric { network, gateways })
     }
 }
@@ -112,15 +112,12 @@ impl RailOptimised {
         let nodes = count("nodes", self.nodes, 1)?;
         let gpus = count("gpus-per-node", self.gpus_per_node.unwrap_or(8), 1)?;
         let pods = count("pods", self.pods.unwrap_or(1), 1)?;
-        let spines = count("spines", self.spines, usize::from(pods > 1))?;
+        let spines = count("spines", self.spines, 1)?;
         let cores = count("cores", self.cores.unwrap_or(0), usize::from(pods > 1))?;
-        if cores > 0 && spines == 0 {
-            return Err(TopologyError::new("cores", "cores join spines, and there are none"));
-        }
         count("nodes", pods.saturating_mul(nodes).saturating_mul(gpus), 1)?;
         let parallel = count("parallel", self.parallel.unwrap_or(1), 1)?;
-        let before = names.before("node", pods * nodes);
-        Ok(Shape { nodes, gpus, pods, spines, cores, parallel, before })
+        let (before, pods_before) = (names.before("node", pods * nodes), names.before("pod", pods));
+        Ok(Shape { nodes, gpus, pods, spines, cores, parallel, before, pods_before })
     }
 }
 
@@ -140,7 +137,7 @@ impl Shape {
         for host in 0..self.hosts() {
             let node = format!("node-{}", self.before + host / self.gpus + 1);
             let rail = format!("rail-{}", host % self.gpus + 1);
-            let pod = format!("pod-{}", host / (self.nodes * self.gpus) + 1);
+            let pod = format!("pod-{}", self.pods_before + host / (self.nodes * self.gpus) + 1);
             network.host(names.next("h"), &["host", &node, &rail, &pod])?;
         }
         Ok(())
@@ -190,7 +187,6 @@ mod tests {
     fn several_pods_need_spines_and_cores() {
         let why = |of: RailOptimised| of.build().expect_err("it is refused").message;
         assert!(why(rails(2, 2, 0, 0)).contains("0 is not a number from 1"));
-        assert!(why(rails(2, 1, 0, 1)).contains("there are none"));
         assert!(why(rails(2, 2, 1, 0)).contains("0 is not a number from 1"));
     }
 }

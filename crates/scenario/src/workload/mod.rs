@@ -15,6 +15,7 @@ pub mod poisson;
 pub(crate) mod recipe;
 pub mod sizes;
 pub mod trace;
+pub mod training;
 
 use floodway_units::{Class, Time};
 use schemars::JsonSchema;
@@ -31,10 +32,11 @@ pub use pairs::{AllToAll, Burst, LongLived, Permutation};
 pub use perftest::Perftest;
 pub use poisson::Poisson;
 pub use trace::Trace;
+pub use training::Training;
 
 /// A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
 /// `long-lived`, `incast`, `all-to-all`, `micro-bursts`,
-/// `perftest`, `collective`, `trace`.
+/// `perftest`, `collective`, `training`, `trace`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(extend("required" = ["name"]))]
@@ -67,6 +69,8 @@ pub struct Workload {
     pub perftest: Option<Perftest>,
     /// A collective operation of ranks (GPUs).
     pub collective: Option<Collective>,
+    /// Iterations of a training job.
+    pub training: Option<Training>,
     /// A job from files that other programs have written.
     pub trace: Option<Trace>,
     /// Its start time. Default: 0.
@@ -81,7 +85,7 @@ pub struct Workload {
 
 impl Workload {
     /// The keys of the arrival patterns; a workload must have one of them.
-    pub const KINDS: [&'static str; 12] = [
+    pub const KINDS: [&'static str; 13] = [
         "flows",
         "flow-list",
         "poisson",
@@ -93,6 +97,7 @@ impl Workload {
         "micro-bursts",
         "perftest",
         "collective",
+        "training",
         "trace",
     ];
 
@@ -116,6 +121,7 @@ impl Workload {
             self.micro_bursts.is_some(),
             self.perftest.is_some(),
             self.collective.is_some(),
+            self.training.is_some(),
             self.trace.is_some(),
         ];
         Self::KINDS.into_iter().zip(there).filter_map(|(kind, there)| there.then_some(kind)).collect()

@@ -231,7 +231,7 @@ fn workloads_have_flows() {
     let at = RIGHT.find("poisson").expect("it is there");
     assert_eq!(
         errors_of(&RIGHT[..at]),
-        "a.toml:8: workload.web: it has no flows; name one of: flows, flow-list, poisson, burst, permutation, long-lived, incast, all-to-all, micro-bursts, perftest, collective, trace"
+        "a.toml:8: workload.web: it has no flows; name one of: flows, flow-list, poisson, burst, permutation, long-lived, incast, all-to-all, micro-bursts, perftest, collective, training, trace"
     );
     assert_eq!(
         changed("until", "burst = { to = \"h1\", size = \"1KB\" }\nuntil"),

@@ -1,0 +1,107 @@
+//! Jobs of training iterations.
+
+use floodway_fabric::blueprint::Arrivals;
+use floodway_programs::training::{Model, Training as Program};
+use floodway_units::{Bytes, Span};
+
+use super::jobs::{RankKeys, job};
+use super::map::Map;
+use super::{Builder, workload_path};
+use crate::workload::Workload;
+use crate::workload::training::{Gradients, Training};
+
+/// Bytes of an element of activations and of a gradient: 16 bits.
+const ELEMENT: u64 = 2;
+/// A bucket of gradients whose size is not given: PyTorch's 25 MiB are of 32 bits an element, so that a layer
+/// of a large model fills one in any case.
+const BUCKET: Bytes = Bytes::mb(40);
+
+impl Builder<'_> {
+    /// The arrivals of a training job; none where errors say why.
+    pub(super) fn training(
+        &mut self,
+        workload: &Workload,
+        training: &Training,
+        map: &Map<'_>,
+    ) -> Option<Arrivals> {
+        let gpus = self.gpus(map.network)?;
+        let mut model = training.model.model();
+        model.sequence = training.sequence.unwrap_or(model.sequence);
+        if let Some((key, why)) = fault(&model, training) {
+            self.fault(&workload_path(workload, &format!("training.{key}")), why);
+            return None;
+        }
+        let program = Program {
+            model,
+            tensor: training.tensor.unwrap_or(1),
+            pipeline: training.pipeline.unwrap_or(1),
+            data: training.data.unwrap_or(1),
+            expert: training.expert.unwrap_or(1),
+            micro_batch: training.micro_batch.unwrap_or(1),
+            micro_batches: training.micro_batches.unwrap_or(1),
+            element: ELEMENT,
+            gradient: ELEMENT,
+            layer: layer(&model, training),
+            scatters: training.gradients == Gradients::ReduceScatter,
+            bucket: training.bucket.unwrap_or(BUCKET),
+            algorithm: training.algorithm,
+            channels: training.channels.unwrap_or(1),
+            iterations: training.iterations.unwrap_or(1),
+        };
+        let made = match program.program() {
+            Ok(made) => made,
+            Err(error) => {
+                self.fault(&workload_path(workload, &format!("training.{}", error.key)), error.why);
+                return None;
+            }
+        };
+        let keys = RankKeys {
+            table: "training",
+            ranks: &training.ranks,
+            rank_file: training.rank_file.as_deref(),
+            count: None,
+            placement: training.placement,
+        };
+        let mut ranks = self.ranks(workload, &keys, &gpus, map)?;
+        let count = made.ranks.len();
+        if ranks.len() < count {
+            let why = format!("the degrees make {count} ranks, and there are {} GPUs for them", ranks.len());
+            self.fault(&workload_path(workload, "training.ranks"), why);
+            return None;
+        }
+        ranks.truncate(count);
+        Some(job(workload, made, &ranks, training.flows))
+    }
+}
+
+/// What of a job's description cannot be, by its key.
+fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
+    let numbers = [model.layers.into(), model.hidden, model.sequence, model.parameters];
+    if numbers.contains(&0) || model.active_parameters == 0 {
+        return Some(("model", "layers, hidden, sequence and parameters are above 0".into()));
+    }
+    let too_much = model.sequence.max(model.hidden) > 1 << 24 || model.parameters > 1 << 50;
+    if too_much || training.micro_batch.unwrap_or(1) > 1 << 16 || model.experts_per_token > 1 << 10 {
+        return Some(("model", "it, or a micro-batch, is larger than any can be".into()));
+    }
+    match (training.flops, training.forward) {
+        (Some(_), Some(_)) => Some(("flops", "it and \"forward\" are given together: give one".into())),
+        (None, None) => {
+            Some(("", "the time of a layer is missing: give \"flops\", like 4e14, or \"forward\"".into()))
+        }
+        (Some(flops), None) if !(flops.is_finite() && flops >= 1e6) => {
+            Some(("flops", format!("{flops} is not a number of operations a second, at least 1e6")))
+        }
+        _ => None,
+    }
+}
+
+/// Forward and backward time of a layer on a rank.
+fn layer(model: &Model, training: &Training) -> (Span, Span) {
+    let forward = training.forward.unwrap_or_else(|| {
+        let tokens = training.micro_batch.unwrap_or(1).saturating_mul(model.sequence);
+        let seconds = model.forward_flops(tokens) / training.flops.unwrap_or(f64::INFINITY);
+        Span((seconds / f64::from(training.tensor.unwrap_or(1).max(1)) * 1e12) as u64)
+    });
+    (forward, training.backward.unwrap_or(Span(forward.0.saturating_mul(2))))
+}

@@ -1,0 +1,170 @@
+//! Training iterations of transformers, from a model's description.
+//!
+//! Ranks are laid out tensor first, then expert, data and pipeline. For each micro-batch and layer there are
+//! two all-reduces forward and two backward over the tensor-parallel ranks, of the activations (micro-batch ·
+//! sequence · hidden · 2 bytes), and with experts two all-to-alls each way of as much for each expert of a
+//! token; stages of the pipeline send each other activations in the order of 1F1B; gradients are reduced over
+//! the data-parallel ranks in buckets, beside the backward pass of the last micro-batch.
+//!
+//! Compute times are not measured: each layer takes its floating-point operations over an assumed rate, or the
+//! time that is given.
+
+use floodway_programs::collective::AlgorithmName;
+use floodway_programs::training::Model;
+use floodway_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::collective::Placement;
+use crate::grammar::selector::Selector;
+
+/// Iterations of a training job.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Training {
+    /// The model: the name of a published one, or a table.
+    pub model: ModelKeys,
+    /// Ranks over which each layer is split (tensor parallel). Default: 1.
+    #[serde(default)]
+    pub tensor: Option<u32>,
+    /// Stages of the pipeline. Default: 1.
+    #[serde(default)]
+    pub pipeline: Option<u32>,
+    /// Replicas of the model (data parallel). Default: 1.
+    #[serde(default)]
+    pub data: Option<u32>,
+    /// Ranks over which experts are spread; the product of the four degrees is the number of ranks. Default:
+    /// 1.
+    #[serde(default)]
+    pub expert: Option<u32>,
+    /// Sequences of a micro-batch. Default: 1.
+    #[serde(default)]
+    pub micro_batch: Option<u64>,
+    /// Micro-batches of an iteration, for each replica. Default: 1.
+    #[serde(default)]
+    pub micro_batches: Option<u32>,
+    /// Tokens of a sequence. Default: the model's.
+    #[serde(default)]
+    pub sequence: Option<u64>,
+    /// Assumed floating-point operations a second of a GPU, from which a layer's time follows: `4e14`. Either
+    /// this or `forward`.
+    #[serde(default)]
+    pub flops: Option<f64>,
+    /// Time of a layer's forward pass of a micro-batch. Either this or `flops`.
+    #[serde(default)]
+    pub forward: Option<Span>,
+    /// Time of a layer's backward pass of a micro-batch. Default: twice `forward`.
+    #[serde(default)]
+    pub backward: Option<Span>,
+    /// How gradients are reduced. Default: `reduce-scatter`.
+    #[serde(default)]
+    pub gradients: Gradients,
+    /// Most bytes of a bucket of gradients; at least one layer is in each. Default: 40 MB.
+    #[serde(default)]
+    pub bucket: Option<Bytes>,
+    /// The algorithm of collectives, where it is one of the operation. Default: as of `collective`.
+    #[serde(default)]
+    pub algorithm: Option<AlgorithmName>,
+    /// Queue pairs between two ranks, from 1 to 256. Default: 1.
+    #[serde(default)]
+    pub channels: Option<u32>,
+    /// Number of iterations, from 1 to 4096. Default: 1.
+    #[serde(default)]
+    pub iterations: Option<u32>,
+    /// Hosts of the ranks. Default: all.
+    #[serde(default = "Selector::all")]
+    pub ranks: Selector,
+    /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
+    /// together with `ranks`.
+    #[serde(default)]
+    pub rank_file: Option<String>,
+    /// Order of the ranks. Default: `node-first`.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Whether each message has a row in the table of flows. Default: if there are at most a million.
+    #[serde(default)]
+    pub flows: Option<bool>,
+}
+
+/// How gradients are reduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gradients {
+    /// Each rank gets its share of the sums, and shares its part of the new parameters by an all-gather.
+    #[default]
+    ReduceScatter,
+    /// Each rank gets all sums.
+    AllReduce,
+}
+
+/// A model.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "the name of a model, or { layers, hidden, sequence, parameters }")]
+pub enum ModelKeys {
+    /// A published one.
+    Name(ModelName),
+    /// Any.
+    Table(ModelTable),
+}
+
+/// A published model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ModelName {
+    /// 96 layers of 12288 (Brown et al. 2020, table 2.1).
+    #[serde(rename = "gpt-3-175b")]
+    Gpt3,
+    /// 80 layers of 8192 (Llama Team 2024, table 3).
+    #[serde(rename = "llama-3-70b")]
+    Llama70,
+    /// 126 layers of 16384 (Llama Team 2024, table 3).
+    #[serde(rename = "llama-3-405b")]
+    Llama405,
+    /// 32 layers of 4096, eight experts of which each token goes to two (Jiang et al. 2024, table 1).
+    #[serde(rename = "mixtral-8x7b")]
+    Mixtral,
+    /// 61 layers of 7168, of whose 256 routed experts each token goes to eight (DeepSeek-AI 2024, section 4.2).
+    #[serde(rename = "deepseek-v3")]
+    DeepSeekV3,
+}
+
+/// A model's description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ModelTable {
+    /// Transformer layers, at least 1. No default.
+    pub layers: u32,
+    /// Width of the activations. No default.
+    pub hidden: u64,
+    /// Tokens of a sequence. No default.
+    pub sequence: u64,
+    /// Parameters in all. No default.
+    pub parameters: u64,
+    /// Parameters that a token passes. Default: all.
+    #[serde(default)]
+    pub active_parameters: Option<u64>,
+    /// Experts that a token goes to. Default: 0, no experts.
+    #[serde(default)]
+    pub experts_per_token: Option<u64>,
+}
+
+impl ModelKeys {
+    /// The model's numbers.
+    pub fn model(self) -> Model {
+        let (layers, hidden, sequence, parameters, active_parameters, experts_per_token) = match self {
+            ModelKeys::Table(table) => (
+                table.layers,
+                table.hidden,
+                table.sequence,
+                table.parameters,
+                table.active_parameters.unwrap_or(table.parameters),
+                table.experts_per_token.unwrap_or(0),
+            ),
+            ModelKeys::Name(ModelName::Gpt3) => (96, 12_288, 2_048, 175_000_000_000, 175_000_000_000, 0),
+            ModelKeys::Name(ModelName::Llama70) => (80, 8_192, 8_192, 70_000_000_000, 70_000_000_000, 0),
+            ModelKeys::Name(ModelName::Llama405) => (126, 16_384, 8_192, 405_000_000_000, 405_000_000_000, 0),
+            ModelKeys::Name(ModelName::Mixtral) => (32, 4_096, 32_768, 47_000_000_000, 13_000_000_000, 2),
+            ModelKeys::Name(ModelName::DeepSeekV3) => (61, 7_168, 4_096, 671_000_000_000, 37_000_000_000, 8),
+        };
+        Model { layers, hidden, sequence, parameters, active_parameters, experts_per_token }
+    }
+}

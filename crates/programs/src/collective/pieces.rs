@@ -11,13 +11,14 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Cuts a buffer of which each message is the share `parts`, so that no message of a lane is larger than
-    /// `chunk`, nor smaller than a byte.
-    pub fn new(size: Bytes, parts: u32, channels: u32, chunk: Option<Bytes>) -> Self {
-        let message = size.0.div_ceil(u64::from(parts));
+    /// Cuts a buffer whose messages are shares of it, the largest of them one of `largest` and the smallest
+    /// one of `smallest`, so that no message of a lane is larger than `chunk`. That none is smaller than a
+    /// byte goes first.
+    pub fn new(size: Bytes, (largest, smallest): (u32, u32), channels: u32, chunk: Option<Bytes>) -> Self {
+        let message = size.0.div_ceil(u64::from(largest));
         let of_channel = message.div_ceil(u64::from(channels));
         let chunks = chunk.map_or(1, |chunk| of_channel.div_ceil(chunk.0.max(1)));
-        let lanes = (u64::from(channels) * chunks).min(size.0 / u64::from(parts)).max(1);
+        let lanes = u64::from(channels).saturating_mul(chunks).min(size.0 / u64::from(smallest)).max(1);
         Pieces { size, channels, lanes: u32::try_from(lanes).unwrap_or(u32::MAX) }
     }
 

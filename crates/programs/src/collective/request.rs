@@ -221,13 +221,15 @@ impl Request {
     }
 
     fn pieces(&self, parts: u32) -> Pieces {
-        Pieces::new(self.size, parts, self.channels, self.chunk)
+        Pieces::new(self.size, (parts, parts), self.channels, self.chunk)
     }
 
     fn nested(&self, ranks: u32, levels: Vec<u32>) -> Steps {
+        // The innermost level has the largest messages: it divides the whole buffer.
+        let largest = levels.iter().copied().find(|&level| level > 1).unwrap_or(ranks);
         Steps::Nested(Nested {
             levels,
-            pieces: self.pieces(ranks),
+            pieces: Pieces::new(self.size, (largest, ranks), self.channels, self.chunk),
             scatters: self.op != Purpose::AllGather,
             gathers: self.op != Purpose::ReduceScatter,
         })
@@ -252,7 +254,7 @@ impl Request {
         let part = self.size.0.div_ceil(u64::from(ranks));
         let largest = sizes.as_ref().map_or(part, |sizes| sizes.iter().copied().max().unwrap_or_default());
         let largest = Bytes(largest.max(1));
-        let lanes = Pieces::new(largest, 1, self.channels, self.chunk).lanes;
+        let lanes = Pieces::new(largest, (1, 1), self.channels, self.chunk).lanes;
         Pairs { size: self.size.0, sizes, channels: self.channels, lanes }
     }
 
@@ -270,7 +272,7 @@ impl Request {
             AlgorithmName::BinomialTree => self.broadcast(ranks, false),
             AlgorithmName::DoubleBinaryTree => {
                 let mut pieces = self.pieces(2);
-                pieces.lanes *= 2;
+                pieces.lanes = pieces.lanes.saturating_mul(2);
                 Steps::DoubleTree(DoubleTree { ranks, pieces })
             }
         }
@@ -292,8 +294,8 @@ impl Plan {
         let of_group = (ranks, request.size, request.channels);
         let plan = Plan::of(names, of_group, request.reduce_rate, request.steps(ranks));
         let shape = plan.shape;
-        let transfers = u64::from(shape.lanes) * u64::from(shape.steps) * u64::from(shape.sends);
-        if transfers > u64::from(Message::TRANSFERS) {
+        let transfers = u128::from(shape.lanes) * u128::from(shape.steps) * u128::from(shape.sends);
+        if transfers > u128::from(Message::TRANSFERS) {
             let why = format!(
                 "that makes up to {transfers} messages of a rank; the maximum is {}: choose larger chunks",
                 Message::TRANSFERS

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_programs::collective::{AlgorithmName, Purpose, Request, Step};
+use floodway_programs::collective::{AlgorithmName, Plan, Purpose, Request, Step};
 use floodway_programs::{Kind, Message, Program};
 use floodway_units::{Bytes, Rate};
 use proptest::prelude::*;
@@ -268,4 +268,41 @@ fn an_all_to_all_takes_the_bytes_of_all_others() {
     let program = Program::of_collective(&request, vec![(0..8).collect()], 1).expect("it can be met");
     let history = execute(&program, &mut Nics::new(700, 80));
     assert_eq!(history.end().map(|end| end.0), Some(7 * (700 + 1_000 * 80)));
+}
+
+/// The largest message that any rank sends.
+fn largest_message(request: &Request, ranks: u32) -> u64 {
+    let plan = Plan::new(request, ranks).expect("it can be met");
+    let (mut step, mut largest) = (Step::default(), 0);
+    for (rank, lane) in (0..ranks).flat_map(|rank| (0..plan.lanes()).map(move |lane| (rank, lane))) {
+        for at in 0..plan.steps(rank, lane) {
+            plan.step(rank, lane, at, &mut step);
+            largest = step.sends.iter().map(|transfer| transfer.bytes.0).fold(largest, u64::max);
+        }
+    }
+    largest
+}
+
+proptest! {
+    #[test]
+    fn no_message_is_larger_than_a_chunk((request, ranks) in requests(), chunk in 1..2_000u64, size in 16..64u64) {
+        // Large enough that each rank has a byte of every piece.
+        let size = Bytes(size * u64::from(ranks) * u64::from(request.channels) * 100);
+        let request = Request { size, chunk: Some(Bytes(chunk.max(size.0 / 200))), ..request };
+        prop_assert!(largest_message(&request, ranks) <= request.chunk.unwrap_or_default().0, "{request:?}");
+    }
+}
+
+#[test]
+fn the_largest_sizes_and_the_smallest_chunks_are_refused_in_words() {
+    for algorithm in AlgorithmName::of(Purpose::AllReduce) {
+        let mut request = Request::new(Purpose::AllReduce, Bytes(u64::MAX));
+        (request.algorithm, request.channels) = (Some(*algorithm), 256);
+        request.chunk = Some(Bytes(1));
+        if *algorithm == AlgorithmName::Hierarchical {
+            request.levels = vec![2, 4];
+        }
+        let error = Plan::new(&request, 8).expect_err("too many messages");
+        assert_eq!(error.key, "chunk", "{algorithm:?}: {error}");
+    }
 }

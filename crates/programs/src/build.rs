@@ -1,5 +1,7 @@
 //! Programs of one collective.
 
+use std::collections::BTreeMap;
+
 use crate::collective::{Plan, Request, RequestError};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 
@@ -17,6 +19,7 @@ impl Program {
             let why = format!("{iterations} is not a number from 1 to {}", Message::ITERATIONS);
             return Err(RequestError { key: "repeat", why });
         }
+        check_groups(&groups)?;
         let ranks = groups.iter().flatten().max().map_or(0, |&last| last as usize + 1);
         let mut program = Program { iterations, names: vec![String::new()], ..Program::default() };
         // Ranks of no group have an empty graph.
@@ -45,4 +48,20 @@ impl Program {
         self.graphs.push(Graph::new(vec![Operation { kind, requires, requires_start, unit: None, name: 0 }]));
         Ok(self.graphs.len() as u32 - 1)
     }
+}
+
+/// Is each rank in one group, and once?
+fn check_groups(groups: &[Vec<u32>]) -> Result<(), RequestError> {
+    let mut group_of = BTreeMap::new();
+    for (index, &rank) in
+        groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |rank| (at, rank)))
+    {
+        let why = match group_of.insert(rank, index) {
+            None => continue,
+            Some(first) if first == index => format!("rank {rank} is in group {index} twice"),
+            Some(first) => format!("rank {rank} is in group {first} and in group {index}; it may be in one"),
+        };
+        return Err(RequestError { key: "groups", why });
+    }
+    Ok(())
 }

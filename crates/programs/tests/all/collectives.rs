@@ -306,3 +306,14 @@ fn the_largest_sizes_and_the_smallest_chunks_are_refused_in_words() {
         assert_eq!(error.key, "chunk", "{algorithm:?}: {error}");
     }
 }
+
+#[test]
+fn a_rank_in_two_groups_is_refused() {
+    let request = Request::new(Purpose::AllReduce, Bytes(8_000));
+    let both = Program::of_collective(&request, vec![vec![0, 1], vec![1, 2]], 1);
+    let error = both.expect_err("rank 1 is in both");
+    assert_eq!(error.to_string(), "groups: rank 1 is in group 0 and in group 1; it may be in one");
+    let twice = Program::of_collective(&request, vec![vec![0, 1, 0]], 1);
+    let error = twice.expect_err("rank 0 is there twice");
+    assert_eq!(error.to_string(), "groups: rank 0 is in group 0 twice");
+}

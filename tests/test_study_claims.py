@@ -563,6 +563,14 @@ def test_a_statement_in_parts_is_as_good_as_the_worst_of_them(tmp_path: Path) ->
         assert rows == [("says [A]", verdict), ("↳ B", other)]
 
 
+def test_a_statement_is_about_the_mechanism_or_about_a_baseline(tmp_path: Path) -> None:
+    text = READINGS.replace('reading = "with B"', 'reading = "with B"\nabout = "baseline"')
+    with pytest.raises(StudyError, match=r"'baseline', but an earlier reading .* is about the mechanism"):
+        judge(tmp_path, text, {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)})
+    with pytest.raises(StudyError, match="did you mean 'baseline'"):
+        judge(tmp_path, text.replace('"baseline"', '"baselin"'), {"a": (1.0, 1.0)})
+
+
 def test_parts_do_not_make_intervals_wider(tmp_path: Path) -> None:
     values: Given = {"a": (99.0, 100.0, 101.0), "b": (99.0, 100.0, 101.0), "c": (1.0, 1.0, 1.0)}
     _, _, alone = judge(tmp_path, 'variant = "a"\nvalue = 100', values)
@@ -621,6 +629,19 @@ def test_what_is_lost_at_the_point_of_comparison_counts(tmp_path: Path) -> None:
     found = claim_verdicts(study, replace(numbers, facts=facts))[0]
     assert found.verdict == "differs"
     assert found.notes == ("10 MB at load = 0.2 lost 2 packets in 2 runs, and must lose none",)
+
+
+def test_what_is_lost_at_one_of_several_points_is_said_with_the_point(tmp_path: Path) -> None:
+    text = STUDY.replace('against = "little"\nat = { load = 0.4 }', 'against = "little"\nat = { load = "*" }')
+    study = load_study(study_file(tmp_path, text))
+    numbers = by_load(study, quick=False, of=lambda *_: 10.0)
+    there = {run.key for run in numbers.runs if run.variant == "large" and dict(run.at)["load"] == "0.2"}
+    small = {run.key for run in numbers.runs if run.variant == "little"}
+    facts = {key: replace(own, lost=1) if key in there | small else own for key, own in numbers.facts.items()}
+    found = claim_verdicts(study, replace(numbers, facts=facts))[0]
+    assert "10 MB lost 2 packets in 2 runs, and must lose none (load = 0.2)" in found.notes
+    # What is the same at all points is said once, and without them.
+    assert "1 MB lost 2 packets in 2 runs, and must lose none" in found.notes
 
 
 @pytest.mark.parametrize(

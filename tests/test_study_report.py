@@ -78,6 +78,16 @@ def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
     assert re.search(r"^1 statement of our own: ", report, re.MULTILINE)
 
 
+def test_claims_about_a_baseline_are_counted_apart_even_with_an_ablation(tmp_path: Path) -> None:
+    ablated = STUDY.replace("value = -10\n", 'value = -10\nwithout = "little"\n').replace(
+        "tolerance = 1\n", 'tolerance = 1\nfigure = "2"\nwithout = "little"\nabout = "baseline"\n'
+    )
+    conduct(plan_of([load_study(study_file(tmp_path, ablated))]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"^1 published statement about the mechanism, with an ablation: ", report, re.MULTILINE)
+    assert re.search(r"^1 published statement about a baseline, traffic or a cost", report, re.MULTILINE)
+
+
 def test_claims_without_a_paper_are_not_called_published(tmp_path: Path) -> None:
     text = BRIEF.replace('figure = "1"\n', "").replace("seeds = 2", "seeds = 1")
     conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)

@@ -16,7 +16,7 @@ from floodway.study.claims.rule import change, level_of, mean_of
 from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
@@ -233,7 +233,7 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
         others = [_where(study, claim, part) for part in parts if part.verdict != "agrees"]
         shown = "; nor ".join(others[:MOST_NAMED]) + (" and others" if len(others) > MOST_NAMED else "")
         notes.append(f"Holds for {len(parts) - len(others)} of {len(parts)}, but not {shown}")
-    notes += dict.fromkeys(note for part in parts for note in part.notes)
+    notes += _at_their_points(claim, parts)
     low, high = (choose((part.ours or 0.0 for part in known), default=None) for choose in (min, max))
     return replace(
         found,
@@ -245,12 +245,28 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
     )
 
 
+def _at_their_points(claim: Claim, parts: tuple[Judged, ...]) -> Iterator[str]:
+    """Return the notes of all numbers of a claim, each once; with its points, unless it is of all."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for note in part.notes:
+            found.setdefault(note, {})[_point(claim, part)] = None
+    everywhere = {_point(claim, part) for part in parts}
+    for note, points in found.items():
+        yield note if len(points) == len(everywhere) else f"{note} ({'; '.join(points)})"
+
+
+def _point(claim: Claim, part: Judged) -> str:
+    """Return the point of a number on the axes along which its claim goes."""
+    return ", ".join(f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis))
+
+
 def _where(study: Study, claim: Claim, part: Judged) -> str:
     """Say which of its numbers a part of a claim is, and of an order who is the first there."""
-    at = [f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis)]
+    at = _point(claim, part)
     against = [f"against {study.variant(part.claim.against).label}"] if len(claim.rivals) > 1 else []
     best = [f"where {study.variant(part.found[0][0]).label} is"] if claim.order and part.found else []
-    return ", ".join((["at " + ", ".join(at)] if at else []) + against + best)
+    return ", ".join(([f"at {at}"] if at else []) + against + best)
 
 
 def _goes_along(claim: Claim, axis: str) -> bool:

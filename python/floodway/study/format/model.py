@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS_OF_NUMBERS",
+    "About",
     "Axis",
     "AxisPoint",
     "Base",
@@ -40,6 +41,8 @@ KINDS_OF_NUMBERS = ("bars", "lines", "grid")
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
 #: Where a claim comes from: what a paper prints, what its formula gives, its authors' logs, or we.
 Origin = Literal["printed", "formula", "log", "ours"]
+#: What a claim is about: the mechanism of its study, or what that is compared with.
+About = Literal["mechanism", "baseline"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -154,8 +157,8 @@ class Claim:
     statement, reading, part
         What is published, by a name: claims of one statement are readings of it, and it counts once. What
         tells this reading from the others, in words; and this part of it, where all parts must hold.
-    origin
-        Where it comes from.
+    origin, about
+        Where it comes from; and whether it is about the mechanism of the study, or about a baseline.
     metric, variant, at
         What is computed: the metric of a variant at some coordinates.
     against, against_points
@@ -196,6 +199,7 @@ class Claim:
     reading: str
     part: str
     origin: Origin
+    about: About
     metric: Metric
     variant: str
     at: Coordinates

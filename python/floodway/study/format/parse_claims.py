@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from floodway.study.format.model import Claim
+from floodway.study.format.model import About, Claim
 from floodway.study.format.parse_axes import coordinates_of
 from floodway.study.format.parse_metrics import metric_named
 from floodway.study.format.parse_statements import (
@@ -29,6 +29,7 @@ __all__ = ["claims_of", "full_coordinates"]
 #: By default, in points of a percentage, or in percent of another number.
 TOLERANCE = 5.0
 BOUNDS = ("about", "at-least", "at-most")
+ABOUT = get_args(About)
 TAKES = ("each", "lowest", "highest")
 #: All points of an axis.
 EVERY = "*"
@@ -109,6 +110,9 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         reading=table.text("reading"),
         part=table.text("part"),
         origin=origin_of(table, of_paper=of_paper),
+        about=table.choice(
+            "about", table.text("about", "mechanism"), what="what a claim is about", allowed=ABOUT
+        ),  # type: ignore[arg-type]
         figure=table.text("figure"),
         says=table.text("says", due=True),
         source=table.text("source"),

@@ -81,7 +81,7 @@ def may_lose_of(table: Table, variants: Sequence[Variant]) -> frozenset[str]:
 
 
 def refuse_equal_readings(table: Table, claim: Claim, earlier: Sequence[Claim]) -> None:
-    """Refuse readings of a statement that nothing tells apart, or of more than one origin."""
+    """Refuse readings of a statement that nothing tells apart, or of more than one origin or subject."""
     others = [each for each in earlier if each.statement == claim.statement]
     for other in others:
         if claim.reading == other.reading and bool(claim.part) != bool(other.part):
@@ -104,6 +104,12 @@ def refuse_equal_readings(table: Table, claim: Claim, earlier: Sequence[Claim]) 
                 f"{other.origin!r}; a statement has one origin"
             )
             raise table.fault("origin", text, given=claim.origin)
+        if claim.about != other.about:
+            text = (
+                f"{claim.about!r}, but an earlier reading of the statement {claim.statement!r} is about the "
+                f"{other.about}; a statement is about one of the two"
+            )
+            raise table.fault("about", text, given=claim.about)
 
 
 def refuse_wrong_ablations(table: Table, claim: Claim) -> None:

@@ -24,24 +24,29 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "ours": ("statement of our own", "statements of our own"),
 }
 #: Behind published statements: those that a mechanism decides, and those about baselines, traffic or costs.
-TESTED, UNTESTED = " with an ablation", " without one (about a baseline, traffic or a cost)"
+TESTED = " about the mechanism, with an ablation"
+UNTESTED = " about a baseline, traffic or a cost, or without an ablation"
 
 
 def verdict_counts(conducted: Conducted) -> Iterator[str]:
     """Count the verdicts of the statements of each origin, each by its best reading.
 
-    Published statements without an ablation, most of which are about baselines, are counted apart: agreement
-    on them says nothing about the mechanism.
+    Published statements about baselines, and those without an ablation, are counted apart: agreement on them
+    says nothing about the mechanism.
     """
     best = [best_reading(readings) for part in conducted.parts for readings in statements(part.judged)]
     for origin, names in ORIGINS.items():
         found = [judged for judged in best if judged.claim.origin == origin]
-        tested = [judged for judged in found if judged.claim.ablations]
+        tested = [judged for judged in found if _tests_mechanism(judged)]
         if origin == "printed" and 0 < len(tested) < len(found):
             yield _counted(tested, names, TESTED)
-            yield _counted([judged for judged in found if not judged.claim.ablations], names, UNTESTED)
+            yield _counted([judged for judged in found if not _tests_mechanism(judged)], names, UNTESTED)
         elif found:
             yield _counted(found, names)
+
+
+def _tests_mechanism(judged: Judged) -> bool:
+    return judged.claim.about == "mechanism" and bool(judged.claim.ablations)
 
 
 def _counted(found: Sequence[Judged], names: tuple[str, str], which: str = "") -> str:

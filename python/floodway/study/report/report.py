@@ -353,6 +353,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
                 "reading": judged.claim.reading,
                 "part": judged.claim.part,
                 "origin": judged.claim.origin,
+                "about": judged.claim.about,
                 "figure": judged.claim.figure,
                 "says": judged.claim.says,
                 "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,

@@ -372,7 +372,7 @@ def test_nothing_is_written_where_there_is_nothing_to_show(floodway: Command) ->
         (("fct", "{}/one", "--metric", "queue"), "does not apply to fct; only to series and heatmap"),
         (("heatmap", "{}/one", "--log", "x"), "does not apply to heatmap; only to fct, slowdown and series"),
         (("fct", "{}/one", "--title", "a\x1bb"), "--title: it has the character U+001B, which cannot be"),
-        (("heatmap", "{}/one", "--workload", "rpc"), "does not apply to heatmap; only to fct and slowdown"),
+        (("heatmap", "{}/one", "--workload", "rpc"), "does not apply to heatmap; only to fct"),
         (("series", "{}/one", "--metric", "qeue"), "'qeue' is not a metric of these results"),
         (("series", "{}/one", "--object", "s1>s9"), "did you mean 's1>s2'?"),
         (("fct", "{}/one", "--workload", "rcp"), "did you mean 'rpc'?"),

@@ -39,7 +39,7 @@ def test_the_version_is_the_package_s(floodway: Command) -> None:
             ["plot", "port", "out"],
             (
                 "invalid value for KIND: 'port' is not one of 'fct', 'slowdown', 'series', 'heatmap', "
-                "'ports', 'region', 'shares'; did you mean 'ports'?"
+                "'ports', 'region', 'shares', 'timeline', 'busbw'; did you mean 'ports'?"
             ),
         ),
         (

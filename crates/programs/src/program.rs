@@ -274,8 +274,8 @@ impl Program {
             Kind::Collective { plan, group, .. } => {
                 let plan = &self.plans[plan as usize];
                 let (group, me) = self.group_of(from, group);
-                let (lane, at, place) = plan.place(message.transfer);
-                plan.step(me, lane, at, step);
+                let (slice, at, place) = plan.place(message.transfer);
+                plan.step(me, slice, at, step);
                 self.groups[group as usize][step.sends[place as usize].to as usize]
             }
             Kind::Send { peer, .. } | Kind::Recv { peer: Some(peer), .. } => {

@@ -9,11 +9,11 @@
 //!             all-reduce · send to the stage behind
 //!   backward  recv from the stage behind · layers backwards, likewise · send to the stage before
 //! ```
-//! in the order of 1F1B (Narayanan et al. 2019, section 3.2): a stage runs ahead by as many forward passes as
-//! there are stages behind it, then forward and backward in turn. When the last micro-batch's backward pass of
-//! a layer is over, its gradients are there; buckets of them are reduced over the data-parallel ranks, one
-//! after another, beside the computation. An iteration ends with the last of them, and with the all-gather of
-//! parameters where gradients were reduce-scattered.
+//! in the order of 1F1B (Narayanan et al. 2019, section 3.2): a stage runs ahead by as many forward passes
+//! as there are stages behind it, then forward and backward in turn. When the last micro-batch's backward
+//! pass of a layer is over, its gradients are there; buckets of them are reduced over the data-parallel
+//! ranks, one after another, beside the computation. An iteration ends with the last of them, and with the
+//! all-gather of parameters where gradients were reduce-scattered.
 
 use floodway_units::{Bytes, Span};
 

@@ -29,7 +29,7 @@ enum Input {
     /// An operation of the current iteration is over: a computation.
     Computed { operation: u32 },
     /// What arrived in a step of a collective is reduced.
-    Reduced { operation: u32, lane: u32, step: u32 },
+    Reduced { operation: u32, slice: u32, step: u32 },
     /// It begins its program.
     Start,
 }
@@ -144,8 +144,8 @@ impl Walker {
         self.inputs.push(Reverse((now.0, Input::Sent { message })));
     }
 
-    /// The last byte of a message that this rank has posted on a channel leaves at `now`, where messages leave
-    /// [in turn](Program::in_turn).
+    /// The last byte of a message that this rank has posted on a channel leaves at `now`, where messages
+    /// leave [in turn](Program::in_turn).
     pub fn left(&mut self, now: Time, channel: u32) {
         self.inputs.push(Reverse((now.0, Input::Left { channel })));
     }
@@ -191,8 +191,8 @@ impl Walker {
             Input::Computed { operation } => self.end(program, at, operation, None, out),
             Input::Sent { message } => self.handle_sent(program, at, message, out),
             Input::Received { from, message } => self.handle_received(program, at, from, message, out),
-            Input::Reduced { operation, lane, step } => {
-                self.step_received(program, at, (operation, lane, step), out);
+            Input::Reduced { operation, slice, step } => {
+                self.step_received(program, at, (operation, slice, step), out);
             }
         }
     }

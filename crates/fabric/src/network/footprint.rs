@@ -32,6 +32,8 @@ const INBOX: usize = 32;
 /// Buckets of a series that is not watched, which are doubled up to that.
 const COARSE: u64 = 128;
 
+/// Below this many flows, tables are made without a check of the memory that is left.
+pub(crate) const MANY_ROWS: u64 = 100_000;
 /// A flow's row in the table of flows.
 pub const TABLE_ROW: u64 = 23 * 8;
 /// A flow that is over: its two rows, and that of the table.

@@ -106,7 +106,7 @@ impl World<'_> {
     fn leave_room_for_tables(&self) {
         let rows = self.run.kept.records.sent_rows.len() as u64;
         let bytes = rows * footprint::TABLE_ROW;
-        if rows >= MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
+        if rows >= footprint::MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
             Exhausted { bytes }.end();
         }
     }
@@ -588,9 +588,6 @@ impl World<'_> {
         Table { columns: columns.into_iter().map(column).collect() }
     }
 }
-
-/// Below this many flows, tables are made without a check of the memory that is left.
-const MANY_ROWS: u64 = 100_000;
 
 /// Metrics of the series: the kind of object, as an index, and the name.
 const SERIES: [(u32, &str); 5] = [

@@ -15,8 +15,8 @@ use crate::support::{Net, PFC, assert_invariants, everything, real, run_on_one_t
 
 const BYTE: u64 = 80;
 const LINK: u64 = 1_000_000;
-/// On the wire: the first packet of a message, which has an RDMA header, the others, all of 1000 bytes, and an
-/// ACK.
+/// On the wire: the first packet of a message, which has an RDMA header, the others, all of 1000 bytes, and
+/// an ACK.
 const FIRST: u64 = 1_098;
 const OTHER: u64 = 1_082;
 const ACK: u64 = 86;

@@ -26,12 +26,12 @@ impl Around {
 }
 
 impl Algorithm for Around {
-    fn lanes(&self) -> u32 {
-        self.pieces.lanes
+    fn slices(&self) -> u32 {
+        self.pieces.slices
     }
 
-    fn channel(&self, lane: u32) -> u32 {
-        self.pieces.channel(lane)
+    fn channel(&self, slice: u32) -> u32 {
+        self.pieces.channel(slice)
     }
 
     fn steps(&self, _: u32, _: u32) -> u32 {
@@ -42,11 +42,11 @@ impl Algorithm for Around {
         step
     }
 
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         let (distance, come) = Self::hop(step);
         let first = (rank + self.ranks - come) % self.ranks;
         let last = (first + distance) % self.ranks;
-        let (begin, end) = self.pieces.of_part((last, self.ranks), lane);
+        let (begin, end) = self.pieces.of_part((last, self.ranks), slice);
         let to = (rank + 1) % self.ranks;
         out.sends.push(Transfer::of(to, step, (u64::from(last), u64::from(first)), end - begin));
         out.receives = 1;

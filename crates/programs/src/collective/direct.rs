@@ -1,9 +1,9 @@
 //! Direct: each rank exchanges messages with all others, so many peers at a time.
 //!
-//! In step s of a phase, rank r sends to rank r + s + 1 and receives from rank r - s - 1. In a reduce-scatter
-//! it sends the part of the receiver, in an all-gather its own one; an all-reduce is both, and its second
-//! phase begins when all of the first one is reduced. In an all-to-all each pair of ranks has a message of its
-//! own.
+//! In step s of a phase, rank r sends to rank r + s + 1 and receives from rank r - s - 1. In a
+//! reduce-scatter it sends the part of the receiver, in an all-gather its own one; an all-reduce is both,
+//! and its second phase begins when all of the first one is reduced. In an all-to-all each pair of ranks has
+//! a message of its own.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) enum Content {
     Pairs(Pairs),
 }
 
-/// Messages of an all-to-all, each with a piece for every lane.
+/// Messages of an all-to-all, each with a piece for every slice.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairs {
     /// Payload that each rank has for all, in equal parts; and where that differs, from each rank to each
@@ -38,17 +38,17 @@ pub(crate) struct Pairs {
     pub size: u64,
     pub sizes: Option<Arc<[u64]>>,
     pub channels: u32,
-    pub lanes: u32,
+    pub slices: u32,
 }
 
 impl Pairs {
-    /// A lane's piece of the message of two ranks.
-    fn piece(&self, ranks: u32, (from, to): (u32, u32), lane: u32) -> u64 {
+    /// A slice's piece of the message of two ranks.
+    fn piece(&self, ranks: u32, (from, to): (u32, u32), slice: u32) -> u64 {
         let all = match &self.sizes {
             Some(sizes) => (0, sizes[(from * ranks + to) as usize]),
             None => share((0, self.size), to, ranks),
         };
-        let (begin, end) = share(all, lane, self.lanes);
+        let (begin, end) = share(all, slice, self.slices);
         end - begin
     }
 }
@@ -57,7 +57,7 @@ impl Direct {
     /// The rank that has a byte of the common buffer when it is reduced.
     pub fn owner(&self, byte: u64) -> u32 {
         match &self.content {
-            Content::Parts { pieces, .. } => share_of(pieces.range(pieces.lane_of(byte)), byte, self.ranks),
+            Content::Parts { pieces, .. } => share_of(pieces.range(pieces.slice_of(byte)), byte, self.ranks),
             Content::Pairs(_) => 0,
         }
     }
@@ -69,17 +69,17 @@ impl Direct {
 }
 
 impl Algorithm for Direct {
-    fn lanes(&self) -> u32 {
+    fn slices(&self) -> u32 {
         match &self.content {
-            Content::Parts { pieces, .. } => pieces.lanes,
-            Content::Pairs(pairs) => pairs.lanes,
+            Content::Parts { pieces, .. } => pieces.slices,
+            Content::Pairs(pairs) => pairs.slices,
         }
     }
 
-    fn channel(&self, lane: u32) -> u32 {
+    fn channel(&self, slice: u32) -> u32 {
         match &self.content {
-            Content::Parts { pieces, .. } => pieces.channel(lane),
-            Content::Pairs(pairs) => lane % pairs.channels,
+            Content::Parts { pieces, .. } => pieces.channel(slice),
+            Content::Pairs(pairs) => slice % pairs.channels,
         }
     }
 
@@ -99,14 +99,14 @@ impl Algorithm for Direct {
         self.window < self.phase()
     }
 
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         let distance = step % self.phase() + 1;
         let to = (rank + distance) % self.ranks;
         let from = (rank + self.ranks - distance) % self.ranks;
         match &self.content {
             Content::Parts { pieces, scatters, .. } => {
                 let reduces = *scatters && step < self.phase();
-                let range = pieces.range(lane);
+                let range = pieces.range(slice);
                 let (begin, end) = share(range, if reduces { to } else { rank }, self.ranks);
                 out.sends.push(Transfer::of(to, step, (begin, begin), end - begin));
                 out.receives = 1;
@@ -116,11 +116,11 @@ impl Algorithm for Direct {
                 }
             }
             Content::Pairs(pairs) => {
-                let bytes = pairs.piece(self.ranks, (rank, to), lane);
+                let bytes = pairs.piece(self.ranks, (rank, to), slice);
                 if bytes > 0 {
                     out.sends.push(Transfer::of(to, step, (u64::from(to), u64::from(rank)), bytes));
                 }
-                out.receives = u32::from(pairs.piece(self.ranks, (from, rank), lane) > 0);
+                out.receives = u32::from(pairs.piece(self.ranks, (from, rank), slice) > 0);
             }
         }
     }

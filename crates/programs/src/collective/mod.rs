@@ -1,7 +1,7 @@
 //! Collectives: which rank of a group sends what to which other one, step by step.
 //!
-//! A plan has lanes, which progress beside each other: one for each channel (ring, pair of trees) and piece
-//! of a message. A rank's part of a lane is a sequence of steps. A step sends some transfers, and receives
+//! A plan has slices, which progress beside each other: one for each channel (ring, pair of trees) and piece
+//! of a message. A rank's part of a slice is a sequence of steps. A step sends some transfers, and receives
 //! some; it is done when all of these have arrived, and what is to be reduced is reduced. It begins when so
 //! many steps before it are done as [`Plan::opens_after`] says.
 
@@ -77,16 +77,16 @@ pub(crate) enum Steps {
 
 /// The steps of one algorithm for a group of ranks.
 pub(crate) trait Algorithm {
-    /// Number of lanes.
-    fn lanes(&self) -> u32;
-    /// The channel of a lane.
-    fn channel(&self, lane: u32) -> u32;
-    /// Number of steps of a rank in a lane.
-    fn steps(&self, rank: u32, lane: u32) -> u32;
+    /// Number of slices.
+    fn slices(&self) -> u32;
+    /// The channel of a slice.
+    fn channel(&self, slice: u32) -> u32;
+    /// Number of steps of a rank in a slice.
+    fn steps(&self, rank: u32, slice: u32) -> u32;
     /// How many of the steps before it must be done before a step begins; it never falls from step to step.
-    fn opens_after(&self, rank: u32, lane: u32, step: u32) -> u32;
+    fn opens_after(&self, rank: u32, slice: u32, step: u32) -> u32;
     /// The step, into `out`, which is empty.
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step);
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step);
     /// Is a step done only when its sends are complete, too?
     fn waits_for_sends(&self) -> bool {
         false
@@ -113,7 +113,7 @@ pub struct Step {
 pub struct Transfer {
     /// The receiver.
     pub to: u32,
-    /// The receiver's step, of the same lane.
+    /// The receiver's step, of the same slice.
     pub step: u32,
     /// Where the bytes begin in the sender's buffer, and in the receiver's; of an all-to-all, the ranks to
     /// and from which they go in the end.
@@ -128,11 +128,11 @@ impl Transfer {
     }
 }
 
-/// Bounds of a plan's lanes, by which transfers are numbered.
+/// Bounds of a plan's slices, by which transfers are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
-    pub lanes: u32,
-    /// The most steps of any rank and lane.
+    pub slices: u32,
+    /// The most steps of any rank and slice.
     pub steps: u32,
     /// The most transfers that a step sends.
     pub sends: u32,
@@ -151,7 +151,7 @@ macro_rules! of_algorithm {
 }
 
 impl Plan {
-    /// A plan of `steps`, whose every rank has the same number of steps in every lane, or fewer.
+    /// A plan of `steps`, whose every rank has the same number of steps in every slice, or fewer.
     pub(crate) fn of(
         (purpose, algorithm): (Purpose, &'static str),
         (ranks, size, channels): (u32, Bytes, u32),
@@ -161,32 +161,32 @@ impl Plan {
         let shape = Shape::default();
         let mut plan = Plan { ranks, purpose, algorithm, size, channels, reduce_rate, steps, shape };
         plan.shape = of_algorithm!(plan, steps => Shape {
-            lanes: steps.lanes(),
-            // Lanes take turns between at most two trees.
+            slices: steps.slices(),
+            // Slices take turns between at most two trees.
             steps: (0..ranks).map(|rank| steps.steps(rank, 0).max(steps.steps(rank, 1))).max().unwrap_or_default(),
             sends: steps.most_sends(),
         });
         plan
     }
 
-    /// Number of lanes.
-    pub fn lanes(&self) -> u32 {
-        self.shape.lanes
+    /// Number of slices.
+    pub fn slices(&self) -> u32 {
+        self.shape.slices
     }
 
-    /// The channel of a lane.
-    pub fn channel(&self, lane: u32) -> u32 {
-        of_algorithm!(self, steps => steps.channel(lane))
+    /// The channel of a slice.
+    pub fn channel(&self, slice: u32) -> u32 {
+        of_algorithm!(self, steps => steps.channel(slice))
     }
 
-    /// Number of steps of a rank in a lane.
-    pub fn steps(&self, rank: u32, lane: u32) -> u32 {
-        of_algorithm!(self, steps => steps.steps(rank, lane))
+    /// Number of steps of a rank in a slice.
+    pub fn steps(&self, rank: u32, slice: u32) -> u32 {
+        of_algorithm!(self, steps => steps.steps(rank, slice))
     }
 
-    /// How many steps of a rank in a lane must be done before a step begins.
-    pub fn opens_after(&self, rank: u32, lane: u32, step: u32) -> u32 {
-        of_algorithm!(self, steps => steps.opens_after(rank, lane, step))
+    /// How many steps of a rank in a slice must be done before a step begins.
+    pub fn opens_after(&self, rank: u32, slice: u32, step: u32) -> u32 {
+        of_algorithm!(self, steps => steps.opens_after(rank, slice, step))
     }
 
     /// Is a step done only when its sends are complete, too?
@@ -195,22 +195,22 @@ impl Plan {
     }
 
     /// Writes a step into `out`.
-    pub fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+    pub fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         out.sends.clear();
         (out.receives, out.reduce) = (0, Bytes(0));
-        of_algorithm!(self, steps => steps.step(rank, lane, step, out));
+        of_algorithm!(self, steps => steps.step(rank, slice, step, out));
     }
 
-    /// For each rank that a rank sends to: the number of messages and their bytes, in all lanes and steps.
+    /// For each rank that a rank sends to: the number of messages and their bytes, in all slices and steps.
     pub fn each_peer(&self, rank: u32, mut each: impl FnMut(u32, u64, u64)) {
         if let Steps::Nested(nested) = &self.steps {
             return nested.each_peer(rank, each);
         }
         let mut peers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         let mut memory = Step::default();
-        for lane in 0..self.lanes() {
-            for step in 0..self.steps(rank, lane) {
-                self.step(rank, lane, step, &mut memory);
+        for slice in 0..self.slices() {
+            for step in 0..self.steps(rank, slice) {
+                self.step(rank, slice, step, &mut memory);
                 for transfer in &memory.sends {
                     let (messages, bytes) = peers.entry(transfer.to).or_default();
                     (*messages, *bytes) = (*messages + 1, *bytes + transfer.bytes.0);
@@ -228,11 +228,11 @@ impl Plan {
     }
 
     /// The number of a transfer among those of a rank.
-    pub(crate) fn number(&self, lane: u32, step: u32, place: u32) -> u32 {
-        (lane * self.shape.steps + step) * self.shape.sends + place
+    pub(crate) fn number(&self, slice: u32, step: u32, place: u32) -> u32 {
+        (slice * self.shape.steps + step) * self.shape.sends + place
     }
 
-    /// Lane, step and place of a [`number`](Self::number).
+    /// SliceState, step and place of a [`number`](Self::number).
     pub fn place(&self, number: u32) -> (u32, u32, u32) {
         let (rest, place) = (number / self.shape.sends, number % self.shape.sends);
         (rest / self.shape.steps, rest % self.shape.steps, place)

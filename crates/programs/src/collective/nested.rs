@@ -61,15 +61,15 @@ impl Nested {
         (rank / unit % self.levels[level], unit)
     }
 
-    /// What a rank holds of a lane's piece once the levels inside of `level` are done.
-    fn held(&self, rank: u32, level: usize, lane: u32) -> (u64, u64) {
+    /// What a rank holds of a slice's piece once the levels inside of `level` are done.
+    fn held(&self, rank: u32, level: usize, slice: u32) -> (u64, u64) {
         let inner = (0..level).map(|inner| (self.digit(rank, inner).0, self.levels[inner]));
-        inner.fold(self.pieces.range(lane), |range, (digit, ranks)| share(range, digit, ranks))
+        inner.fold(self.pieces.range(slice), |range, (digit, ranks)| share(range, digit, ranks))
     }
 
     /// The rank that has a byte when all levels are reduced.
     pub fn owner(&self, byte: u64) -> u32 {
-        let (mut range, mut rank) = (self.pieces.range(self.pieces.lane_of(byte)), 0);
+        let (mut range, mut rank) = (self.pieces.range(self.pieces.slice_of(byte)), 0);
         for (level, &ranks) in self.levels.iter().enumerate() {
             let digit = share_of(range, byte, ranks);
             range = share(range, digit, ranks);
@@ -86,8 +86,8 @@ impl Nested {
             let next = (digit + 1) % ranks;
             let kept = [(self.scatters, digit), (self.gathers, next)];
             let (mut messages, mut bytes) = (0, 0);
-            for lane in 0..self.pieces.lanes {
-                let held = self.held(rank, level, lane);
+            for slice in 0..self.pieces.slices {
+                let held = self.held(rank, level, slice);
                 for (_, part) in kept.iter().filter(|(there, _)| *there) {
                     let (begin, end) = share(held, *part, ranks);
                     messages += u64::from(ranks - 1);
@@ -106,12 +106,12 @@ impl Nested {
 }
 
 impl Algorithm for Nested {
-    fn lanes(&self) -> u32 {
-        self.pieces.lanes
+    fn slices(&self) -> u32 {
+        self.pieces.slices
     }
 
-    fn channel(&self, lane: u32) -> u32 {
-        self.pieces.channel(lane)
+    fn channel(&self, slice: u32) -> u32 {
+        self.pieces.channel(slice)
     }
 
     fn steps(&self, _: u32, _: u32) -> u32 {
@@ -122,9 +122,9 @@ impl Algorithm for Nested {
         step
     }
 
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         let at = self.in_ring(step);
-        let (held, ranks) = (self.held(rank, at.level, lane), self.levels[at.level]);
+        let (held, ranks) = (self.held(rank, at.level, slice), self.levels[at.level]);
         let (digit, unit) = self.digit(rank, at.level);
         let to = rank - digit * unit + (digit + 1) % ranks * unit;
         let (begin, end) = share(held, self.part(digit, &at), ranks);

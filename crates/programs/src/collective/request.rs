@@ -254,8 +254,8 @@ impl Request {
         let part = self.size.0.div_ceil(u64::from(ranks));
         let largest = sizes.as_ref().map_or(part, |sizes| sizes.iter().copied().max().unwrap_or_default());
         let largest = Bytes(largest.max(1));
-        let lanes = Pieces::new(largest, (1, 1), self.channels, self.chunk).lanes;
-        Pairs { size: self.size.0, sizes, channels: self.channels, lanes }
+        let slices = Pieces::new(largest, (1, 1), self.channels, self.chunk).slices;
+        Pairs { size: self.size.0, sizes, channels: self.channels, slices }
     }
 
     fn steps(&self, ranks: u32) -> Steps {
@@ -272,7 +272,7 @@ impl Request {
             AlgorithmName::BinomialTree => self.broadcast(ranks, false),
             AlgorithmName::DoubleBinaryTree => {
                 let mut pieces = self.pieces(2);
-                pieces.lanes = pieces.lanes.saturating_mul(2);
+                pieces.slices = pieces.slices.saturating_mul(2);
                 Steps::DoubleTree(DoubleTree { ranks, pieces })
             }
         }
@@ -294,7 +294,7 @@ impl Plan {
         let of_group = (ranks, request.size, request.channels);
         let plan = Plan::of(names, of_group, request.reduce_rate, request.steps(ranks));
         let shape = plan.shape;
-        let transfers = u128::from(shape.lanes) * u128::from(shape.steps) * u128::from(shape.sends);
+        let transfers = u128::from(shape.slices) * u128::from(shape.steps) * u128::from(shape.sends);
         if transfers > u128::from(Message::TRANSFERS) {
             let why = format!(
                 "that makes up to {transfers} messages of a rank; the maximum is {}: choose larger chunks",

@@ -33,12 +33,12 @@ impl Broadcast {
 }
 
 impl Algorithm for Broadcast {
-    fn lanes(&self) -> u32 {
-        self.pieces.lanes
+    fn slices(&self) -> u32 {
+        self.pieces.slices
     }
 
-    fn channel(&self, lane: u32) -> u32 {
-        self.pieces.channel(lane)
+    fn channel(&self, slice: u32) -> u32 {
+        self.pieces.channel(slice)
     }
 
     /// What it receives, and a step for each child, one after another as by blocking sends.
@@ -51,13 +51,13 @@ impl Algorithm for Broadcast {
         step
     }
 
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         let place = (rank + self.ranks - self.root) % self.ranks;
         if place > 0 && step == 0 {
             out.receives = 1;
             return;
         }
-        let (begin, end) = self.pieces.range(lane);
+        let (begin, end) = self.pieces.range(slice);
         let child = self.children(place).nth((step - u32::from(place > 0)) as usize);
         out.sends.extend(child.map(|child| {
             let to = (child + self.root) % self.ranks;
@@ -70,7 +70,7 @@ impl Algorithm for Broadcast {
     }
 }
 
-/// Two binary trees, for an all-reduce: lanes take turns between them.
+/// Two binary trees, for an all-reduce: slices take turns between them.
 #[derive(Clone, Debug)]
 pub(crate) struct DoubleTree {
     pub ranks: u32,
@@ -112,11 +112,11 @@ impl DoubleTree {
         Neighbours { parent: Some(parent), children: [below(bit >> 1), above] }
     }
 
-    /// A rank's neighbours in the tree of a lane. The second tree is the mirror image of the first one, or,
+    /// A rank's neighbours in the tree of a slice. The second tree is the mirror image of the first one, or,
     /// for an odd number of ranks, shifted by one.
-    fn neighbours(&self, rank: u32, lane: u32) -> Neighbours {
+    fn neighbours(&self, rank: u32, slice: u32) -> Neighbours {
         let ranks = self.ranks;
-        if lane.is_multiple_of(2) {
+        if slice.is_multiple_of(2) {
             return self.in_tree(rank);
         }
         let mirrored = ranks.is_multiple_of(2);
@@ -128,17 +128,17 @@ impl DoubleTree {
 }
 
 impl Algorithm for DoubleTree {
-    fn lanes(&self) -> u32 {
-        self.pieces.lanes
+    fn slices(&self) -> u32 {
+        self.pieces.slices
     }
 
-    fn channel(&self, lane: u32) -> u32 {
-        self.pieces.channel(lane / 2)
+    fn channel(&self, slice: u32) -> u32 {
+        self.pieces.channel(slice / 2)
     }
 
     /// Sums of children; the sum to the parent and the result from there; the result to children.
-    fn steps(&self, rank: u32, lane: u32) -> u32 {
-        let at = self.neighbours(rank, lane);
+    fn steps(&self, rank: u32, slice: u32) -> u32 {
+        let at = self.neighbours(rank, slice);
         2 * u32::from(at.count() > 0) + u32::from(at.parent.is_some())
     }
 
@@ -146,9 +146,9 @@ impl Algorithm for DoubleTree {
         step
     }
 
-    fn step(&self, rank: u32, lane: u32, step: u32, out: &mut Step) {
-        let at = self.neighbours(rank, lane);
-        let (begin, end) = self.pieces.range(lane);
+    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
+        let at = self.neighbours(rank, slice);
+        let (begin, end) = self.pieces.range(slice);
         let transfer = |to, step| Transfer::of(to, step, (begin, begin), end - begin);
         let has_children = at.count() > 0;
         if has_children && step == 0 {
@@ -158,7 +158,7 @@ impl Algorithm for DoubleTree {
             out.receives = 1;
         } else {
             for child in at.children.into_iter().flatten() {
-                let step = u32::from(self.neighbours(child, lane).count() > 0);
+                let step = u32::from(self.neighbours(child, slice).count() > 0);
                 out.sends.push(transfer(child, step));
             }
         }

@@ -1,4 +1,4 @@
-//! A rank's part of collectives: lanes, and the steps of each that have begun and are not done.
+//! A rank's part of collectives: slices, and the steps of each that have begun and are not done.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::program::{Kind, Program, SendCompletes};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Collectives {
     open: Vec<Open>,
-    /// Transfers that arrived before their step began: (iteration, operation, lane, step) of this rank.
+    /// Transfers that arrived before their step began: (iteration, operation, slice, step) of this rank.
     early: FxHashMap<(u32, u32, u32, u32), Early>,
     /// When what is being reduced is.
     reduced: u64,
@@ -39,17 +39,17 @@ struct Open {
     group: u32,
     /// This rank's place in the group.
     me: u32,
-    lanes: Vec<Lane>,
-    /// Lanes with steps that are not done.
-    lanes_left: u32,
+    slices: Vec<SliceState>,
+    /// Slices with steps that are not done.
+    slices_left: u32,
     /// Transfers that are not complete at this rank.
     sends_left: u32,
     last_from: Option<u32>,
 }
 
-/// A lane: its first `done` steps are done, and those before `opened` have begun.
+/// A slice: its first `done` steps are done, and those before `opened` have begun.
 #[derive(Clone, Debug, Default)]
-struct Lane {
+struct SliceState {
     opened: u32,
     done: u32,
     steps: u32,
@@ -82,36 +82,36 @@ impl Walker {
     ) {
         let (group, me) = program.group_of(self.rank, slot);
         let steps = &program.plans[plan as usize];
-        let lane = |lane| Lane { steps: steps.steps(me, lane), ..Lane::default() };
-        let lanes: Vec<Lane> = (0..steps.lanes()).map(lane).collect();
-        let lanes_left = lanes.iter().filter(|lane| lane.steps > 0).count() as u32;
-        let count = lanes.len() as u32;
+        let slice = |slice| SliceState { steps: steps.steps(me, slice), ..SliceState::default() };
+        let slices: Vec<SliceState> = (0..steps.slices()).map(slice).collect();
+        let slices_left = slices.iter().filter(|slice| slice.steps > 0).count() as u32;
+        let count = slices.len() as u32;
         self.collectives.open.push(Open {
             operation,
             plan,
             group,
             me,
-            lanes,
-            lanes_left,
+            slices,
+            slices_left,
             sends_left: 0,
             last_from: None,
         });
-        (0..count).for_each(|lane| self.open_steps(program, now, operation, lane, out));
+        (0..count).for_each(|slice| self.open_steps(program, now, operation, slice, out));
         self.end_collective_if_over(program, now, operation, out);
     }
 
-    /// Begins all steps of a lane that may.
-    fn open_steps(&mut self, program: &Program, now: u64, operation: u32, lane: u32, out: &mut Output) {
+    /// Begins all steps of a slice that may.
+    fn open_steps(&mut self, program: &Program, now: u64, operation: u32, slice: u32, out: &mut Output) {
         let Some(at) = self.index_of(operation) else { return };
         let plan = &program.plans[self.collectives.open[at].plan as usize];
         loop {
             let open = &mut self.collectives.open[at];
-            let state = &open.lanes[lane as usize];
+            let state = &open.slices[slice as usize];
             let step = state.opened;
-            if step >= state.steps || plan.opens_after(open.me, lane, step) > state.done {
+            if step >= state.steps || plan.opens_after(open.me, slice, step) > state.done {
                 return;
             }
-            self.open_step(program, plan, now, (at, lane, step), out);
+            self.open_step(program, plan, now, (at, slice, step), out);
         }
     }
 
@@ -120,15 +120,15 @@ impl Walker {
         program: &Program,
         plan: &Plan,
         now: u64,
-        (at, lane, step): (usize, u32, u32),
+        (at, slice, step): (usize, u32, u32),
         out: &mut Output,
     ) {
         let mut memory = std::mem::take(&mut self.collectives.step);
         let open = &mut self.collectives.open[at];
-        plan.step(open.me, lane, step, &mut memory);
+        plan.step(open.me, slice, step, &mut memory);
         let counts = program.send_completes != SendCompletes::Issued;
         let sends = if counts { memory.sends.len() as u32 } else { 0 };
-        let state = &mut open.lanes[lane as usize];
+        let state = &mut open.slices[slice as usize];
         state.opened += 1;
         state.left.push_back(Left {
             receives: memory.receives,
@@ -139,49 +139,49 @@ impl Walker {
         let operation = open.operation;
         let members = &program.groups[open.group as usize];
         for (place, transfer) in (0..).zip(&memory.sends) {
-            let number = plan.number(lane, step, place);
+            let number = plan.number(slice, step, place);
             let posting = Posting {
                 to: members[transfer.to as usize],
                 bytes: transfer.bytes,
-                channel: plan.channel(lane),
+                channel: plan.channel(slice),
                 message: Message { iteration: self.iteration, operation, transfer: number },
             };
             self.post(program, posting, out);
         }
         self.collectives.step = memory;
-        let key = (self.iteration, operation, lane, step);
+        let key = (self.iteration, operation, slice, step);
         if let Some(early) = self.collectives.early.remove(&key) {
             self.collectives.open[at].last_from = Some(early.last_from);
-            (0..early.count).for_each(|_| self.reduce(plan, now, (at, lane, step)));
+            (0..early.count).for_each(|_| self.reduce(plan, now, (at, slice, step)));
         }
-        self.finish_steps(at, lane);
+        self.finish_steps(at, slice);
     }
 
     /// A transfer has arrived in a step that has begun: what it brings is reduced, which takes its time.
-    fn reduce(&mut self, plan: &Plan, now: u64, (at, lane, step): (usize, u32, u32)) {
+    fn reduce(&mut self, plan: &Plan, now: u64, (at, slice, step): (usize, u32, u32)) {
         let open = &self.collectives.open[at];
-        let state = &open.lanes[lane as usize];
+        let state = &open.slices[slice as usize];
         let time = plan.reduce_time(state.left[(step - state.done) as usize].reduce);
         let end = self.collectives.reduced.max(now) + time.0;
         if time.0 > 0 {
             self.collectives.reduced = end;
         }
         let end = if time.0 > 0 { end } else { now };
-        let input = Input::Reduced { operation: open.operation, lane, step };
+        let input = Input::Reduced { operation: open.operation, slice, step };
         self.inputs.push(std::cmp::Reverse((end, input)));
     }
 
-    /// Takes what is done from the front of a lane.
-    fn finish_steps(&mut self, at: usize, lane: u32) {
+    /// Takes what is done from the front of a slice.
+    fn finish_steps(&mut self, at: usize, slice: u32) {
         let open = &mut self.collectives.open[at];
-        let state = &mut open.lanes[lane as usize];
+        let state = &mut open.slices[slice as usize];
         let before = state.done;
         while state.left.front().is_some_and(|left| left.is_done()) {
             state.left.pop_front();
             state.done += 1;
         }
         if state.done > before && state.done == state.steps {
-            open.lanes_left -= 1;
+            open.slices_left -= 1;
         }
     }
 
@@ -190,31 +190,31 @@ impl Walker {
         &mut self,
         program: &Program,
         now: u64,
-        (operation, lane, step): (u32, u32, u32),
+        (operation, slice, step): (u32, u32, u32),
         out: &mut Output,
     ) {
         let Some(at) = self.index_of(operation) else { return };
-        let state = &mut self.collectives.open[at].lanes[lane as usize];
+        let state = &mut self.collectives.open[at].slices[slice as usize];
         state.left[(step - state.done) as usize].receives -= 1;
-        self.progress_lane(program, now, (at, operation, lane), out);
+        self.progress_slice(program, now, (at, operation, slice), out);
     }
 
-    fn progress_lane(
+    fn progress_slice(
         &mut self,
         program: &Program,
         now: u64,
-        (at, operation, lane): (usize, u32, u32),
+        (at, operation, slice): (usize, u32, u32),
         out: &mut Output,
     ) {
-        self.finish_steps(at, lane);
-        self.open_steps(program, now, operation, lane, out);
+        self.finish_steps(at, slice);
+        self.open_steps(program, now, operation, slice, out);
         self.end_collective_if_over(program, now, operation, out);
     }
 
     fn end_collective_if_over(&mut self, program: &Program, now: u64, operation: u32, out: &mut Output) {
         let Some(at) = self.index_of(operation) else { return };
         let open = &self.collectives.open[at];
-        if open.lanes_left == 0 && open.sends_left == 0 {
+        if open.slices_left == 0 && open.sends_left == 0 {
             let last_from = open.last_from;
             self.collectives.open.swap_remove(at);
             self.end(program, now, operation, last_from, out);
@@ -227,12 +227,12 @@ impl Walker {
         let open = &mut self.collectives.open[at];
         open.sends_left -= u32::from(program.send_completes == SendCompletes::Acknowledged);
         let plan = &program.plans[open.plan as usize];
-        let (lane, step, _) = plan.place(message.transfer);
+        let (slice, step, _) = plan.place(message.transfer);
         if plan.waits_for_sends() {
-            let state = &mut open.lanes[lane as usize];
+            let state = &mut open.slices[slice as usize];
             state.left[(step - state.done) as usize].sends -= 1;
         }
-        self.progress_lane(program, now, (at, message.operation, lane), out);
+        self.progress_slice(program, now, (at, message.operation, slice), out);
     }
 
     /// A transfer of `from` has arrived.
@@ -245,19 +245,19 @@ impl Walker {
         let plan = &program.plans[plan as usize];
         let (group, sender) = program.group_of(from, group);
         let Some(operation) = program.call_of(self.rank, group, sequence) else { return };
-        let (lane, step, place) = plan.place(message.transfer);
+        let (slice, step, place) = plan.place(message.transfer);
         let mut memory = std::mem::take(&mut self.collectives.peer_step);
-        plan.step(sender, lane, step, &mut memory);
+        plan.step(sender, slice, step, &mut memory);
         let step = memory.sends[place as usize].step;
         self.collectives.peer_step = memory;
         let index = if message.iteration == self.iteration { self.index_of(operation) } else { None };
         match index {
-            Some(at) if step < self.collectives.open[at].lanes[lane as usize].opened => {
+            Some(at) if step < self.collectives.open[at].slices[slice as usize].opened => {
                 self.collectives.open[at].last_from = Some(from);
-                self.reduce(plan, now, (at, lane, step));
+                self.reduce(plan, now, (at, slice, step));
             }
             _ => {
-                let key = (message.iteration, operation, lane, step);
+                let key = (message.iteration, operation, slice, step);
                 let early = self.collectives.early.entry(key).or_default();
                 (early.count, early.last_from) = (early.count + 1, from);
             }

@@ -117,17 +117,17 @@ fn transfer(
         panic!("a collective")
     };
     let plan = &program.plans[plan as usize];
-    let (lane, step, place) = plan.place(message.transfer);
+    let (slice, step, place) = plan.place(message.transfer);
     let mut memory = Step::default();
-    plan.step(from, lane, step, &mut memory);
+    plan.step(from, slice, step, &mut memory);
     (step, memory.sends[place as usize])
 }
 
 fn reduces(program: &Program, to: u32, message: Message, step: u32) -> bool {
     let plan = &program.plans[0];
-    let (lane, _, _) = plan.place(message.transfer);
+    let (slice, _, _) = plan.place(message.transfer);
     let mut memory = Step::default();
-    plan.step(to, lane, step, &mut memory);
+    plan.step(to, slice, step, &mut memory);
     memory.reduce > Bytes(0)
 }
 
@@ -274,9 +274,9 @@ fn an_all_to_all_takes_the_bytes_of_all_others() {
 fn largest_message(request: &Request, ranks: u32) -> u64 {
     let plan = Plan::new(request, ranks).expect("it can be met");
     let (mut step, mut largest) = (Step::default(), 0);
-    for (rank, lane) in (0..ranks).flat_map(|rank| (0..plan.lanes()).map(move |lane| (rank, lane))) {
-        for at in 0..plan.steps(rank, lane) {
-            plan.step(rank, lane, at, &mut step);
+    for (rank, slice) in (0..ranks).flat_map(|rank| (0..plan.slices()).map(move |slice| (rank, slice))) {
+        for at in 0..plan.steps(rank, slice) {
+            plan.step(rank, slice, at, &mut step);
             largest = step.sends.iter().map(|transfer| transfer.bytes.0).fold(largest, u64::max);
         }
     }

@@ -20,8 +20,8 @@ pub struct GpuNodes {
     pub scale_up: Option<ScaleUpKeys>,
 }
 
-/// A scale-up domain: a message takes `latency` and its bytes over `rate`, in turn at the port of each GPU. It
-/// is no part of the network of packets.
+/// A scale-up domain: a message takes `latency` and its bytes over `rate`, in turn at the port of each GPU.
+/// It is no part of the network of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScaleUpKeys {

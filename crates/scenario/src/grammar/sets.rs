@@ -18,6 +18,7 @@ pub const ROOTS: &[&str] = &[
     "semantics",
     "origin",
     "topology",
+    "gpu-nodes",
     "defaults",
     "override",
     "workload",

@@ -15,9 +15,9 @@ use super::rail_optimised::RailOptimised;
 use super::single_switch::SingleSwitch;
 
 /// The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree, the
-/// spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of a single-switch, the
-/// last switch of a chain, s2 (the right one) of a dumbbell, the switches tagged `gateway` of an explicit
-/// network.
+/// spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of a single-switch,
+/// the last switch of a chain, s2 (the right one) of a dumbbell, the switches tagged `gateway` of an
+/// explicit network.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FabricKind {

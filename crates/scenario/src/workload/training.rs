@@ -6,8 +6,8 @@
 //! token; stages of the pipeline send each other activations in the order of 1F1B; gradients are reduced over
 //! the data-parallel ranks in buckets, beside the backward pass of the last micro-batch.
 //!
-//! Compute times are not measured: each layer takes its floating-point operations over an assumed rate, or the
-//! time that is given.
+//! Compute times are not measured: each layer takes its floating-point operations over an assumed rate, or
+//! the time that is given.
 
 use floodway_programs::collective::AlgorithmName;
 use floodway_programs::training::Model;
@@ -122,7 +122,8 @@ pub enum ModelName {
     /// 32 layers of 4096, eight experts of which each token goes to two (Jiang et al. 2024, table 1).
     #[serde(rename = "mixtral-8x7b")]
     Mixtral,
-    /// 61 layers of 7168, of whose 256 routed experts each token goes to eight (DeepSeek-AI 2024, section 4.2).
+    /// 61 layers of 7168, of whose 256 routed experts each token goes to eight (DeepSeek-AI 2024, section
+    /// 4.2).
     #[serde(rename = "deepseek-v3")]
     DeepSeekV3,
 }

@@ -386,32 +386,49 @@ def check(text: str) -> floodway.Scenario:
     return floodway.Scenario.from_toml(f"{text}\n{job}")
 
 
+def switch(hosts: int, nodes: str) -> str:
+    """Give hosts of a switch GPU nodes."""
+    return (
+        f'topology.single-switch = {{ hosts = {hosts}, rate = "100G", delay = "1us" }}\ngpu-nodes = {nodes}'
+    )
+
+
+def rails(nodes: str) -> str:
+    """Give two nodes of four GPUs, on rails, these keys of `gpu-nodes`."""
+    network = 'nodes = 2, gpus-per-node = 4, spines = 1, rate = "100G", delay = "1us"'
+    return f"topology.rail-optimised = {{ {network} }}\ngpu-nodes = {nodes}"
+
+
+#: Two sites of six hosts, and nodes of four.
+ACROSS = """
+[topology.two-dc]
+fabric.single-switch = { hosts = 6 }
+rate = "100G"
+delay = "1us"
+long-link = { rate = "100G", length = "80km" }
+[gpu-nodes]
+gpus-per-node = 4
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         (
-            'topology.single-switch = { hosts = 8, rate = "100G", delay = "1us" }\n'
-            "gpu-nodes = { gpus-per-node = 3 }",
+            switch(8, "{ gpus-per-node = 3 }"),
             "the network has 8 hosts, which are not whole groups of 3 hosts",
         ),
         (
-            'topology.single-switch = { hosts = 8, rate = "100G", delay = "1us" }\n'
-            "gpu-nodes = { gpus-per-node = 8, gpus-per-nic = 3 }",
+            switch(8, "{ gpus-per-node = 8, gpus-per-nic = 3 }"),
             "3 does not divide the 8 GPUs of a node",
         ),
         (
-            'topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 1, rate = "100G", delay = "1us" }\n'
-            "gpu-nodes = { gpus-per-node = 2 }",
+            rails("{ gpus-per-node = 2 }"),
             "2 is not allowed: the rail-optimised network has nodes of 4 GPUs",
         ),
+        (ACROSS, "the site dc-a has 6 hosts, which are not whole groups of 4 hosts"),
         (
-            '[topology.two-dc]\nfabric.single-switch = { hosts = 6 }\nrate = "100G"\ndelay = "1us"\n'
-            'long-link = { rate = "100G", length = "80km" }\n[gpu-nodes]\ngpus-per-node = 4',
-            "the site dc-a has 6 hosts, which are not whole groups of 4 hosts",
-        ),
-        (
-            'topology.single-switch = { hosts = 6, rate = "100G", delay = "1us" }\n'
-            'gpu-nodes = { gpus-per-node = 2, scale-up = { rate = "900G", nodes = 2 } }',
+            switch(6, '{ gpus-per-node = 2, scale-up = { rate = "900G", nodes = 2 } }'),
             "the network has 6 hosts, which are not whole groups of 4 hosts",
         ),
     ],
@@ -422,10 +439,7 @@ def test_nodes_that_are_no_whole_numbers_of_hosts_are_refused(text: str, why: st
 
 
 def test_gpus_that_share_a_nic_are_ranks_of_a_host() -> None:
-    text = (
-        'topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 1, rate = "100G", delay = "1us" }\n'
-        'gpu-nodes = { gpus-per-nic = 2, scale-up = { rate = "900G", latency = "500ns" } }'
-    )
+    text = rails('{ gpus-per-nic = 2, scale-up = { rate = "900G", latency = "500ns" } }')
     result = floodway.run(check(text))
     assert result.collectives is not None
     # Two nodes of four hosts and eight GPUs, all of whose messages stay in their scale-up domains.

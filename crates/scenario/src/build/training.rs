@@ -12,8 +12,8 @@ use crate::workload::training::{Gradients, Training};
 
 /// Bytes of an element of activations and of a gradient: 16 bits.
 const ELEMENT: u64 = 2;
-/// A bucket of gradients whose size is not given: `PyTorch`'s 25 MiB are of 32 bits an element, so that a layer
-/// of a large model fills one in any case.
+/// A bucket of gradients whose size is not given: `PyTorch`'s 25 MiB are of 32 bits an element, so that a
+/// layer of a large model fills one in any case.
 const BUCKET: Bytes = Bytes::mb(40);
 
 impl Builder<'_> {

@@ -88,6 +88,42 @@ def test_claims_about_a_baseline_are_counted_apart_even_with_an_ablation(tmp_pat
     assert re.search(r"^1 published statement about a baseline, traffic or a cost", report, re.MULTILINE)
 
 
+SPANNING = """\
+title = "{title}"
+paper = "A paper"
+scenario = "small.toml"
+seeds = 3
+[[claim]]
+statement = "flows"
+spans = true
+part = "{title}"
+says = "so many flows"
+metric = "flows"
+value = {flows}
+is = "at-least"
+"""
+
+
+def test_a_statement_with_parts_in_two_studies_counts_once_by_the_worst(tmp_path: Path) -> None:
+    first = study_file(tmp_path, SPANNING.format(title="one", flows=0))
+    second = tmp_path / "second.toml"
+    second.write_text(SPANNING.format(title="two", flows=1_000_000), encoding="utf-8")
+    conduct(plan_of([load_study(first), load_study(second)]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"^1 published statement: differs 1\.", report, re.MULTILINE)
+
+
+def test_statements_are_counted_for_one_setting_in_all_figures(tmp_path: Path) -> None:
+    claim = 'setting = "high"\nwithout = "little"\n'
+    text = STUDY.replace("value = -10\n", f"value = -10\n{claim}").replace(
+        "tolerance = 1\n", 'tolerance = 1\nfigure = "2"\n'
+    )
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    line = r"^1 published statement of these with one setting in all figures, high: "
+    assert re.search(line, report, re.MULTILINE)
+
+
 def test_claims_without_a_paper_are_not_called_published(tmp_path: Path) -> None:
     text = BRIEF.replace('figure = "1"\n', "").replace("seeds = 2", "seeds = 1")
     conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)

@@ -50,9 +50,13 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Worse:
-    """A statement whose verdict a mutant makes worse: its study, its words, the verdict before and after."""
+    """A statement whose verdict a mutant makes worse: its study, its words, the verdict before and after.
+
+    `published` is whether a paper prints it: those of our own, of formulas and of logs do not count.
+    """
 
     study: str
+    published: bool
     says: str
     before: Verdict
     after: Verdict
@@ -60,10 +64,15 @@ class Worse:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A mutant with the statements whose verdicts it made worse; with none it was not noticed."""
+    """A mutant with the statements whose verdicts it made worse; only published ones notice it."""
 
     mutant: Mutant
     worse: tuple[Worse, ...]
+
+    @property
+    def published(self) -> tuple[Worse, ...]:
+        """Those that a paper prints."""
+        return tuple(each for each in self.worse if each.published)
 
 
 def mutants_of(file: Path) -> tuple[Mutant, ...]:
@@ -135,7 +144,11 @@ def tried(
             changed = _judged(_mutated(studies[name], mutant), out, jobs)
             worse += _worse(name, sound[name], changed)
         found.append(Found(mutant=mutant, worse=tuple(worse)))
-        on_message(f"{mutant.name}: {len(worse)} verdicts are worse" + ("" if worse else ": not noticed"))
+        published = len(found[-1].published)
+        on_message(
+            f"{mutant.name}: {published} published statements are worse, and {len(worse) - published} others"
+            + ("" if published else ": not noticed")
+        )
     return tuple(found)
 
 
@@ -164,6 +177,12 @@ def _worse(name: str, before: Mapping[str, Judged], after: Mapping[str, Judged])
         changed = after[statement]
         if VERDICTS.index(changed.verdict) > VERDICTS.index(sound.verdict):
             found.append(
-                Worse(study=name, says=sound.claim.says, before=sound.verdict, after=changed.verdict)
+                Worse(
+                    study=name,
+                    published=sound.claim.origin == "printed",
+                    says=sound.claim.says,
+                    before=sound.verdict,
+                    after=changed.verdict,
+                )
             )
     return found

@@ -33,9 +33,9 @@ WIDEST = 1400
 #: Above the tables of mutants.
 MUTANTS = (
     "A reproduction is worth as much as its power to fail. Each mutant is a mechanism with something "
-    "wrong: a part of it off, a parameter halved or doubled. It must make at least one verdict of its "
-    "paper's quick studies worse; otherwise the studies would not notice such a mistake. The mutants are in "
-    "`tests/mutants/`."
+    "wrong: a part of it off, a parameter halved or doubled. It must make the verdict of at least one "
+    "published statement of its paper's quick studies worse; otherwise the studies would not notice such a "
+    "mistake. The mutants are in `tests/mutants/`."
 )
 
 
@@ -150,10 +150,13 @@ def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
     generated = f"`{made.command}`, {made.date}, revision {made.revision}"
     parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
     for paper, own in found.items():
-        noticed = sum(bool(each.worse) for each in own)
+        noticed = sum(bool(each.published) for each in own)
         parts += [f"## {paper}", f"{noticed} of {len(own)} mutants are noticed."]
         parts.append(
-            markdown_table(("mutant", "what is wrong", "worse verdicts", "such as"), map(_mutant, own))
+            markdown_table(
+                ("mutant", "what is wrong", "published statements worse", "others", "such as"),
+                map(_mutant, own),
+            )
         )
     return "\n\n".join(parts) + "\n"
 
@@ -162,12 +165,13 @@ def _mutant(found: Found) -> tuple[str, ...]:
     mutant = found.mutant
     what = f"{mutant.what} (`{'`, `'.join(f'{key} = {value}' for key, value in mutant.sets)}`)"
     if not found.worse:
-        return (mutant.name, what, "none", "not noticed")
-    first = found.worse[0]
+        return (mutant.name, what, "none", "none", "not noticed")
+    first = (*found.published, *found.worse)[0]
     return (
         mutant.name,
         what,
-        str(len(found.worse)),
+        str(len(found.published)) if found.published else "none: not noticed",
+        str(len(found.worse) - len(found.published)),
         f"{first.study}: {first.says}: {first.before} → {first.after}",
     )
 

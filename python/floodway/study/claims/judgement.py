@@ -15,16 +15,16 @@ __all__ = ["VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
 
 Verdict = Literal[
     "agrees",
-    "agrees, but also without it",
     "same direction",
+    "agrees, but also without it",
     "same direction, but also without it",
     "too few seeds to say",
     "differs",
     "unfinished",
     "not run",
 ]
-#: From best to worst: a statement has the best verdict of its readings, a claim over several numbers the
-#: worst of theirs.
+#: From best to worst, where a direction that the mechanism decides is worth more than a number that it does
+#: not: a statement has the best verdict of its readings, a claim over several numbers the worst of theirs.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 

@@ -157,6 +157,11 @@ class Claim:
     statement, reading, part
         What is published, by a name: claims of one statement are readings of it, and it counts once. What
         tells this reading from the others, in words; and this part of it, where all parts must hold.
+    spans
+        Whether the statement has parts or readings in other studies of the paper, too.
+    setting
+        Which of several settings that a paper does not give it is for, in words that are the same in all
+        studies of the paper; empty if it does not depend on them.
     origin, about
         Where it comes from; and whether it is about the mechanism of the study, or about a baseline.
     metric, variant, at
@@ -198,6 +203,8 @@ class Claim:
     statement: str
     reading: str
     part: str
+    spans: bool
+    setting: str
     origin: Origin
     about: About
     metric: Metric

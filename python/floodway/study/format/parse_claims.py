@@ -109,6 +109,8 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         statement=table.text("statement") or table.text("name", name),
         reading=table.text("reading"),
         part=table.text("part"),
+        spans=table.flag("spans"),
+        setting=table.text("setting"),
         origin=origin_of(table, of_paper=of_paper),
         about=table.choice(
             "about", table.text("about", "mechanism"), what="what a claim is about", allowed=ABOUT

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.study.claims.judgement import VERDICTS, best_reading
-from floodway.study.report.claim_rows import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,17 +31,43 @@ def verdict_counts(conducted: Conducted) -> Iterator[str]:
     """Count the verdicts of the statements of each origin, each by its best reading.
 
     Published statements about baselines, and those without an ablation, are counted apart: agreement on them
-    says nothing about the mechanism.
+    says nothing about the mechanism. Where a paper leaves a setting open, those that the mechanism decides
+    are counted once more for each setting, the same one in all figures.
     """
-    best = [best_reading(readings) for part in conducted.parts for readings in statements(part.judged)]
+    groups = statements_of_all(conducted)
+    best = [best_reading(readings) for readings in groups]
     for origin, names in ORIGINS.items():
         found = [judged for judged in best if judged.claim.origin == origin]
         tested = [judged for judged in found if _tests_mechanism(judged)]
         if origin == "printed" and 0 < len(tested) < len(found):
             yield _counted(tested, names, TESTED)
+            yield from _by_setting(groups)
             yield _counted([judged for judged in found if not _tests_mechanism(judged)], names, UNTESTED)
         elif found:
             yield _counted(found, names)
+
+
+def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:
+    """Return claims by the published statement that they are readings or parts of, which may span studies."""
+    found: dict[tuple[str, str, str], list[Judged]] = {}
+    for part in conducted.parts:
+        for judged in part.judged:
+            key = (part.study.paper, "" if judged.claim.spans else part.study.name, judged.claim.statement)
+            found.setdefault(key, []).append(judged)
+    return tuple(map(tuple, found.values()))
+
+
+def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
+    """Count the published statements about the mechanism for each setting, the same one in all figures."""
+    published = [
+        [judged for judged in group if judged.claim.origin == "printed" and _tests_mechanism(judged)]
+        for group in groups
+    ]
+    for setting in dict.fromkeys(judged.claim.setting for group in published for judged in group):
+        own = [[judged for judged in group if judged.claim.setting in ("", setting)] for group in published]
+        best = [best_reading(group) for group in own if group]
+        if setting:
+            yield _counted(best, ORIGINS["printed"], f" of these with one setting in all figures, {setting}")
 
 
 def _tests_mechanism(judged: Judged) -> bool:

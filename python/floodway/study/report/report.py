@@ -352,6 +352,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
                 "statement": judged.claim.statement,
                 "reading": judged.claim.reading,
                 "part": judged.claim.part,
+                "setting": judged.claim.setting,
                 "origin": judged.claim.origin,
                 "about": judged.claim.about,
                 "figure": judged.claim.figure,

@@ -35,7 +35,8 @@ impl Algorithm for Around {
     }
 
     fn steps(&self, _: u32, _: u32) -> u32 {
-        self.ranks * (self.ranks - 1) / 2
+        let ranks = u64::from(self.ranks);
+        u32::try_from(ranks * (ranks - 1) / 2).unwrap_or(u32::MAX)
     }
 
     fn opens_after(&self, _: u32, _: u32, step: u32) -> u32 {

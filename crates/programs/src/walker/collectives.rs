@@ -162,7 +162,7 @@ impl Walker {
         let open = &self.collectives.open[at];
         let state = &open.slices[slice as usize];
         let time = plan.reduce_time(state.left[(step - state.done) as usize].reduce);
-        let end = self.collectives.reduced.max(now) + time.0;
+        let end = self.collectives.reduced.max(now).saturating_add(time.0);
         if time.0 > 0 {
             self.collectives.reduced = end;
         }

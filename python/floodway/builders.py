@@ -3354,7 +3354,7 @@ class Trace(Table):
         of `collective`.
     splits
         Of Chakra: each collective is executed as so many, one after another, each with its
-        share of the bytes (ASTRA-sim's `preferred-dataset-splits`), at least 1. Default: 1.
+        share of the bytes (ASTRA-sim's `preferred-dataset-splits`), from 1 to 4096. Default: 1.
     channels
         Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
     flops

@@ -265,7 +265,10 @@ impl Reader<'_> {
                 let bytes = self.bytes()?;
                 self.word("to")?;
                 let peer = self.peer(rank, ranks)?;
-                let (peer, tag) = (schedule.slot(peer), self.tag()?.unwrap_or_default());
+                let Some(tag) = self.tag()? else {
+                    return Err(self.error(&token, "a send has a tag from 0; -1 is for receives"));
+                };
+                let peer = schedule.slot(peer);
                 kind = Some(Kind::Send { peer, bytes, tag, channel: 0 });
             }
             "recv" => {

@@ -62,7 +62,9 @@ impl Builder<'_> {
         let foreign = of_chakra.into_iter().find(|(_, given)| *given && trace.format == TraceFormat::Goal);
         let fault = match (foreign, trace.splits, trace.channels, trace.flops) {
             (Some((key, _)), ..) => Some((key, "it belongs to format = \"chakra\"".to_owned())),
-            (_, Some(0), ..) => Some(("splits", "0 is not allowed; the minimum is 1".to_owned())),
+            (_, Some(splits), ..) if !(1..=4096).contains(&splits) => {
+                Some(("splits", format!("{splits} is not a number from 1 to 4096")))
+            }
             (_, _, Some(channels), _) if !(1..=256).contains(&channels) => {
                 Some(("channels", format!("{channels} is not a number from 1 to 256")))
             }

@@ -35,7 +35,7 @@ pub struct Trace {
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
     /// Of Chakra: each collective is executed as so many, one after another, each with its share of the
-    /// bytes (ASTRA-sim's `preferred-dataset-splits`), at least 1. Default: 1.
+    /// bytes (ASTRA-sim's `preferred-dataset-splits`), from 1 to 4096. Default: 1.
     #[serde(default)]
     pub splits: Option<u32>,
     /// Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.

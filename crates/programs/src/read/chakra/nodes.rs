@@ -149,7 +149,9 @@ pub(super) fn nodes(
         }
         let (message, behind) = rest.split_at(length);
         rest = behind;
-        if count > 0 {
+        // Metadata have no type; a file without them begins with a node.
+        let is_node = |proto: NodeProto| (1..=7).contains(&proto.r#type);
+        if count > 0 || NodeProto::decode(message).is_ok_and(is_node) {
             let proto = NodeProto::decode(message)
                 .map_err(|why| error(place(), format!("it is no node of et_def.proto: {why}")))?;
             nodes.push(Node::of(proto, unused).map_err(|(node, why)| error(node, why))?);

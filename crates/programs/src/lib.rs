@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A collective is not unrolled: its [`Plan`](collective::Plan) computes the transfers of a step when a rank
-//! begins it. The walker knows neither events nor links; whoever calls it says what happened at its rank, at
+//! begins it. The walker knows neither events nor links; its caller states what happened at its rank, at
 //! what time. So a rank knows of another one only what a message brings.
 #![forbid(unsafe_code)]
 

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from floodway.results.result import Result
-
-__all__ = ["bandwidths", "collectives_of", "iterations_of", "operations_of"]
+__all__ = ["bandwidths", "collectives_of", "iterations_of"]
 
 #: What an operation is that all ranks of a group execute together.
 COLLECTIVE = pl.col("group").is_not_null()
 #: The columns that name a collective.
 KEY = ["workload", "iteration", "group", "sequence"]
-
-
-def operations_of(result: Result) -> pl.DataFrame:
-    """Return the operations of a run's jobs.
-
-    Raises
-    ------
-    ValueError
-        If the run had no job.
-    """
-    if result.operations is None:
-        raise ValueError(f"{result.run.name} has no job: no workload with collective, training or trace")
-    return result.operations
 
 
 def collectives_of(operations: pl.DataFrame) -> pl.DataFrame:

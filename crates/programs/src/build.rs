@@ -1,4 +1,4 @@
-//! Programs of one collective.
+//! Programs of collectives.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::collective::{Plan, Request, RequestError};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 
 impl Program {
-    /// Each of these groups of ranks executes a collective, `iterations` times.
+    /// Each of these groups of ranks executes collectives one after another, all of them `iterations` times.
     ///
     /// # Errors
-    /// The request cannot be met by one of the groups.
-    pub fn of_collective(
-        request: &Request,
+    /// A request cannot be met by one of the groups.
+    pub fn of_collectives(
+        requests: &[Request],
         groups: Vec<Vec<u32>>,
         iterations: u32,
     ) -> Result<Self, RequestError> {
@@ -21,12 +21,20 @@ impl Program {
         }
         check_groups(&groups)?;
         let ranks = groups.iter().flatten().max().map_or(0, |&last| last as usize + 1);
-        let mut program = Program { iterations, names: vec![String::new()], ..Program::default() };
+        let names = requests.iter().map(|request| format!("{} {}", request.op.name(), request.size));
+        let mut program = Program { iterations, names: names.collect(), ..Program::default() };
         // Ranks of no group have an empty graph.
         program.graphs.push(Graph::default());
         program.ranks = vec![Rank::default(); ranks];
+        // Ranks of groups of one size share a graph.
+        let mut graphs: BTreeMap<usize, u32> = BTreeMap::new();
         for (index, group) in (0..).zip(&groups) {
-            let graph = program.graph_for(request, group.len() as u32)?;
+            let graph = if let Some(&graph) = graphs.get(&group.len()) {
+                graph
+            } else {
+                program.add_chain(requests, group.len() as u32)?
+            };
+            graphs.insert(group.len(), graph);
             for (place, &rank) in (0..).zip(group) {
                 program.ranks[rank as usize] =
                     Rank { graph, peers: Box::default(), groups: Box::new([(index, place)]) };
@@ -36,17 +44,35 @@ impl Program {
         Ok(program)
     }
 
-    /// The graph of a group of so many ranks, which groups of that size share.
-    fn graph_for(&mut self, request: &Request, ranks: u32) -> Result<u32, RequestError> {
-        if let Some(plan) = self.plans.iter().position(|plan| plan.ranks == ranks) {
-            return Ok(plan as u32 + 1);
+    /// Adds the graph of a rank in a group of so many: collectives one after another.
+    fn add_chain(&mut self, requests: &[Request], ranks: u32) -> Result<u32, RequestError> {
+        let mut operations = Vec::with_capacity(requests.len());
+        for (sequence, request) in (0..).zip(requests) {
+            let plan = self.plan_for(request, ranks)?;
+            operations.push(Operation {
+                kind: Kind::Collective { plan, group: 0, sequence },
+                requires: sequence.checked_sub(1).into_iter().collect(),
+                requires_start: Vec::new(),
+                unit: None,
+                name: sequence,
+            });
         }
-        let plan = Plan::new(request, ranks)?;
-        self.plans.push(plan);
-        let kind = Kind::Collective { plan: self.plans.len() as u32 - 1, group: 0, sequence: 0 };
-        let (requires, requires_start) = (Vec::new(), Vec::new());
-        self.graphs.push(Graph::new(vec![Operation { kind, requires, requires_start, unit: None, name: 0 }]));
+        self.graphs.push(Graph::new(operations));
         Ok(self.graphs.len() as u32 - 1)
+    }
+
+    /// The plan of a request for a group of so many ranks. Requests of one program differ in operation and
+    /// size alone, so that those that agree in these share a plan.
+    pub(crate) fn plan_for(&mut self, request: &Request, ranks: u32) -> Result<u32, RequestError> {
+        let of_plan = |plan: &Plan| (plan.purpose, plan.size, plan.ranks);
+        let known = self.plans.iter().position(|plan| of_plan(plan) == (request.op, request.size, ranks));
+        let plan = if let Some(plan) = known {
+            plan
+        } else {
+            self.plans.push(Plan::new(request, ranks)?);
+            self.plans.len() - 1
+        };
+        Ok(plan as u32)
     }
 }
 

@@ -127,9 +127,8 @@ impl Program {
         let mut ready: Vec<u32> = (0..walkers.len() as u32).rev().collect();
         while let Some(rank) = ready.pop() {
             // Computations end at once: only the order of what waits for what matters.
-            while let Some(at) = walkers[rank as usize].next_time() {
-                walkers[rank as usize].advance(&once, at, &mut out);
-                let now = at;
+            while let Some(now) = walkers[rank as usize].next_time() {
+                walkers[rank as usize].advance(&once, now, &mut out);
                 for posting in std::mem::take(&mut out.postings) {
                     let to = once.receiver_of(rank, posting.message, &mut step);
                     walkers[to as usize].received(now, rank, posting.message);

@@ -28,8 +28,8 @@ pub struct Program {
     pub send_completes: SendCompletes,
     /// Which operation a free unit takes.
     pub order: Order,
-    /// Do messages of a rank on a channel leave one after another, whoever receives them? Else all that are
-    /// posted share the NIC.
+    /// Do messages of a rank on a channel leave one after another, also to different receivers? Else all
+    /// that are posted share the NIC.
     pub in_turn: bool,
 }
 
@@ -96,9 +96,9 @@ pub enum Kind {
     },
     /// A message from another rank. Sizes are not compared.
     Recv {
-        /// The sender, in [`Rank::peers`]; any, if there is none.
+        /// The sender, in [`Rank::peers`]; any, if absent.
         peer: Option<u32>,
-        /// The tag; any, if there is none.
+        /// The tag; any, if absent.
         tag: Option<u64>,
     },
     /// Work of the rank alone.
@@ -168,6 +168,11 @@ impl Program {
         &self.graphs[self.ranks[rank as usize].graph as usize]
     }
 
+    /// An operation of a rank.
+    pub fn operation_of(&self, rank: u32, operation: u32) -> &Operation {
+        &self.graph_of(rank).operations[operation as usize]
+    }
+
     /// A rank's group in a slot, and its place there.
     pub fn group_of(&self, rank: u32, slot: u32) -> (u32, u32) {
         self.ranks[rank as usize].groups[slot as usize]
@@ -182,7 +187,7 @@ impl Program {
 
     /// An operation of a rank in words, for errors and reports.
     pub fn describe(&self, rank: u32, operation: u32) -> String {
-        let operation = &self.graph_of(rank).operations[operation as usize];
+        let operation = self.operation_of(rank, operation);
         let peer_of = |peer: u32| self.ranks[rank as usize].peers[peer as usize];
         let what = match operation.kind {
             Kind::Send { peer, bytes, tag, .. } => format!("send of {bytes} to {} tag {tag}", peer_of(peer)),
@@ -258,7 +263,7 @@ impl Program {
 
     /// The channel of a message of a rank.
     pub fn channel_of(&self, from: u32, message: Message) -> u32 {
-        match self.graph_of(from).operations[message.operation as usize].kind {
+        match self.operation_of(from, message.operation).kind {
             Kind::Send { channel, .. } => channel,
             Kind::Collective { plan, .. } => {
                 let plan = &self.plans[plan as usize];
@@ -270,7 +275,7 @@ impl Program {
 
     /// The rank to which a message of `from` goes; `step` is memory.
     pub fn receiver_of(&self, from: u32, message: Message, step: &mut Step) -> u32 {
-        match self.graph_of(from).operations[message.operation as usize].kind {
+        match self.operation_of(from, message.operation).kind {
             Kind::Collective { plan, group, .. } => {
                 let plan = &self.plans[plan as usize];
                 let (group, me) = self.group_of(from, group);
@@ -283,12 +288,6 @@ impl Program {
             }
             Kind::Recv { peer: None, .. } | Kind::Compute { .. } => from,
         }
-    }
-
-    /// Does any operation send, so that the program needs the network?
-    pub fn sends(&self) -> bool {
-        let sends = |operation: &Operation| !matches!(operation.kind, Kind::Compute { .. });
-        self.graphs.iter().any(|graph| graph.operations.iter().any(sends))
     }
 }
 

@@ -17,7 +17,7 @@
 
 use floodway_units::{Bytes, Span};
 
-use crate::collective::{AlgorithmName, Plan, Purpose, Request, RequestError};
+use crate::collective::{AlgorithmName, Purpose, Request, RequestError};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 
 /// A model.
@@ -356,25 +356,15 @@ impl<'a> Stage<'a> {
         requires: Vec<u32>,
     ) -> Result<u32, RequestError> {
         let ranks = [self.of.tensor, self.of.expert, self.of.data][group as usize];
-        let known = self
-            .program
-            .plans
-            .iter()
-            .position(|plan| (plan.purpose, plan.size, plan.ranks) == (purpose, Bytes(bytes), ranks));
-        let plan = if let Some(known) = known {
-            known
-        } else {
-            let request = Request {
-                algorithm: self.of.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
-                channels: self.of.channels,
-                ..Request::new(purpose, Bytes(bytes))
-            };
-            self.program.plans.push(Plan::new(&request, ranks)?);
-            self.program.plans.len() - 1
+        let request = Request {
+            algorithm: self.of.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
+            channels: self.of.channels,
+            ..Request::new(purpose, Bytes(bytes))
         };
+        let plan = self.program.plan_for(&request, ranks)?;
         let sequence = self.sequences[group as usize];
         self.sequences[group as usize] += 1;
-        Ok(self.add(name, Kind::Collective { plan: plan as u32, group, sequence }, requires))
+        Ok(self.add(name, Kind::Collective { plan, group, sequence }, requires))
     }
 
     fn name(&mut self, name: &str) -> u32 {

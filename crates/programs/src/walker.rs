@@ -176,8 +176,9 @@ impl Walker {
                 self.inputs.pop();
                 self.handle(program, at, input, out);
             }
-            let Some(Reverse((_, operation))) = self.ready.pop() else { return };
-            self.start_or_wait(program, now.0, operation, out);
+            if self.ready.is_empty() {
+                return;
+            }
             while let Some(Reverse((_, operation))) = self.ready.pop() {
                 self.start_or_wait(program, now.0, operation, out);
             }
@@ -343,14 +344,14 @@ impl Walker {
     }
 
     fn handle_sent(&mut self, program: &Program, at: u64, message: Message, out: &mut Output) {
-        match program.graph_of(self.rank).operations[message.operation as usize].kind {
+        match program.operation_of(self.rank, message.operation).kind {
             Kind::Send { .. } => self.end(program, at, message.operation, None, out),
             _ => self.transfer_sent(program, at, message, out),
         }
     }
 
     fn handle_received(&mut self, program: &Program, at: u64, from: u32, message: Message, out: &mut Output) {
-        match program.graph_of(from).operations[message.operation as usize].kind {
+        match program.operation_of(from, message.operation).kind {
             Kind::Send { tag, .. } => {
                 if let Some(operation) = self.matching.arrive(message.iteration, from, tag) {
                     self.end(program, at, operation, Some(from), out);

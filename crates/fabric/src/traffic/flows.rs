@@ -114,6 +114,11 @@ impl Traffic {
         }
     }
 
+    /// The id of events of a rank.
+    pub fn rank_event(&self, rank: u32) -> u32 {
+        (self.sources.len() + self.triggers.len()) as u32 + rank
+    }
+
     /// When a source starts its next flow, if it does.
     pub fn next_start(&self, blueprint: &Blueprint, source: usize) -> Option<u64> {
         let workloads = &blueprint.workloads;

@@ -103,7 +103,7 @@ impl Programs {
 }
 
 /// The job of a workload.
-fn job(blueprint: &Blueprint, workload: u32) -> &ProgramSpec {
+pub(crate) fn job(blueprint: &Blueprint, workload: u32) -> &ProgramSpec {
     match &blueprint.workloads[workload as usize].arrivals {
         Arrivals::Program(spec) => spec,
         _ => unreachable!("the rank was made for a job"),

@@ -1,5 +1,6 @@
 //! Jobs: ranks at hosts, against closed forms, on any number of threads.
 
+use std::slice;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp, WorkloadSpec};
@@ -37,7 +38,8 @@ fn spec(program: Program, hosts: Vec<NodeId>) -> Arrivals {
 }
 
 fn collective(request: &Request, ranks: u32, iterations: u32) -> Program {
-    Program::of_collective(request, vec![(0..ranks).collect()], iterations).expect("it can be met")
+    Program::of_collectives(slice::from_ref(request), vec![(0..ranks).collect()], iterations)
+        .expect("it can be met")
 }
 
 /// The last end of an operation, in picoseconds.

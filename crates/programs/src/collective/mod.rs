@@ -32,9 +32,7 @@ pub struct Plan {
     /// Size of the whole buffer, as nccl-tests count it: all-gather by its output, reduce-scatter by its
     /// input.
     pub size: Bytes,
-    /// Queue pairs between two ranks.
-    pub channels: u32,
-    /// How fast a rank reduces what has arrived; at once, if there is none.
+    /// How fast a rank reduces what has arrived; at once, if absent.
     pub reduce_rate: Option<Rate>,
     pub(crate) steps: Steps,
     pub(crate) shape: Shape,
@@ -53,6 +51,10 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// All of them, in their order.
+    pub const ALL: [Self; 5] =
+        [Self::AllReduce, Self::ReduceScatter, Self::AllGather, Self::Broadcast, Self::AllToAll];
+
     /// Its name, as scenarios and tables have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -154,12 +156,12 @@ impl Plan {
     /// A plan of `steps`, whose every rank has the same number of steps in every slice, or fewer.
     pub(crate) fn of(
         (purpose, algorithm): (Purpose, &'static str),
-        (ranks, size, channels): (u32, Bytes, u32),
+        (ranks, size): (u32, Bytes),
         reduce_rate: Option<Rate>,
         steps: Steps,
     ) -> Self {
         let shape = Shape::default();
-        let mut plan = Plan { ranks, purpose, algorithm, size, channels, reduce_rate, steps, shape };
+        let mut plan = Plan { ranks, purpose, algorithm, size, reduce_rate, steps, shape };
         plan.shape = of_algorithm!(plan, steps => Shape {
             slices: steps.slices(),
             // Slices take turns between at most two trees.

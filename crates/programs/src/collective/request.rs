@@ -32,7 +32,7 @@ pub struct Request {
     pub window: Option<u32>,
     /// Where a broadcast comes from.
     pub root: u32,
-    /// How fast a rank reduces; at once, if there is none.
+    /// How fast a rank reduces; at once, if absent.
     pub reduce_rate: Option<Rate>,
     /// Ranks of a ring of each level of a hierarchical algorithm, the innermost first.
     pub levels: Vec<u32>,
@@ -66,17 +66,6 @@ pub enum AlgorithmName {
 }
 
 impl AlgorithmName {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Ring,
-        Self::HalvingDoubling,
-        Self::DoubleBinaryTree,
-        Self::Direct,
-        Self::Pairwise,
-        Self::BinomialTree,
-        Self::Hierarchical,
-    ];
-
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -291,7 +280,7 @@ impl Plan {
     pub fn new(request: &Request, ranks: u32) -> Result<Self, RequestError> {
         request.check(ranks)?;
         let names = (request.op, request.algorithm().name());
-        let of_group = (ranks, request.size, request.channels);
+        let of_group = (ranks, request.size);
         let plan = Plan::of(names, of_group, request.reduce_rate, request.steps(ranks));
         let shape = plan.shape;
         let transfers = u128::from(shape.slices) * u128::from(shape.steps) * u128::from(shape.sends);

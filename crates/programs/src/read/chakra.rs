@@ -24,7 +24,7 @@ use floodway_units::{Bytes, Span};
 
 use self::nodes::{Node, NodeKind, nodes};
 use super::{Imported, ReadError};
-use crate::collective::{AlgorithmName, Plan, Purpose, Request};
+use crate::collective::{AlgorithmName, Purpose, Request};
 use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes};
 
 /// The units of a rank.
@@ -81,8 +81,6 @@ struct Reader<'a> {
     /// Tags of the program, by tag and size of the trace.
     tags: BTreeMap<(i64, u64), u64>,
     names: BTreeMap<String, u32>,
-    /// By plan: operation, bytes and ranks.
-    plans: BTreeMap<(Purpose, u64, u32), u32>,
     /// By group: what each of its ranks calls, in order.
     calls: Vec<BTreeMap<u32, Vec<(Purpose, u64)>>>,
     without_time: u64,
@@ -110,8 +108,8 @@ impl<'a> Reader<'a> {
             ..Program::default()
         };
         let calls = vec![BTreeMap::new(); groups.len()];
-        let (tags, names, plans) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Reader { traces, options, program, groups, tags, names, plans, calls, without_time: 0 }
+        let (tags, names) = (BTreeMap::new(), BTreeMap::new());
+        Reader { traces, options, program, groups, tags, names, calls, without_time: 0 }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -270,10 +268,6 @@ impl<'a> Reader<'a> {
         let group = self.groups.iter().position(|(name, _)| *name == node.group).unwrap_or_default();
         let ranks = self.groups[group].1.len() as u32;
         self.calls[group].entry(rank).or_default().push((purpose, node.bytes));
-        let key = (purpose, node.bytes, ranks);
-        if let Some(&plan) = self.plans.get(&key) {
-            return Ok((plan, group as u32));
-        }
         let size = match purpose {
             Purpose::AllGather => node.bytes.saturating_mul(u64::from(ranks)),
             _ => node.bytes,
@@ -284,10 +278,8 @@ impl<'a> Reader<'a> {
             channels: self.options.channels.max(1),
             ..Request::new(purpose, size)
         };
-        let plan = Plan::new(&request, ranks).map_err(|error| self.error(rank, node, error.to_string()))?;
-        self.program.plans.push(plan);
-        let plan = self.program.plans.len() as u32 - 1;
-        self.plans.insert(key, plan);
+        let plan = self.program.plan_for(&request, ranks);
+        let plan = plan.map_err(|error| self.error(rank, node, error.to_string()))?;
         Ok((plan, group as u32))
     }
 

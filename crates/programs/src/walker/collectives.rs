@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::Bytes;
+use floodway_units::{Bytes, Span};
 use rustc_hash::FxHashMap;
 
 use super::{Input, Output, Posting, Walker};
@@ -162,11 +162,11 @@ impl Walker {
         let open = &self.collectives.open[at];
         let state = &open.slices[slice as usize];
         let time = plan.reduce_time(state.left[(step - state.done) as usize].reduce);
-        let end = self.collectives.reduced.max(now).saturating_add(time.0);
-        if time.0 > 0 {
+        let mut end = now;
+        if time > Span::ZERO {
+            end = self.collectives.reduced.max(now).saturating_add(time.0);
             self.collectives.reduced = end;
         }
-        let end = if time.0 > 0 { end } else { now };
         let input = Input::Reduced { operation: open.operation, slice, step };
         self.inputs.push(std::cmp::Reverse((end, input)));
     }
@@ -237,8 +237,7 @@ impl Walker {
 
     /// A transfer of `from` has arrived.
     pub(super) fn transfer_received(&mut self, program: &Program, now: u64, from: u32, message: Message) {
-        let Kind::Collective { plan, group, sequence } =
-            program.graph_of(from).operations[message.operation as usize].kind
+        let Kind::Collective { plan, group, sequence } = program.operation_of(from, message.operation).kind
         else {
             return;
         };

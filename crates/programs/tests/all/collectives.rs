@@ -1,6 +1,7 @@
 //! Every rank ends with what its collective computes, at the time of the closed form.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use floodway_programs::collective::{AlgorithmName, Plan, Purpose, Request, Step};
 use floodway_programs::{Kind, Message, Program};
@@ -132,8 +133,8 @@ fn reduces(program: &Program, to: u32, message: Message, step: u32) -> bool {
 }
 
 fn check(request: &Request, ranks: u32, delays: Vec<u64>, iterations: u32) -> History {
-    let program =
-        Program::of_collective(request, vec![(0..ranks).collect()], iterations).expect("it can be met");
+    let program = Program::of_collectives(slice::from_ref(request), vec![(0..ranks).collect()], iterations)
+        .expect("it can be met");
     let history = execute(&program, &mut Drawn(delays, 0, BTreeMap::new()));
     assert!(history.end().is_some(), "{request:?} of {ranks} ranks ends");
     if iterations > 1 {
@@ -229,8 +230,8 @@ fn a_ring_takes_the_time_of_its_closed_form() {
         let size = 9_000 * u64::from(ranks);
         for (op, passes) in [(Purpose::AllReduce, 2), (Purpose::ReduceScatter, 1), (Purpose::AllGather, 1)] {
             let request = Request::new(op, Bytes(size));
-            let program =
-                Program::of_collective(&request, vec![(0..ranks).collect()], 1).expect("it can be met");
+            let program = Program::of_collectives(slice::from_ref(&request), vec![(0..ranks).collect()], 1)
+                .expect("it can be met");
             let history = execute(&program, &mut Nics::new(700, 80));
             let steps = passes * u64::from(ranks - 1);
             assert_eq!(
@@ -247,7 +248,8 @@ fn a_ring_takes_the_time_of_its_closed_form() {
 fn reductions_take_their_time_in_the_first_half_of_a_ring() {
     let mut request = Request::new(Purpose::AllReduce, Bytes(8_000));
     request.reduce_rate = Some(Rate::gbps(8));
-    let program = Program::of_collective(&request, vec![(0..8).collect()], 1).expect("it can be met");
+    let program =
+        Program::of_collectives(slice::from_ref(&request), vec![(0..8).collect()], 1).expect("it can be met");
     let history = execute(&program, &mut Nics::new(700, 80));
     // A byte a nanosecond.
     assert_eq!(history.end().map(|end| end.0), Some(14 * (700 + 80_000) + 7 * 1_000_000));
@@ -257,7 +259,8 @@ fn reductions_take_their_time_in_the_first_half_of_a_ring() {
 fn halving_and_doubling_takes_two_steps_a_bit() {
     let mut request = Request::new(Purpose::AllReduce, Bytes(16_000));
     request.algorithm = Some(AlgorithmName::HalvingDoubling);
-    let program = Program::of_collective(&request, vec![(0..16).collect()], 1).expect("it can be met");
+    let program = Program::of_collectives(slice::from_ref(&request), vec![(0..16).collect()], 1)
+        .expect("it can be met");
     let history = execute(&program, &mut Nics::new(700, 80));
     assert_eq!(history.end().map(|end| end.0), Some(8 * 700 + 2 * 15_000 * 80));
 }
@@ -265,7 +268,8 @@ fn halving_and_doubling_takes_two_steps_a_bit() {
 #[test]
 fn an_all_to_all_takes_the_bytes_of_all_others() {
     let request = Request::new(Purpose::AllToAll, Bytes(8_000));
-    let program = Program::of_collective(&request, vec![(0..8).collect()], 1).expect("it can be met");
+    let program =
+        Program::of_collectives(slice::from_ref(&request), vec![(0..8).collect()], 1).expect("it can be met");
     let history = execute(&program, &mut Nics::new(700, 80));
     assert_eq!(history.end().map(|end| end.0), Some(7 * (700 + 1_000 * 80)));
 }
@@ -310,10 +314,10 @@ fn the_largest_sizes_and_the_smallest_chunks_are_refused_in_words() {
 #[test]
 fn a_rank_in_two_groups_is_refused() {
     let request = Request::new(Purpose::AllReduce, Bytes(8_000));
-    let both = Program::of_collective(&request, vec![vec![0, 1], vec![1, 2]], 1);
+    let both = Program::of_collectives(slice::from_ref(&request), vec![vec![0, 1], vec![1, 2]], 1);
     let error = both.expect_err("rank 1 is in both");
     assert_eq!(error.to_string(), "groups: rank 1 is in group 0 and in group 1; it may be in one");
-    let twice = Program::of_collective(&request, vec![vec![0, 1, 0]], 1);
+    let twice = Program::of_collectives(slice::from_ref(&request), vec![vec![0, 1, 0]], 1);
     let error = twice.expect_err("rank 0 is there twice");
     assert_eq!(error.to_string(), "groups: rank 0 is in group 0 twice");
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
+use floodway_programs::Program;
 use floodway_programs::collective::{Request, RequestError};
-use floodway_programs::{Graph, Kind, Operation, Program};
+
 use floodway_units::{Bytes, NodeId, Rate, Span};
 
 use super::map::Map;
@@ -111,10 +112,10 @@ impl Builder<'_> {
         None
     }
 
-    /// The scale-up domains of the network.
+    /// The scale-up domains of the network, whose GPU nodes are checked in any case.
     pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
-        let Some(keys) = self.document.gpu_nodes.and_then(|nodes| nodes.scale_up) else { return Vec::new() };
-        let Some(gpus) = self.gpus(network) else { return Vec::new() };
+        let Some(nodes) = self.document.gpu_nodes else { return Vec::new() };
+        let (Some(gpus), Some(keys)) = (self.gpus(network), nodes.scale_up) else { return Vec::new() };
         let nodes = keys.nodes.unwrap_or(1);
         if keys.rate == Rate(0) {
             self.fault(&["gpu-nodes", "scale-up", "rate"], "0 is not allowed; write a rate above 0");
@@ -160,7 +161,7 @@ impl Builder<'_> {
         }
         let requests: Vec<Request> =
             collective.size.0.iter().map(|&size| collective.request(size, levels.clone())).collect();
-        let program = match program(&requests, groups, collective.repeat.unwrap_or(1)) {
+        let program = match Program::of_collectives(&requests, groups, collective.repeat.unwrap_or(1)) {
             Ok(program) => program,
             Err(RequestError { key, why }) => {
                 let key = format!("collective.{key}");
@@ -171,8 +172,28 @@ impl Builder<'_> {
         Some(job(workload, program, &ranks, collective.flows))
     }
 
+    /// The arrivals of a program on the first of the GPUs that its keys name; none where errors say why.
+    pub(super) fn place(
+        &mut self,
+        workload: &Workload,
+        (program, its_source): (Program, &str),
+        (keys, rows): (&RankKeys<'_>, Option<bool>),
+        map: &Map<'_>,
+    ) -> Option<Arrivals> {
+        let gpus = self.gpus(map.network)?;
+        let mut ranks = self.ranks(workload, keys, &gpus, map)?;
+        let count = program.ranks.len();
+        if ranks.len() < count {
+            let why = format!("{its_source} {count} ranks, and there are {} GPUs for them", ranks.len());
+            self.fault(&workload_path(workload, &format!("{}.ranks", keys.table)), why);
+            return None;
+        }
+        ranks.truncate(count);
+        Some(job(workload, program, &ranks, rows))
+    }
+
     /// The ranks of a job, in their order; none where errors say why.
-    pub(super) fn ranks(
+    fn ranks(
         &mut self,
         workload: &Workload,
         keys: &RankKeys<'_>,
@@ -247,7 +268,7 @@ impl Builder<'_> {
 }
 
 /// The arrivals of a program whose ranks are there.
-pub(super) fn job(workload: &Workload, program: Program, ranks: &[RankAt], rows: Option<bool>) -> Arrivals {
+fn job(workload: &Workload, program: Program, ranks: &[RankAt], rows: Option<bool>) -> Arrivals {
     let messages: u64 = program.traffic().messages.iter().sum();
     let hosts = ranks.iter().map(|rank| NodeId(rank.host as u32)).collect();
     let start = workload.start.unwrap_or_default();
@@ -342,40 +363,4 @@ fn levels(collective: &Collective, group: &[u32], ranks: &[RankAt], network: &Ne
     let sites = count(&|rank| (0, site(network, rank.host).to_owned())).max(1);
     let levels = [group.len() as u32 / nodes, nodes / sites, sites];
     levels.into_iter().filter(|&level| level != 1).collect()
-}
-
-/// Collectives one after another, all of them `repeat` times.
-fn program(requests: &[Request], groups: Vec<Vec<u32>>, repeat: u32) -> Result<Program, RequestError> {
-    let mut parts = requests.iter().map(|request| {
-        let mut program = Program::of_collective(request, groups.clone(), repeat)?;
-        program.names = vec![format!("{} {}", request.op.name(), request.size)];
-        Ok(program)
-    });
-    let Some(first) = parts.next() else { return Ok(Program::default()) };
-    let mut all = first?;
-    for part in parts {
-        append(&mut all, part?);
-    }
-    Ok(all)
-}
-
-/// Adds to each graph of a program, behind all of it, the collective of the same graph of another one.
-fn append(all: &mut Program, part: Program) {
-    let (plans, names) = (all.plans.len() as u32, all.names.len() as u32);
-    for (graph, more) in all.graphs.iter_mut().zip(part.graphs) {
-        let mut operations = std::mem::take(graph).operations;
-        for operation in more.operations {
-            let Kind::Collective { plan: own, group, .. } = operation.kind else { continue };
-            let before = operations.len() as u32;
-            operations.push(Operation {
-                kind: Kind::Collective { plan: plans + own, group, sequence: before },
-                requires: before.checked_sub(1).into_iter().collect(),
-                name: names,
-                ..operation
-            });
-        }
-        *graph = Graph::new(operations);
-    }
-    all.plans.extend(part.plans);
-    all.names.extend(part.names);
 }

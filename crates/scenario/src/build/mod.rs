@@ -280,9 +280,6 @@ impl Builder<'_> {
         self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
         blueprint.scale_up = self.scale_up(network);
-        if self.document.gpu_nodes.is_some() {
-            self.gpus(network);
-        }
         self.records(network, &mut blueprint);
         self.give_up_if_faulty()?;
         let routes = Routes::new(&blueprint);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use floodway_fabric::blueprint::Arrivals;
 use floodway_programs::read::{self, ChakraOptions, Imported};
 
-use super::jobs::{RankKeys, job};
+use super::jobs::RankKeys;
 use super::map::Map;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
@@ -14,7 +14,6 @@ use crate::workload::trace::{Trace, TraceFormat};
 impl Builder<'_> {
     /// The arrivals of a trace; none where errors say why.
     pub(super) fn trace(&mut self, workload: &Workload, trace: &Trace, map: &Map<'_>) -> Option<Arrivals> {
-        let gpus = self.gpus(map.network)?;
         if !self.keys_of_format(workload, trace) {
             return None;
         }
@@ -40,15 +39,7 @@ impl Builder<'_> {
             count: None,
             placement: trace.placement,
         };
-        let mut ranks = self.ranks(workload, &keys, &gpus, map)?;
-        let count = program.ranks.len();
-        if ranks.len() < count {
-            let why = format!("the trace has {count} ranks, and there are {} GPUs for them", ranks.len());
-            self.fault(&workload_path(workload, "trace.ranks"), why);
-            return None;
-        }
-        ranks.truncate(count);
-        Some(job(workload, program, &ranks, trace.flows))
+        self.place(workload, (program, "the trace has"), (&keys, trace.flows), map)
     }
 
     /// Are only keys of the trace's format given?

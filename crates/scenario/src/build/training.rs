@@ -4,7 +4,7 @@ use floodway_fabric::blueprint::Arrivals;
 use floodway_programs::training::{Model, Training as Program};
 use floodway_units::{Bytes, Span};
 
-use super::jobs::{RankKeys, job};
+use super::jobs::RankKeys;
 use super::map::Map;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
@@ -24,7 +24,6 @@ impl Builder<'_> {
         training: &Training,
         map: &Map<'_>,
     ) -> Option<Arrivals> {
-        let gpus = self.gpus(map.network)?;
         let mut model = training.model.model();
         model.sequence = training.sequence.unwrap_or(model.sequence);
         if let Some((key, why)) = fault(&model, training) {
@@ -62,15 +61,7 @@ impl Builder<'_> {
             count: None,
             placement: training.placement,
         };
-        let mut ranks = self.ranks(workload, &keys, &gpus, map)?;
-        let count = made.ranks.len();
-        if ranks.len() < count {
-            let why = format!("the degrees make {count} ranks, and there are {} GPUs for them", ranks.len());
-            self.fault(&workload_path(workload, "training.ranks"), why);
-            return None;
-        }
-        ranks.truncate(count);
-        Some(job(workload, made, &ranks, training.flows))
+        self.place(workload, (made, "the degrees make"), (&keys, training.flows), map)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Table of operations, and how far jobs came.
 
-use floodway_programs::{Kind, Program};
+use floodway_programs::collective::Purpose;
+use floodway_programs::{Kind, Operation, Program};
 use floodway_units::Time;
 
 use super::Row;
@@ -8,6 +9,7 @@ use crate::network::blueprint::{Arrivals, ProgramSpec};
 use crate::records::outcome::JobTotals;
 use crate::records::table::{NONE, Table, Values};
 use crate::run::world::World;
+use crate::traffic::programs::job;
 
 /// So many operations that wait are named in the outcome of a job.
 const NAMED: usize = 8;
@@ -58,15 +60,13 @@ impl World<'_> {
         let rows = self.run.kept.operations.as_ref()?.log.rows();
         let programs = &self.run.traffic.programs;
         let places: Vec<(u32, u32)> = rows.iter().map(|row| programs.in_workload(row.rank)).collect();
-        let jobs: Vec<Option<&ProgramSpec>> = (0..self.facts.blueprint.workloads.len() as u32)
-            .map(|workload| self.jobs().find(|(index, _)| *index == workload).map(|(_, spec)| spec))
-            .collect();
         let mut names = Names::default();
         let mut columns = Columns::default();
         for (row, &(workload, rank)) in rows.iter().zip(&places) {
-            if let Some(spec) = jobs[workload as usize] {
-                columns.add(&spec.program, rank, row, &mut names);
-            }
+            let program = &job(self.facts.blueprint, workload).program;
+            let operation = program.operation_of(rank, row.ended.operation);
+            columns.name.push(names.code(program, (workload, operation.name)));
+            columns.add(program, rank, operation);
         }
         let us = |of: &dyn Fn(&Row) -> Time| Values::F64(rows.iter().map(|row| of(row).as_us()).collect());
         let whole = |of: &dyn Fn(&Row) -> u64| Values::U64(rows.iter().map(of).collect());
@@ -85,7 +85,7 @@ impl World<'_> {
             ("iteration", whole(&|row| u64::from(row.ended.iteration))),
             ("operation", whole(&|row| u64::from(row.ended.operation))),
             ("name", Values::Text { codes: columns.name, dictionary: names.names }),
-            ("kind", Values::Text { codes: columns.kind, dictionary: KINDS.map(str::to_owned).to_vec() }),
+            ("kind", Values::Text { codes: columns.kind, dictionary: kinds() }),
             ("bytes", Values::U64(columns.bytes)),
             ("group", Values::F64(columns.group)),
             ("sequence", Values::F64(columns.sequence)),
@@ -101,9 +101,13 @@ impl World<'_> {
     }
 }
 
-/// Kinds of operations.
-const KINDS: [&str; 8] =
-    ["send", "recv", "compute", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "all-to-all"];
+/// Kinds of operations, behind which come the collectives.
+const KINDS: [&str; 3] = ["send", "recv", "compute"];
+
+/// Names of all kinds of operations.
+fn kinds() -> Vec<String> {
+    KINDS.into_iter().chain(Purpose::ALL.map(Purpose::name)).map(str::to_owned).collect()
+}
 
 /// A number that may not be there.
 fn optional(value: Option<u32>) -> f64 {
@@ -114,14 +118,13 @@ fn optional(value: Option<u32>) -> f64 {
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
-    /// By program, which its address names, and number of the name there.
-    codes: rustc_hash::FxHashMap<(usize, u32), u32>,
+    /// By workload, and number of the name in its program.
+    codes: rustc_hash::FxHashMap<(u32, u32), u32>,
 }
 
 impl Names {
-    fn code(&mut self, program: &Program, name: u32) -> u32 {
-        let Some(text) = program.names.get(name as usize) else { return NONE };
-        let key = (std::ptr::from_ref(program).addr(), name);
+    fn code(&mut self, program: &Program, key: (u32, u32)) -> u32 {
+        let Some(text) = program.names.get(key.1 as usize) else { return NONE };
         *self.codes.entry(key).or_insert_with(|| {
             let known = self.names.iter().position(|known| known == text);
             known.unwrap_or_else(|| {
@@ -146,8 +149,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn add(&mut self, program: &Program, rank: u32, row: &Row, names: &mut Names) {
-        let operation = &program.graph_of(rank).operations[row.ended.operation as usize];
+    fn add(&mut self, program: &Program, rank: u32, operation: &Operation) {
         let peer_of = |peer: u32| f64::from(program.ranks[rank as usize].peers[peer as usize]);
         let none = f64::NAN;
         let (kind, bytes, collective, peer) = match operation.kind {
@@ -158,10 +160,9 @@ impl Columns {
                 let plan = &program.plans[plan as usize];
                 let (group, _) = program.group_of(rank, group);
                 let of = [f64::from(group), f64::from(sequence), f64::from(plan.ranks), plan.bus_factor()];
-                (3 + plan.purpose as u32, plan.size.0, of, none)
+                (KINDS.len() as u32 + plan.purpose as u32, plan.size.0, of, none)
             }
         };
-        self.name.push(names.code(program, operation.name));
         self.kind.push(kind);
         self.bytes.push(bytes);
         let [group, sequence, ranks, factor] = collective;

@@ -44,8 +44,8 @@ impl AtNode<'_, '_> {
         let Some(Time(next)) = state.next_time() else { return };
         if next < state.armed {
             state.armed = next;
-            let before = self.run.traffic.sources.len() + self.run.traffic.triggers.len();
-            self.run.events.add_start(before as u32 + id, next);
+            let event = self.run.traffic.rank_event(id);
+            self.run.events.add_start(event, next);
         }
     }
 
@@ -117,14 +117,14 @@ impl AtNode<'_, '_> {
 impl World<'_> {
     /// Makes the first event of each rank.
     pub fn arm_ranks(&mut self) {
-        let before = (self.run.traffic.sources.len() + self.run.traffic.triggers.len()) as u32;
         for id in 0..self.run.traffic.programs.places.len() as u32 {
             let state = &mut self.run.traffic.programs.ranks[id as usize];
             let Some(Time(start)) = state.next_time() else { continue };
             state.armed = start;
             let host = self.run.traffic.programs.host(id);
             self.run.events.is_at(self.facts.groups.of(host));
-            self.run.events.add_start(before + id, start);
+            let event = self.run.traffic.rank_event(id);
+            self.run.events.add_start(event, start);
         }
     }
 }

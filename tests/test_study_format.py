@@ -161,6 +161,16 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         ),
         (
             "value = -10",
+            'unchanged-order = ["large", "little"]',
+            "claim[mean].unchanged-order: compares the orders at several points, and `at` has only one",
+        ),
+        (
+            "value = -10",
+            'order = ["large", "little"]\nunchanged-order = ["large", "little"]',
+            "claim[mean].unchanged-order: cannot be given with 'order'; choose one of the two",
+        ),
+        (
+            "value = -10",
             "between = [-10, -20]",
             "claim[mean].between: [-10.0, -20.0] is not a range: expected two numbers, the smaller first",
         ),

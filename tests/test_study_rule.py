@@ -197,6 +197,81 @@ def test_one_seed_and_two_say_nothing(tmp_path: Path, claim: str, seeds: int) ->
     assert verdict_of(study, by_variant) == "too few seeds to say"
 
 
+#: A mechanism and two others at two points: their order is the same, whichever it is.
+UNCHANGED = """\
+title = "Made up"
+scenario = "small.toml"
+seeds = 3
+[[variant]]
+name = "own"
+[[variant]]
+name = "other"
+[[axis]]
+name = "length"
+key = "topology.single-switch.delay"
+values = ["1us", "2us"]
+[[claim]]
+figure = "1"
+says = "says"
+metric = "fct-mean"
+at = { length = "*" }
+unchanged-order = ["own", "other"]
+"""
+
+
+def over_lengths(study: Study, by_point: list[dict[str, list[float]]]) -> Numbers:
+    """Put the made-up numbers of the two points together."""
+    runs: list[Run] = []
+    values: dict[str, Value] = {}
+    for point, by_variant in zip(("1us", "2us"), by_point, strict=True):
+        own = made_up(study, by_variant)
+        metric = study.claims[0].metric.name
+        for run in own.runs:
+            key = f"{run.key}-{point}"
+            runs.append(replace(run, at=(("length", point),), key=key))
+            values[key] = own.values[metric][run.key]
+    return Numbers(runs=tuple(runs), done=frozenset(values), values={study.claims[0].metric.name: values})
+
+
+NEAR, FAR, SAME = [80.0, 80.1, 80.2], [100.0, 100.1, 100.2], [80.1, 80.2, 80.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((NEAR, FAR), (NEAR, FAR), "agrees"),
+        ((FAR, NEAR), (FAR, NEAR), "agrees"),
+        ((NEAR, SAME), (SAME, NEAR), "agrees"),
+        ((NEAR, FAR), (FAR, NEAR), "differs"),
+        ((NEAR, FAR), (NEAR, SAME), "differs"),
+        ((NEAR, FAR), ([80.0, 99.0, 110.0], [100.0, 90.0, 120.0]), "too few seeds to say"),
+        ((NEAR[:2], FAR[:2]), (NEAR[:2], FAR[:2]), "too few seeds to say"),
+    ],
+)
+def test_an_unchanged_order_is_the_same_at_all_points(
+    tmp_path: Path,
+    first: tuple[list[float], list[float]],
+    second: tuple[list[float], list[float]],
+    expected: Verdict,
+) -> None:
+    study = load_study(study_file(tmp_path, UNCHANGED))
+    points = [{"own": own, "other": other} for own, other in (first, second)]
+    (found,) = claim_verdicts(study, over_lengths(study, points))
+    assert found.verdict == expected
+    assert [len(part.found) for part in found.parts] == [2, 2]
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_an_order_that_changes_rarely_counts_as_unchanged(tmp_path: Path, seeds: int) -> None:
+    study = load_study(study_file(tmp_path, UNCHANGED))
+    rng = np.random.default_rng(20_261_125)
+    wrong = 0
+    for _ in range(STUDIES):
+        points = [drawn(rng, seeds, {"own": effect, "other": 0.0}) for effect in (-10.0, 0.0)]
+        wrong += claim_verdicts(study, over_lengths(study, points))[0].verdict == "agrees"
+    assert wrong / STUDIES <= RARE
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     value=st.floats(-99, 300).filter(lambda value: abs(value) > 0.1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
@@ -11,14 +11,22 @@ from floodway.study.claims.judgement import Judged
 from floodway.study.claims.rule import band_of, change, change_less, level_of, margin_answer, mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
     from floodway.study.claims.rule import Answer, Interval
     from floodway.study.format.model import Claim, Study
 
-__all__ = ["all_of", "few_of_all", "pairs_of", "verdict_on_number", "verdict_on_order"]
+__all__ = [
+    "Ranking",
+    "all_of",
+    "few_of_all",
+    "pairs_of",
+    "undecided",
+    "verdict_on_number",
+    "verdict_on_order",
+]
 
 
 def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged:
@@ -59,11 +67,11 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
     elif holds == "no":
         verdict = "differs"
     if holds == "open":
-        notes = (_undecided(seeds, "the interval reaches beyond what agrees"),)
+        notes = (undecided(seeds, "the interval reaches beyond what agrees"),)
     return replace(found, holds=holds, verdict=verdict, notes=notes)
 
 
-def _undecided(seeds: int, why: str) -> str:
+def undecided(seeds: int, why: str) -> str:
     """Say why seeds do not decide something."""
     if seeds < LEAST_SEEDS:
         have = "One seed has" if seeds == 1 else f"{seeds} seeds have"
@@ -120,42 +128,18 @@ def _have(cells: Iterable[Cell], seed: int) -> bool:
 
 def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: float) -> Judged:
     """Judge an order, or its first variant alone; the intervals of its differences are of this level."""
-    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
-    if any(not cell.values or cell.missing for cell in cells.values()):
+    ranking = Ranking.of(claim, numbers, level=level)
+    if ranking is None:
         return Judged(claim=claim)
-    means = {name: cell.mean for name, cell in cells.items()}
-    # A variant that leaves flows unfinished is worse than any that does not.
-    known = {name: mean for name, mean in means.items() if mean is not None and not cells[name].unfinished}
-    last = [name for name in dict.fromkeys(claim.order) if name not in known]
-    ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
-    found = Judged(
-        claim=claim,
-        found=tuple((name, known[name]) for name in ranked),
-        seeds=min(len(cell.values) for cell in cells.values()),
-        exact=all(cell.exact for cell in cells.values()),
-        unfinished=sum(cell.unfinished for cell in cells.values()),
-        few=few_of_all(cell.few(claim.metric.kind.thousandths) for cell in cells.values()),
-    )
-    if len(last) > 1 or (last and claim.best == "highest"):
+    found = ranking.found
+    if not ranking.comparable:
         return replace(found, holds="no", verdict="unfinished")
-
-    def answer(pair: tuple[str, str]) -> Answer:
-        better, worse = pair
-        own, other = cells[better], cells[worse]
-        if better == worse or own.unfinished:
-            return "no"
-        if better in last or worse in last:
-            # Last is what left flows unfinished with every seed; a number that is not there says nothing.
-            always = all(value.unfinished for value in other.values.values())
-            return "yes" if better not in last and always else "open"
-        exact = own.exact and other.exact
-        values, others = pairs_of(own, other)
-        return margin_answer(values, others, best=claim.best, margin=claim.margin, exact=exact, level=level)
-
     first = claim.order[0]
-    of_first = {(first, name): answer((first, name)) for name in claim.order[1:]}
+    of_first = {(first, name): ranking.better(first, name) for name in claim.order[1:]}
     consecutive = (
-        of_first if claim.only_first else {pair: answer(pair) for pair in itertools.pairwise(claim.order)}
+        of_first
+        if claim.only_first
+        else {pair: ranking.better(*pair) for pair in itertools.pairwise(claim.order)}
     )
     holds, leads = all_of(consecutive.values()), all_of(of_first.values())
     verdict: Verdict = "differs" if holds == "no" else "too few seeds to say"
@@ -163,11 +147,77 @@ def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: flo
         verdict = "agrees"
     elif not claim.only_first and leads == "yes":
         verdict = "same direction"
-    equal = [pair for pair in itertools.pairwise(ranked) if _are_equal(claim, cells, pair)]
-    notes = [_equal(study, claim, pair) for pair in equal]
+    notes = ranking.equal(study)
     if holds == "open":
-        notes.append(_undecided(found.seeds, "the differences are not beyond chance"))
+        notes.append(undecided(found.seeds, "the differences are not beyond chance"))
     return replace(found, holds=holds, verdict=verdict, notes=tuple(notes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The variants of an order at one point.
+
+    Attributes
+    ----------
+    found
+        The order as we found it, without a verdict.
+    cells
+        By variant.
+    last
+        Variants that leave flows unfinished: they are worse than any that does not.
+    level
+        Of the intervals of differences.
+    """
+
+    found: Judged
+    cells: Mapping[str, Cell]
+    last: tuple[str, ...]
+    level: float
+
+    @classmethod
+    def of(cls, claim: Claim, numbers: Numbers, *, level: float) -> Ranking | None:
+        """Return those of a claim's own point; None where a run is missing."""
+        cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
+        if any(not cell.values or cell.missing for cell in cells.values()):
+            return None
+        means = {name: cell.mean for name, cell in cells.items() if not cell.unfinished}
+        known = {name: mean for name, mean in means.items() if mean is not None}
+        ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
+        found = Judged(
+            claim=claim,
+            found=tuple((name, known[name]) for name in ranked),
+            seeds=min(len(cell.values) for cell in cells.values()),
+            exact=all(cell.exact for cell in cells.values()),
+            unfinished=sum(cell.unfinished for cell in cells.values()),
+            few=few_of_all(cell.few(claim.metric.kind.thousandths) for cell in cells.values()),
+        )
+        return cls(found=found, cells=cells, last=tuple(n for n in cells if n not in known), level=level)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether at most one variant leaves flows unfinished, where that makes it the last."""
+        return not self.last or (len(self.last) == 1 and self.found.claim.best == "lowest")
+
+    def better(self, better: str, worse: str) -> Answer:
+        """Say whether one variant is better than another, by the margin and beyond chance."""
+        claim, own, other = self.found.claim, self.cells[better], self.cells[worse]
+        if better == worse or own.unfinished:
+            return "no"
+        if better in self.last or worse in self.last:
+            # Last is what left flows unfinished with every seed; a number that is not there says nothing.
+            always = all(value.unfinished for value in other.values.values())
+            return "yes" if better not in self.last and always else "open"
+        exact = own.exact and other.exact
+        values, others = pairs_of(own, other)
+        return margin_answer(
+            values, others, best=claim.best, margin=claim.margin, exact=exact, level=self.level
+        )
+
+    def equal(self, study: Study) -> list[str]:
+        """Say which neighbours in the order are equal within the margin."""
+        pairs = itertools.pairwise(name for name, _ in self.found.found)
+        claim = self.found.claim
+        return [_equal(study, claim, pair) for pair in pairs if _are_equal(claim, self.cells, pair)]
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
@@ -176,7 +226,7 @@ def all_of(answers: Iterable[Answer]) -> Answer:
     return "no" if "no" in found else "open" if "open" in found else "yes"
 
 
-def _are_equal(claim: Claim, cells: dict[str, Cell], pair: tuple[str, str]) -> bool:
+def _are_equal(claim: Claim, cells: Mapping[str, Cell], pair: tuple[str, str]) -> bool:
     """Whether two means differ by less than the claim's margin, whatever chance does."""
     one, two = (cells[name].mean or 0.0 for name in pair)
     return one == two or abs(one - two) < claim.margin / 100 * max(abs(one), abs(two))

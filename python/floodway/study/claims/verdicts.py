@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judgement import VERDICTS, Ablation, Judged
 from floodway.study.claims.rule import change, level_of, mean_of
-from floodway.study.claims.single import all_of, few_of_all, pairs_of, verdict_on_number, verdict_on_order
+from floodway.study.claims.single import (
+    Ranking,
+    all_of,
+    few_of_all,
+    pairs_of,
+    verdict_on_number,
+    verdict_on_order,
+)
+from floodway.study.claims.unchanged import verdict_on_unchanged_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.rule import Answer
     from floodway.study.format.model import Claim, Study
 
-__all__ = ["claim_verdicts"]
+__all__ = ["claim_verdicts", "point_of"]
 
 #: Maximum number of differing numbers that are named.
 MOST_NAMED = 4
@@ -151,6 +159,8 @@ def _beyond_chance(claim: Claim, one: list[float], other: list[float], *, exact:
 
 
 def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) -> Judged:
+    if claim.unchanged:
+        return _unchanged_order(study, claim, numbers, level=level_of(looks))
     if claim.several:
         own = [part for part in claim.parts if _is_planned(part, numbers)]
         looks *= len(own) if claim.take != "each" else 1
@@ -162,6 +172,24 @@ def _claim_verdict(study: Study, claim: Claim, numbers: Numbers, *, looks: int) 
         else verdict_on_number(claim, numbers, level=level_of(looks))
     )
     return _with_faults(study, found, numbers)
+
+
+def _unchanged_order(study: Study, claim: Claim, numbers: Numbers, *, level: float) -> Judged:
+    own = [part for part in claim.parts if _is_planned(part, numbers)]
+    rankings = [Ranking.of(part, numbers, level=level) for part in own]
+    known = [each for each in rankings if each is not None]
+    # One point has nothing to be compared with.
+    if len(known) < len(own) or len(known) < len(("one", "another")):
+        return Judged(claim=claim)
+    points = [_with_faults(study, each.found, numbers) for each in known]
+    found = verdict_on_unchanged_order(study, claim, known, points)
+    left_out = len(claim.parts) - len(own)
+    notes = [f"Of {len(own)} of {len(claim.parts)} points: the others are not run"] if left_out else []
+    failed = any(each.failed for each in points)
+    notes += [*found.notes, *_at_their_points(claim, tuple(points))]
+    verdict: Verdict = "differs" if failed and found.verdict != "unfinished" else found.verdict
+    holds: Answer = "no" if failed else found.holds
+    return replace(found, notes=tuple(notes), failed=failed, verdict=verdict, holds=holds)
 
 
 def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
@@ -250,20 +278,20 @@ def _at_their_points(claim: Claim, parts: tuple[Judged, ...]) -> Iterator[str]:
     found: dict[str, dict[str, None]] = {}
     for part in parts:
         for note in part.notes:
-            found.setdefault(note, {})[_point(claim, part)] = None
-    everywhere = {_point(claim, part) for part in parts}
+            found.setdefault(note, {})[point_of(claim, part)] = None
+    everywhere = {point_of(claim, part) for part in parts}
     for note, points in found.items():
         yield note if len(points) == len(everywhere) else f"{note} ({'; '.join(points)})"
 
 
-def _point(claim: Claim, part: Judged) -> str:
+def point_of(claim: Claim, part: Judged) -> str:
     """Return the point of a number on the axes along which its claim goes."""
     return ", ".join(f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis))
 
 
 def _where(study: Study, claim: Claim, part: Judged) -> str:
     """Say which of its numbers a part of a claim is, and of an order who is the first there."""
-    at = _point(claim, part)
+    at = point_of(claim, part)
     against = [f"against {study.variant(part.claim.against).label}"] if len(claim.rivals) > 1 else []
     best = [f"where {study.variant(part.found[0][0]).label} is"] if claim.order and part.found else []
     return ", ".join(([f"at {at}"] if at else []) + against + best)

@@ -179,9 +179,10 @@ class Claim:
     value, between, unit, tolerance, bound
         What was published, a value or a range, and how far ours may be from it; `at-least` and `at-most` are
         bounds.
-    order, best, only_first
+    order, best, only_first, unchanged
         For an order: the variants, best first, whether the lowest or the highest is best, and whether nothing
-        is said of those behind the first.
+        is said of those behind the first; or whether nothing is said but that all coordinates have the same
+        order of these variants, whichever it is.
     margin
         For an order: the least difference between two variants, in percent of the larger number.
     ablations, ablated, no_ablation
@@ -224,6 +225,7 @@ class Claim:
     order: tuple[str, ...]
     best: str
     only_first: bool
+    unchanged: bool
     margin: float
     ablations: tuple[str, ...]
     ablated: str

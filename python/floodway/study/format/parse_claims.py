@@ -97,7 +97,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
     of_paper: bool,
 ) -> Claim:
     names = [variant.name for variant in variants]
-    order, only_first = _order(table, variants)
+    order, only_first, unchanged = _order(table, variants)
     metric = metric_named(table, "metric", table.text("metric", due=True), metrics)
     coordinates = _claim_coordinates(table, axes)
     at = coordinates[0]
@@ -138,6 +138,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
             "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
         ),
         only_first=only_first,
+        unchanged=unchanged,
         margin=_not_negative(table, "margin", MARGIN),
         ablations=ablation.variants,
         ablated=ablation.replaces,
@@ -170,21 +171,20 @@ def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Va
     return table.choice(key, given, what="a variant of this study", allowed=names)
 
 
-def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], bool]:
-    """Read an order, or its first variant: then the others follow in any order."""
+def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], bool, bool]:
+    """Read an order, its first variant, or variants of one order: the variants, and the two latter."""
     first = table.text("first")
+    given = [key for key in ("order", "first", "unchanged-order") if key in table]
+    if len(given) > 1:
+        raise table.fault(given[1], f"cannot be given with {given[0]!r}; choose one of the two")
     if not first:
-        return table.texts("order"), False
+        return table.texts("unchanged-order") or table.texts("order"), False, "unchanged-order" in table
     names = [variant.name for variant in variants]
     table.choice("first", first, what="a variant of this study", allowed=names)
-    if "order" in table:
-        raise table.fault(
-            "first", "cannot be given with an order, whose first variant it would be; choose one of the two"
-        )
     among = table.texts("among") or tuple(names)
     for name in among:
         table.choice("among", name, what="a variant of this study", allowed=names)
-    return (first, *(name for name in among if name != first)), True
+    return (first, *(name for name in among if name != first)), True, False
 
 
 def _claim_coordinates(table: Table, axes: Sequence[Axis]) -> tuple[Coordinates, ...]:
@@ -255,15 +255,15 @@ def _not_negative(table: Table, key: str, usual: float) -> float:
 
 
 def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
+    key = "unchanged-order" if claim.unchanged else "among" if claim.only_first else "order"
     for name in claim.order:
-        table.choice("order", name, what="a variant of this study", allowed=names)
-    if claim.order:
+        table.choice(key, name, what="a variant of this study", allowed=names)
+    if claim.unchanged and not claim.several:
+        raise table.fault(key, "compares the orders at several points, and `at` has only one")
+    if claim.order or claim.unchanged:
         if len(set(claim.order)) < max(2, len(claim.order)):
-            raise table.fault(
-                "among" if claim.only_first else "order",
-                "takes at least two variants, each once, best first",
-                given=claim.order,
-            )
+            best = "" if claim.unchanged else ", best first"
+            raise table.fault(key, f"takes at least two variants, each once{best}", given=claim.order)
         for key in OF_NUMBERS:
             if key in table:
                 raise table.fault(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.percentiles import of_flows
 from floodway.study.claims.judgement import best_reading
+from floodway.study.claims.verdicts import point_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,6 +114,8 @@ def _published(part: Part, found: Judged) -> str:
         return f"{part.study.variant(claim.order[0]).label} {claim.best}, by {claim.margin:g} % or more"
     if claim.order:
         labels = ", ".join(part.study.variant(name).label for name in claim.order)
+        if claim.unchanged:
+            return f"one order of {labels} at all points ({claim.margin:g} % apart or more)"
         return f"{labels} (best first, {claim.margin:g} % apart or more)"
     # Some percent of zero is no tolerance.
     has_any = claim.tolerance and (_tolerance_unit(claim) == " points" or claim.value != 0)
@@ -128,6 +131,8 @@ def _tolerance_unit(claim: Claim) -> str:
 
 
 def _ours(part: Part, found: Judged) -> str:
+    if found.claim.unchanged and found.parts:
+        return "; ".join(f"{point_of(found.claim, each)}: {_ours(part, each)}" for each in found.parts) or "-"
     if found.claim.order and found.parts:
         first = sum(part.verdict == "agrees" for part in found.parts)
         return f"holds for {first} of {len(found.parts)}"

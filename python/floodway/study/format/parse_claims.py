@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["claims_of", "full_coordinates"]
 
-#: By default, in points of a percentage, or in percent of another number.
-TOLERANCE = 5.0
+#: By default, in percent of a number, and in points of a percentage; a bound and a range have none.
+TOLERANCE, POINTS = 5.0, 3.0
 BOUNDS = ("about", "at-least", "at-most")
 ABOUT = get_args(About)
 TAKES = ("each", "lowest", "highest")
@@ -102,6 +102,9 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
     coordinates = _claim_coordinates(table, axes)
     at = coordinates[0]
     rivals = _rivals(table, names)
+    unit = _unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit)
+    bound = table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS)
+    between = _between(table)
     cause = table.table("cause")
     ablation = ablations_of(table, names)
     claim = Claim(
@@ -129,10 +132,10 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         rivals=rivals,
         take=table.choice("take", table.text("take", "each"), what="a choice", allowed=TAKES),  # type: ignore[arg-type]
         value=table.number("value"),
-        between=_between(table),
-        unit=_unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit),
-        tolerance=_not_negative(table, "tolerance", TOLERANCE),
-        bound=table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS),  # type: ignore[arg-type]
+        between=between,
+        unit=unit,
+        tolerance=_not_negative(table, "tolerance", _usual_tolerance(bound, unit, between)),
+        bound=bound,  # type: ignore[arg-type]
         order=order,
         best=table.choice(
             "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
@@ -154,6 +157,12 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
     table.finish()
     _refuse_nothing(table, claim, variants)
     return claim
+
+
+def _usual_tolerance(bound: str, unit: str, between: tuple[float, float] | None) -> float:
+    if bound != "about" or between is not None:
+        return 0.0
+    return POINTS if unit == "%" else TOLERANCE
 
 
 def _unit(table: Table, own: str) -> str:

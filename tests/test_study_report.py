@@ -158,7 +158,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "This is the quick version" in report
     assert "3: not drawn, none of its runs is there." in report
     assert (
-        "| 1 | the larger pool is sooner | -10.0 % ± 5 points | - | no ablation is named | not run |  |"
+        "| 1 | the larger pool is sooner | -10.0 % ± 3 points | - | no ablation is named | not run |  |"
         in report
     )
 

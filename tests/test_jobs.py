@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import floodway
-from floodway.results.collectives import bandwidths, collectives_of, iterations_of
+from floodway.results.collectives import bandwidths, collectives_of
+from floodway.results.iterations import exposed_of, iterations_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -466,6 +467,48 @@ def test_an_iteration_has_its_bubble_and_its_parts() -> None:
     assert first["end_us"].max() == pytest.approx(7 * 6000, rel=1e-3)
     assert first["compute_us"].to_list() == pytest.approx([24_000] * 4)
     assert first["idle_us"].min() == pytest.approx(0, abs=18_100)
+    own = result.summary().iterations
+    assert [each.iteration for each in own] == [0, 1]
+    assert own[0].time_us == pytest.approx(7 * 6000, rel=1e-3)
+    assert own[0].compute_us == pytest.approx(24_000)
+    # Three of seven slots of a rank are the bubble; the rest of it is messages between stages.
+    assert own[0].idle_us + own[0].exposed_us == pytest.approx(3 * 6000, rel=1e-2)
+    assert {each.name for each in own[0].exposed} == {"activations"}
+
+
+def test_exposed_communication_adds_up_by_name() -> None:
+    """Each instant counts for the operation that started first, if its rank does not compute."""
+    spans = [
+        ("compute", "forward", 0, 10),
+        ("all-reduce", "tensor", 5, 15),
+        ("all-to-all", "dispatch", 12, 30),
+        ("compute", "backward", 20, 25),
+        ("recv", "activations", 30, 40),
+        ("all-gather", "parameters", 41, 44),
+        ("all-to-all", "dispatch", 42, 43),
+    ]
+    operations = pl.DataFrame(
+        {
+            "workload": ["job"] * len(spans),
+            "iteration": [0] * len(spans),
+            "rank": [3] * len(spans),
+            "operation": list(range(len(spans))),
+            "kind": [kind for kind, *_ in spans],
+            "name": [name for _, name, *_ in spans],
+            "ready_us": [float(start) for *_, start, _ in spans],
+            "start_us": [float(start) for *_, start, _ in spans],
+            "end_us": [float(end) for *_, end in spans],
+        }
+    )
+    exposed = dict(exposed_of(operations).select("name", "exposed_us").iter_rows())
+    assert exposed == {"tensor": 5.0, "dispatch": 10.0, "parameters": 3.0}
+    parts = iterations_of(operations).row(0, named=True)
+    assert [parts[f"{name}_us"] for name in ("time", "compute", "exposed", "idle")] == [
+        44.0,
+        15.0,
+        18.0,
+        11.0,
+    ]
 
 
 @pytest.mark.parametrize(

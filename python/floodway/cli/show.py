@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.results import CnpTotals, Outcome, Result, Summary, WorkloadSummary
+    from floodway.results.iterations import IterationSummary
     from floodway.results.result import Timings
 
 __all__ = ["WIDTH", "document", "show", "table_of"]
@@ -25,6 +26,8 @@ __all__ = ["WIDTH", "document", "show", "table_of"]
 WIDTH = 100
 #: Number of switches that are named.
 NAMED_SWITCHES = 5
+#: Iterations of jobs that are listed.
+NAMED_ITERATIONS = 8
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
@@ -81,6 +84,8 @@ def show(result: Result, stream: TextIO) -> None:
         _paused(summary),
         _feedback(summary),
         _bandwidths(summary),
+        _iterations(summary),
+        _exposed(summary),
     ):
         if table.row_count:
             console.print(table)
@@ -269,6 +274,51 @@ def _bandwidths(summary: Summary) -> Table:
             f"{row.algbw_gbps / 8:,.3f}",
             f"{row.busbw_gbps / 8:,.3f}",
         )
+    return table
+
+
+def _iterations(summary: Summary) -> Table:
+    """Report on iterations: parts as shares of their time, means over the ranks."""
+    parts = ("computing", "exposed", "idle")
+    columns = ("workload", "iteration", "time us", *parts, "last rank", "after median us")
+    table = table_of("Iterations", columns, text_columns=("workload",))
+    for row in summary.iterations[:NAMED_ITERATIONS]:
+        shares = (part / row.time_us if row.time_us else 0.0 for part in _parts(row))
+        table.add_row(
+            row.workload,
+            str(row.iteration),
+            f"{row.time_us:,.1f}",
+            *(f"{share:.1%}" for share in shares),
+            str(row.straggler),
+            f"{row.lag_us:,.1f}",
+        )
+    left = len(summary.iterations) - NAMED_ITERATIONS
+    table.caption = "exposed: communication without computation; idle: neither, means over the ranks"
+    if left > 0:
+        table.caption += f"; {left:,} more in `floodway.results.iterations`"
+    return table
+
+
+def _parts(row: IterationSummary) -> tuple[float, float, float]:
+    return row.compute_us, row.exposed_us, row.idle_us
+
+
+def _exposed(summary: Summary) -> Table:
+    """Report on exposed communication by name, as means over the ranks and iterations of a job."""
+    columns = ("workload", "communication", "us an iteration", "of the time")
+    table = table_of("Exposed communication", columns, text_columns=columns[:2])
+    jobs = {
+        row.workload: [own for own in summary.iterations if own.workload == row.workload]
+        for row in summary.iterations
+    }
+    for workload, iterations in jobs.items():
+        total = sum(own.time_us for own in iterations)
+        by_name: dict[str, float] = {}
+        for each in (each for own in iterations for each in own.exposed):
+            by_name[each.name] = by_name.get(each.name, 0.0) + each.mean_us
+        for name, exposed_us in sorted(by_name.items(), key=lambda item: -item[1]):
+            share = exposed_us / total if total else 0.0
+            table.add_row(workload, name, f"{exposed_us / len(iterations):,.1f}", f"{share:.1%}")
     return table
 
 

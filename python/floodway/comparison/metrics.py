@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from floodway.results.lossless import brief
@@ -143,6 +144,7 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
         *_METRICS,
         *_workload_metrics(results),
         *_collective_metrics(results),
+        *_iteration_metrics(results),
         *(_link_metrics(link) if link else ()),
         *_TOTALS,
     )
@@ -393,6 +395,25 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric
             label=f"{label}: bus bandwidth, Gbit/s",
             of=partial(of, field="busbw_gbps"),
         )
+
+
+def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+    """Compare the mean time of an iteration of each job that all runs have, and its exposed communication."""
+    by_run = [
+        dict.fromkeys(own.workload for own in result.summary().iterations)
+        for of_variant in results
+        for result in of_variant
+    ]
+    common = [name for name in (by_run[0] if by_run else ()) if all(name in run for run in by_run)]
+    for name in common[:MOST_WORKLOADS]:
+        label = f"{name}: " if len(common) > 1 else ""
+        for field, what in (("time_us", "iteration"), ("exposed_us", "exposed communication")):
+
+            def of(summary: Summary, field: str, name: str = name) -> float:
+                return fmean(getattr(own, field) for own in summary.iterations if own.workload == name)
+
+            key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
+            yield _Metric(key=key, label=f"{label}{what}, mean, us", of=partial(of, field=field))
 
 
 def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:

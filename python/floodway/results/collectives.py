@@ -1,12 +1,10 @@
-"""Collectives and iterations of jobs, from the operations of their ranks."""
+"""Collectives of jobs, from the operations of their ranks."""
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import polars as pl
 
-__all__ = ["bandwidths", "collectives_of", "iterations_of"]
+__all__ = ["bandwidths", "collectives_of"]
 
 #: What an operation is that all ranks of a group execute together.
 COLLECTIVE = pl.col("group").is_not_null()
@@ -93,61 +91,3 @@ def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
         .with_columns((pl.col("algbw_gbps") * pl.col("factor")).alias("busbw_gbps"))
         .drop("factor")
     )
-
-
-def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Break the iterations of jobs down.
-
-    Parameters
-    ----------
-    operations
-        One row an operation of a rank that is complete.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a workload, iteration and rank: `start_us` and `end_us` of the rank's first and last
-        operation, `time_us` between them; `compute_us`, in which it computed; `exposed_us`, in which it did
-        not compute and communication had started that was not complete; `idle_us`, the rest: it waited for
-        nothing that had started at this rank, as in the bubble of a pipeline.
-    """
-    rows = [
-        {"workload": workload, "iteration": iteration, "rank": rank} | _parts(frame)
-        for (workload, iteration, rank), frame in operations.group_by(
-            ["workload", "iteration", "rank"], maintain_order=True
-        )
-    ]
-    schema: dict[str, Any] = {
-        "workload": operations.schema["workload"], "iteration": pl.UInt64, "rank": pl.UInt64,
-        "start_us": pl.Float64, "end_us": pl.Float64, "time_us": pl.Float64, "compute_us": pl.Float64,
-        "exposed_us": pl.Float64, "idle_us": pl.Float64,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema).sort("workload", "iteration", "rank")
-
-
-def _parts(frame: pl.DataFrame) -> dict[str, float]:
-    """Parts of the time of a rank's iteration."""
-    computes = pl.col("kind") == "compute"
-    start, end = frame["ready_us"].min(), frame["end_us"].max()
-    compute = _union(frame.filter(computes))
-    # A receive that waits for its sender is no communication of this rank until something has started.
-    busy = _union(frame.filter(computes | (pl.col("kind") != "recv")))
-    first, last = cast("float", start), cast("float", end)
-    return {
-        "start_us": first,
-        "end_us": last,
-        "time_us": last - first,
-        "compute_us": compute,
-        "exposed_us": busy - compute,
-        "idle_us": last - first - busy,
-    }
-
-
-def _union(frame: pl.DataFrame) -> float:
-    """Total time that intervals cover."""
-    spans = frame.select("start_us", "end_us").sort("start_us")
-    if spans.is_empty():
-        return 0.0
-    latest = spans["end_us"].cum_max().shift(1, fill_value=float("-inf"))
-    begin = spans.select(pl.max_horizontal("start_us", latest.alias("latest")).alias("begin"))["begin"]
-    return float((spans["end_us"] - begin).clip(0).sum())

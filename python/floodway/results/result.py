@@ -256,4 +256,12 @@ class Result:
     def _summary(self) -> Summary:
         from floodway.results.summary import summarise  # noqa: PLC0415 (where it is asked for)
 
-        return summarise(self.flows, self.series, self.counters, self.outcome, self.run, self.collectives)
+        return summarise(
+            self.flows,
+            self.series,
+            self.counters,
+            self.outcome,
+            self.run,
+            self.collectives,
+            self.operations,
+        )

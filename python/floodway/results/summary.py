@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from floodway.results.iterations import IterationSummary
     from floodway.results.outcome import Outcome, WorkloadTotals
     from floodway.results.result import AskedLoad, RunInfo
 
@@ -250,6 +251,8 @@ class Summary:
         Verdicts and totals.
     collectives
         Collectives of jobs, by workload, operation and size.
+    iterations
+        Iterations of jobs that compute.
     """
 
     total: WorkloadSummary
@@ -266,6 +269,7 @@ class Summary:
     order: OrderSummary
     outcome: Outcome
     collectives: tuple[CollectiveSummary, ...] = ()
+    iterations: tuple[IterationSummary, ...] = ()
 
 
 def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
@@ -275,6 +279,7 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
     outcome: Outcome,
     run: RunInfo,
     collectives: pl.DataFrame | None = None,
+    operations: pl.DataFrame | None = None,
 ) -> Summary:
     """Compute the summary of a run from its tables and verdicts, and from what is known about it."""
     feedback, end = _feedback(counters), outcome.simulated_us
@@ -293,6 +298,7 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
         order=_order(flows),
         outcome=outcome,
         collectives=() if collectives is None else tuple(_collectives(collectives)),
+        iterations=() if operations is None else tuple(_iterations(operations)),
     )
 
 
@@ -303,6 +309,12 @@ def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
         yield CollectiveSummary(
             **{field: row[field] for field in CollectiveSummary.__dataclass_fields__ if field in row}
         )
+
+
+def _iterations(operations: pl.DataFrame) -> Iterator[IterationSummary]:
+    from floodway.results.iterations import iteration_summaries  # noqa: PLC0415 (where there are jobs)
+
+    return iteration_summaries(operations)
 
 
 def percentile(

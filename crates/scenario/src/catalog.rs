@@ -1,6 +1,6 @@
 //! Catalogue of everything in a scenario: the grammar as JSON Schema, and what can be named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_mechanisms::registry::{self, Entry};
 use schemars::Schema;
@@ -19,7 +19,7 @@ pub struct Catalog {
     pub mechanisms: Vec<Entry>,
     /// What the generators of networks say of themselves, by name.
     pub topologies: BTreeMap<&'static str, String>,
-    /// Networks of published experiments.
+    /// Networks of published experiments and AI clusters.
     pub presets: Vec<Published>,
     /// Published networks that are not available.
     pub left_out: Vec<Published>,
@@ -40,6 +40,21 @@ pub struct Published {
     pub source: &'static str,
     /// Numbering, buffers, what had to be chosen.
     pub notes: &'static str,
+    /// Its size; none where it is not available.
+    pub size: Option<Size>,
+}
+
+/// The size of a network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Size {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// Number of switches.
+    pub switches: usize,
+    /// The rates of its links, each once, the lowest first.
+    pub rates: Vec<String>,
+    /// Whether a part of it can be taken.
+    pub parts: bool,
 }
 
 impl Catalog {
@@ -62,11 +77,24 @@ fn preset(preset: &'static topology::Preset) -> Published {
         description: &preset.description,
         source: &preset.source,
         notes: &preset.notes,
+        size: size(preset),
     }
 }
 
+fn size(preset: &topology::Preset) -> Option<Size> {
+    let network = preset.network().ok()?;
+    let hosts = network.nodes.iter().filter(|node| node.is_host).count();
+    let rates: BTreeSet<_> = network.links.iter().map(|link| link.rate).collect();
+    Some(Size {
+        hosts,
+        switches: network.nodes.len() - hosts,
+        rates: rates.into_iter().map(|rate| rate.to_string()).collect(),
+        parts: preset.is_cluster(),
+    })
+}
+
 fn left_out(network: &'static topology::LeftOut) -> Published {
-    Published { name: &network.name, description: &network.reason, source: "", notes: "" }
+    Published { name: &network.name, description: &network.reason, source: "", notes: "", size: None }
 }
 
 impl Default for Catalog {
@@ -187,6 +215,18 @@ mod tests {
             assert!(schema["$defs"].get(&*entry.definition).is_some(), "{} {}", entry.slot, entry.name);
             assert!(!entry.head.is_empty(), "{} {}", entry.slot, entry.name);
         }
+    }
+
+    #[test]
+    fn presets_say_their_size() {
+        let presets = Catalog::new().presets;
+        let of = |name| presets.iter().find(|preset| preset.name == name).and_then(|of| of.size.clone());
+        let rates = |rates: &[&str]| rates.iter().map(|&rate| rate.to_owned()).collect();
+        let fat = Size { hosts: 320, switches: 56, rates: rates(&["100G", "400G"]), parts: false };
+        assert_eq!(of("mercury-fat"), Some(fat));
+        let hpn = Size { hosts: 15_360, switches: 360, rates: rates(&["200G", "400G"]), parts: true };
+        assert_eq!(of("hpn-pod"), Some(hpn));
+        assert!(presets.iter().all(|preset| preset.size.is_some()));
     }
 
     #[test]

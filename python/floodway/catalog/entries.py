@@ -118,7 +118,8 @@ def _workload(grammar: Grammar, kind: str) -> Entry:
 
 
 def _preset(preset: Mapping[str, Any]) -> Entry:
-    sections = [Section(title="Source", text=preset["source"])]
+    size = _size(preset["size"])
+    sections = [Section(title="Source", text=preset["source"]), Section(title="Size", text=f"{size}.")]
     if preset.get("notes"):
         sections.append(Section(title="Notes", text=preset["notes"]))
     return Entry(
@@ -127,7 +128,16 @@ def _preset(preset: Mapping[str, Any]) -> Entry:
         slot="topology.preset",
         summary=preset["description"],
         sections=tuple(sections),
+        size=size,
+        source=preset["source"],
+        has_parts=preset["size"]["parts"],
     )
+
+
+def _size(size: Mapping[str, Any]) -> str:
+    """Return the size of a network in words."""
+    plural = "" if size["switches"] == 1 else "es"
+    return f"{size['hosts']:,} hosts, {size['switches']:,} switch{plural}, {', '.join(size['rates'])}"
 
 
 def _sizes(sizes: Mapping[str, Any]) -> Entry:

@@ -92,6 +92,12 @@ class Entry:
         Its keys.
     tables
         Tables that its keys may be.
+    size
+        Of a published network: its hosts, switches and rates; else empty.
+    source
+        Of a published network: who published it; else empty.
+    has_parts
+        Can a part of the network be taken?
     """
 
     kind: Kind
@@ -101,6 +107,9 @@ class Entry:
     sections: tuple[Section, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     tables: tuple[TableOf, ...] = ()
+    size: str = ""
+    source: str = ""
+    has_parts: bool = False
 
     @property
     def headline(self) -> str:

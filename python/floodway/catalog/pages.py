@@ -44,7 +44,10 @@ def _slot_text(entry: Entry) -> str:
         case "topology":
             return f"In a scenario: `topology.{entry.name} = {{ … }}`."
         case "preset":
-            return f'In a scenario: `topology.preset = "{entry.name}"`.'
+            whole = f'In a scenario: `topology.preset = "{entry.name}"`'
+            if not entry.has_parts:
+                return f"{whole}."
+            return f'{whole}, or `topology.preset = {{ name = "{entry.name}", nodes = … }}` for a part of it.'
         case "workload":
             return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
         case "sizes":

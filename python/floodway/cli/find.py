@@ -38,7 +38,11 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     found = [entry for entry in entries() if entry.kind in KINDS[what]]
     if json_:
         return _print_json([_named(entry) for entry in found])
-    _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
+    rows: list[tuple[str, ...]] = [(entry.slot, entry.name, entry.headline) for entry in found]
+    if what == "topologies":
+        sizes = [(entry.size, entry.source) for entry in found]
+        rows = [(*row, *size) for row, size in zip(rows, sizes, strict=True)]
+    _print_rows(rows)
     if what == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
     echo("\nfloodway explain NAME shows the details.")
@@ -103,7 +107,8 @@ def _print_rows(rows: list[tuple[str, ...]]) -> None:
 
 
 def _named(entry: Entry) -> dict[str, str]:
-    return {"kind": entry.kind, "slot": entry.slot, "name": entry.name, "summary": entry.summary}
+    named = {"kind": entry.kind, "slot": entry.slot, "name": entry.name, "summary": entry.summary}
+    return {**named, "size": entry.size, "source": entry.source} if entry.kind == "preset" else named
 
 
 def _print_json(value: object) -> int:

@@ -30,6 +30,13 @@ ABOUT_WORKLOADS = """\
 Each `[[workload]]` has a name, exactly one of the patterns below, which defines its flows, and these keys:"""
 
 
+ABOUT_PRESETS = """\
+Published networks, by name: `topology.preset = "mercury-fat"`. AI clusters may be smaller than published:
+`topology.preset = { name = "superpod-h100", nodes = 8 }` has eight nodes, and at each tier the oversubscription of the
+whole. `segments` and `pods` spread the nodes over several of these. As a site of several: `fabric.preset`.
+`floodway explain NAME` says what is published and what is assumed."""
+
+
 def pages() -> Mapping[str, str]:
     """Return every page: its text by its path in the repository."""
     grammar = Grammar.current()
@@ -86,12 +93,12 @@ def _topologies() -> str:
     presets = [entry for entry in entries() if entry.kind == "preset"]
     if presets:
         rows = [
-            f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.sections[0].text)} |"
+            f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.size)} | {cell(entry.source)} |"
             for entry in presets
         ]
-        table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
+        table = "\n".join(["| name | what it is | size | source |", "|---|---|---|---|", *rows])
         others = "\n".join(f"- `{name}`: {why}" for name, why in left_out())
-        parts += ["## Presets", 'Published networks, by name: `topology.preset = "mercury-fat"`.', table]
+        parts += ["## Presets", ABOUT_PRESETS, table]
         parts += ["Not available:", others]
     return "\n\n".join(parts) + "\n"
 

@@ -43,6 +43,12 @@ impl Gpus {
         self.per_node / self.per_nic
     }
 
+    /// Each host with the number of its node and its place there, from 1.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
+        let hosts = self.hosts_per_node();
+        self.place.iter().map(move |(&host, &place)| (host, place / hosts + 1, place % hosts + 1))
+    }
+
     /// The ranks on a host.
     fn ranks_of(&self, host: usize) -> impl Iterator<Item = RankAt> + use<> {
         let place = self.place.get(&host).copied().unwrap_or_default();

@@ -8,6 +8,7 @@ mod jobs;
 mod loads;
 mod map;
 mod needs;
+mod node_tags;
 mod pace;
 mod patterns;
 mod perftest;
@@ -86,7 +87,7 @@ pub fn build(
     profile: Option<Loaded>,
     files: &Files<'_>,
 ) -> Result<Built, ScenarioErrors> {
-    let network = document.topology.build(files).map_err(|error| {
+    let mut network = document.topology.build(files).map_err(|error| {
         let mut path = vec!["topology"];
         path.extend(error.path.iter().map(String::as_str));
         let place = error.place.unwrap_or_else(|| tree.place_of(path.iter().copied()));
@@ -95,6 +96,7 @@ pub fn build(
     let mut builder =
         Builder { tree, document, files, recipes: Vec::new(), errors: Vec::new(), warnings: Vec::new() };
     builder.check_names();
+    builder.tag_nodes(&mut network);
     let (network, plan) = builder.relayed(network, profile.as_ref())?;
     builder.give_up_if_faulty()?;
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);

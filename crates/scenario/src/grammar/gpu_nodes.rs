@@ -4,7 +4,8 @@ use floodway_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// GPU nodes. Hosts are GPUs with a NIC each, in the order of the network, so many of them a node.
+/// GPU nodes. Hosts are GPUs with a NIC each, in the order of the network, so many of them a node. Hosts and
+/// their links are tagged `node-<n>` and `rail-<i>`, their place in the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GpuNodes {

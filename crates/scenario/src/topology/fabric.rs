@@ -11,13 +11,14 @@ use super::explicit::Explicit;
 use super::fat_tree::FatTree;
 use super::leaf_spine::LeafSpine;
 use super::network::{Hop, Network, TopologyError};
+use super::presets::PresetKeys;
 use super::rail_optimised::RailOptimised;
 use super::single_switch::SingleSwitch;
 
 /// The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree, the
 /// spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of a single-switch,
 /// the last switch of a chain, s2 (the right one) of a dumbbell, the switches tagged `gateway` of an
-/// explicit network.
+/// explicit network; of a preset, those of the kind of network that it is.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FabricKind {
@@ -36,6 +37,8 @@ pub enum FabricKind {
     /// Nodes and links, listed one by one; the switches tagged `gateway` are its gateways. Names of nodes
     /// must differ from those of other sites.
     Explicit(Explicit),
+    /// A published network of one site, by its name, or a part of a published AI cluster.
+    Preset(PresetKeys),
 }
 
 /// A network with the switches to which a DCI switch is linked. Links that the generator has to name have no
@@ -77,6 +80,7 @@ impl Generator for FabricKind {
             FabricKind::Chain(chain) => ("chain", chain.fabric(names, above)),
             FabricKind::Dumbbell(dumbbell) => ("dumbbell", dumbbell.fabric(names, above)),
             FabricKind::Explicit(explicit) => ("explicit", explicit.fabric(names, above)),
+            FabricKind::Preset(preset) => ("preset", preset.fabric(names, above)),
         };
         fabric.map_err(|error| error.below(kind))
     }

@@ -41,9 +41,9 @@ pub use leaf_spine::LeafSpine;
 pub use long_links::{Distance, ListedLong, LongLinks, LongTable};
 pub use matrix::{Blank, Quantity};
 pub use multi_dc::{MultiDc, SiteKeys, Sites};
-pub use network::{Hop, Link, Network, Node, TopologyError};
-pub use presets::{LeftOut, Preset, PresetName, left_out, presets};
-pub use rail_optimised::RailOptimised;
+pub use network::{Hop, Link, Network, Node, TopologyError, numbered};
+pub use presets::{LeftOut, PartKeys, Preset, PresetKeys, PresetName, left_out, presets};
+pub use rail_optimised::{Oversubscription, RailOptimised};
 pub use relays::{RELAY_TAGS, RelayAt};
 pub use single_switch::SingleSwitch;
 pub use sites::Dci;
@@ -73,8 +73,8 @@ pub enum Topology {
     MultiDc(Box<MultiDc>),
     /// The topology file of an HPCC simulation.
     Hpcc(Hpcc),
-    /// The network of a published experiment, by its name.
-    Preset(PresetName),
+    /// The network of a published experiment or AI cluster, by its name, or a part of such a cluster.
+    Preset(PresetKeys),
 }
 
 /// The module comments of the generators, by the name of each.
@@ -86,7 +86,7 @@ pub fn heads() -> Vec<(&'static str, String)> {
         ("dumbbell", include_str!("dumbbell.rs")),
         ("leaf-spine", include_str!("leaf_spine.rs")),
         ("fat-tree", include_str!("fat_tree.rs")),
-        ("rail-optimised", include_str!("rail_optimised.rs")),
+        ("rail-optimised", include_str!("rail_optimised/mod.rs")),
         ("two-dc", include_str!("two_dc.rs")),
         ("multi-dc", include_str!("multi_dc.rs")),
         ("hpcc", include_str!("hpcc.rs")),
@@ -111,7 +111,7 @@ impl Topology {
             Topology::TwoDc(two_dc) => ("two-dc", two_dc.build()),
             Topology::MultiDc(multi_dc) => ("multi-dc", multi_dc.build()),
             Topology::Hpcc(hpcc) => ("hpcc", hpcc.build(files)),
-            Topology::Preset(name) => ("preset", name.build(files)),
+            Topology::Preset(preset) => ("preset", preset.build(files)),
         };
         network.and_then(|network| network.check().map(|()| network)).map_err(|error| error.below(kind))
     }

@@ -209,6 +209,18 @@ impl Network {
         self.links.push(Link { name: String::new(), tags, ends, rate, delay, error_rate: 0.0 });
     }
 
+    /// Adds a host's tags `node-<n>` and `rail-<i>` to its links, so that these can be selected by them.
+    pub fn tag_links_of_hosts(&mut self) {
+        for link in &mut self.links {
+            let hosts = link.ends.iter().map(|&end| &self.nodes[end]).filter(|node| node.is_host);
+            for tag in hosts.flat_map(|host| &host.tags) {
+                if (numbered(tag, "node") || numbered(tag, "rail")) && !link.tags.contains(tag) {
+                    link.tags.push(tag.clone());
+                }
+            }
+        }
+    }
+
     /// Index of the node of this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
@@ -354,6 +366,12 @@ impl Network {
         }
         paths[to]
     }
+}
+
+/// Whether a tag is `<kind>-<number>`.
+pub fn numbered(tag: &str, kind: &str) -> bool {
+    let number = tag.strip_prefix(kind).and_then(|rest| rest.strip_prefix('-'));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The size of groups into which `members` elements are divided; 1 if no size is given.

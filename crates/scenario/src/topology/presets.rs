@@ -1,13 +1,22 @@
-//! Networks of published experiments, by name.
+//! Networks of published experiments and of published AI clusters, by name.
+//!
+//! AI clusters are rail-optimised networks, or two sites of them, and may be smaller than published: `nodes`,
+//! `segments` and `pods` take a part of one, whose upper tiers have the oversubscription of the whole. Others
+//! have one size.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::Topology;
-use super::network::{Network, TopologyError};
+use super::fabric::{Fabric, FabricKind, Generator, Names};
+use super::network::{Hop, Network, TopologyError};
+use super::rail_optimised::Part;
+use super::two_dc::TwoDc;
 use crate::error::ScenarioError;
 use crate::grammar::read::read;
 use crate::grammar::tree::Node;
@@ -45,6 +54,30 @@ pub struct LeftOut {
 /// The name of a published network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PresetName(&'static Preset);
+
+/// A published network: its name, or a part of an AI cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PresetKeys(PartKeys);
+
+/// A part of a published AI cluster. Its upper tiers have the oversubscription of the whole, with as many of
+/// the links and switches as its nodes need.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartKeys {
+    /// The name of the cluster. No default.
+    pub name: PresetName,
+    /// Number of GPU nodes, at least 1; of each site, where it has several. They are spread evenly over the
+    /// segments. Default: as published.
+    #[serde(default)]
+    pub nodes: Option<usize>,
+    /// Number of segments (scalable units, racks) of each pod, at least 1. Default: the fewest that hold the
+    /// nodes.
+    #[serde(default)]
+    pub segments: Option<usize>,
+    /// Number of pods, at least 1. Default: the fewest that hold the nodes.
+    #[serde(default)]
+    pub pods: Option<usize>,
+}
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,14 +120,114 @@ fn load() -> Result<Catalogue, ScenarioError> {
     Ok((presets, left_out.collect()))
 }
 
-impl PresetName {
-    pub(super) fn build(self, files: &Files<'_>) -> Result<Network, TopologyError> {
-        self.0.topology.build(files)
+impl PresetKeys {
+    pub(super) fn build(&self, files: &Files<'_>) -> Result<Network, TopologyError> {
+        self.topology()?.build(files)
     }
 
-    /// The network of this name.
-    pub fn preset(self) -> &'static Preset {
-        self.0
+    /// The network, or the part of it, in the grammar of scenarios.
+    fn topology(&self) -> Result<Topology, TopologyError> {
+        let PartKeys { name: PresetName(preset), nodes, segments, pods } = self.0;
+        preset.topology.part(Part { nodes, segments, pods }).unwrap_or_else(|| {
+            let given = [("nodes", nodes), ("segments", segments), ("pods", pods)];
+            let key = given.iter().find(|(_, given)| given.is_some()).map_or("", |(key, _)| key);
+            let clusters: Vec<_> =
+                presets().iter().filter(|preset| preset.is_cluster()).map(|preset| &*preset.name).collect();
+            let why = format!(
+                "{} has one size; those of which parts can be taken: {}",
+                preset.name,
+                clusters.join(", ")
+            );
+            Err(TopologyError::new(key, why))
+        })
+    }
+}
+
+impl Generator for PresetKeys {
+    fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
+        let fabric = match self.topology()? {
+            Topology::Explicit(of) => FabricKind::Explicit(of),
+            Topology::SingleSwitch(of) => FabricKind::SingleSwitch(of),
+            Topology::Chain(of) => FabricKind::Chain(of),
+            Topology::Dumbbell(of) => FabricKind::Dumbbell(of),
+            Topology::LeafSpine(of) => FabricKind::LeafSpine(of),
+            Topology::FatTree(of) => FabricKind::FatTree(of),
+            Topology::RailOptimised(of) => FabricKind::RailOptimised(of),
+            Topology::TwoDc(_) | Topology::MultiDc(_) | Topology::Hpcc(_) | Topology::Preset(_) => {
+                let name = &self.0.name.0.name;
+                let why = format!("{name} has sites of its own, and cannot be one site of several");
+                return Err(TopologyError::new("", why));
+            }
+        };
+        fabric.fabric(names, above)
+    }
+}
+
+impl Preset {
+    /// Whether it is an AI cluster, of which a part can be taken.
+    pub fn is_cluster(&self) -> bool {
+        self.topology.part(Part { nodes: Some(1), ..Part::default() }).is_some()
+    }
+
+    /// Its nodes and links at full size.
+    ///
+    /// # Errors
+    /// None for networks of the list, which tests build.
+    pub fn network(&self) -> Result<Network, TopologyError> {
+        self.topology.build(&Files { folder: Path::new(""), tables: None })
+    }
+}
+
+impl Topology {
+    /// A part of it; none where it has one size and is not wanted whole.
+    fn part(&self, part: Part) -> Option<Result<Topology, TopologyError>> {
+        match self {
+            _ if part == Part::default() => Some(Ok(self.clone())),
+            Topology::RailOptimised(rails) => Some(rails.scaled(part).map(Topology::RailOptimised)),
+            Topology::TwoDc(two_dc) => match &two_dc.fabric {
+                Some(FabricKind::RailOptimised(rails)) => Some(rails.scaled(part).map(|rails| {
+                    let fabric = Some(FabricKind::RailOptimised(rails));
+                    Topology::TwoDc(Box::new(TwoDc { fabric, ..(**two_dc).clone() }))
+                })),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PresetKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(KeysVisitor)
+    }
+}
+
+struct KeysVisitor;
+
+impl<'de> Visitor<'de> for KeysVisitor {
+    type Value = PresetKeys;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        NameVisitor.expecting(f)
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<PresetKeys, E> {
+        let name = NameVisitor.visit_str(name)?;
+        Ok(PresetKeys(PartKeys { name, nodes: None, segments: None, pods: None }))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<PresetKeys, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(table)).map(PresetKeys)
+    }
+}
+
+impl JsonSchema for PresetKeys {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PresetKeys".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (name, part) = (generator.subschema_for::<PresetName>(), generator.subschema_for::<PartKeys>());
+        json_schema!({ "anyOf": [name, part] })
     }
 }
 

@@ -10,6 +10,7 @@ mod columns;
 mod conweave;
 mod errors;
 mod fuzz;
+mod gpu_nodes;
 mod hpcc_files;
 mod import;
 mod ioq;

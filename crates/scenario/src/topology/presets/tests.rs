@@ -27,6 +27,12 @@ const COUNTS: &[(&str, (usize, usize, usize))] = &[
     ("tcd-victim", (57, 6, 62)),
     ("conweave-ls", (128, 16, 192)),
     ("conweave-k8", (256, 80, 512)),
+    ("superpod-h100", (1024, 32 + 16, 1024 + 1024)),
+    // Eight pods of 192 ToR and 16 spines, 28 cores.
+    ("meta-24k", (24_576, 8 * (192 + 16) + 28, 24_576 + 8 * 16 * (192 + 28))),
+    ("hpn-pod", (15_360, 240 + 120, 2 * 15_360 + 240 * 60)),
+    // A DCI switch in each site, at each of its spines.
+    ("superpod-h100-two-sites", (2048, 2 * (32 + 16 + 1), 2 * (2048 + 16) + 4)),
 ];
 
 #[test]

@@ -1,0 +1,175 @@
+//! GPU nodes: which hosts form a node, their tags, scale-up domains, errors; published AI clusters in
+//! scenarios.
+
+use floodway_fabric::blueprint::Arrivals;
+use floodway_fabric::{Control, Fabric};
+use floodway_scenario::Scenario;
+use floodway_units::{NodeId, Rate, Span};
+
+const LEAVES: &str =
+    "topology.leaf-spine = { spines = 2, leaves = 2, hosts = 4, rate = '400G', delay = '1us' }\n";
+const RAILS: &str =
+    "topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 2, rate = '400G', delay = '1us' }\n";
+const SITES: &str = "[topology.two-dc]\nfabric-a.rail-optimised = { nodes = 1, gpus-per-node = 2, spines = 1 }\n\
+                     fabric-b.leaf-spine = { spines = 1, leaves = 1, hosts = 4 }\nrate = '400G'\ndelay = '1us'\n\
+                     long-link = { rate = '400G', length = '80km' }\n";
+const JOB: &str =
+    "[[workload]]\nname = 'job'\ncollective = { op = 'all-reduce', algorithm = 'ring', size = '1MB' }\n";
+
+fn read(parts: &[&str]) -> Result<Scenario, String> {
+    Scenario::from_text("a.toml", &parts.concat(), &[]).map_err(|errors| errors.to_string())
+}
+
+fn right(parts: &[&str]) -> Scenario {
+    read(parts).unwrap_or_else(|errors| panic!("{errors}\n{}", parts.concat()))
+}
+
+fn refused(parts: &[&str]) -> String {
+    read(parts).expect_err("it is refused")
+}
+
+/// Tags of a node or link of a scenario.
+fn tags(scenario: &Scenario, name: &str) -> Vec<String> {
+    let blueprint = scenario.blueprint();
+    let node = blueprint.nodes.iter().find(|node| node.name == name).map(|node| node.tags.clone());
+    let link = || blueprint.links.iter().find(|link| link.name == name).map(|link| link.tags.clone());
+    node.or_else(link).unwrap_or_else(|| panic!("{name} is not there"))
+}
+
+/// Number of ranks of a scenario's only job.
+fn ranks(scenario: &Scenario) -> usize {
+    let Arrivals::Program(job) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a job") };
+    job.hosts.len()
+}
+
+#[test]
+fn hosts_and_their_links_are_tagged_in_every_topology() {
+    let scenario = right(&[LEAVES, "gpu-nodes.gpus-per-node = 2\n", JOB]);
+    assert_eq!(tags(&scenario, "h1")[1..], ["node-1", "rail-1"]);
+    assert_eq!(tags(&scenario, "h8")[1..], ["node-4", "rail-2"]);
+    assert_eq!(tags(&scenario, "h8-t2"), ["host-leaf", "leaf-2", "node-4", "rail-2"]);
+    assert!(tags(&scenario, "t1-c1").iter().all(|tag| !tag.starts_with("node-")));
+    // Without GPU nodes only the generator of GPU nodes tags them.
+    assert!(tags(&right(&[LEAVES, JOB]), "h8").iter().all(|tag| !tag.starts_with("node-")));
+    let rails = right(&[RAILS, JOB]);
+    assert_eq!(tags(&rails, "h6"), ["host", "node-2", "rail-2", "pod-1"]);
+    assert_eq!(tags(&rails, "h6-t2"), ["gpu-rail", "node-2", "rail-2"]);
+    assert_eq!(tags(&right(&[RAILS, "gpu-nodes = {}\n", JOB]), "h6"), tags(&rails, "h6"));
+}
+
+#[test]
+fn nodes_are_counted_through_all_sites() {
+    let scenario = right(&[SITES, "[gpu-nodes]\ngpus-per-node = 2\n", JOB]);
+    assert_eq!(tags(&scenario, "h2"), ["host", "dc-a", "node-1", "rail-2", "pod-1"]);
+    let of_b = tags(&scenario, "h3");
+    assert!(["dc-b", "node-2", "rail-1"].iter().all(|tag| of_b.iter().any(|of| of == tag)), "{of_b:?}");
+}
+
+#[test]
+fn tags_select_ranks_flow_control_and_records() {
+    let scenario = right(&[
+        LEAVES,
+        "gpu-nodes.gpus-per-node = 2\nrecords.watch = { tag = 'rail-2' }\n",
+        "defaults.flow-control.pfc = { xoff = 'auto' }\n",
+        "[[override]]\nname = 'first'\nlinks = { tag = 'node-1' }\nrate = '100G'\n",
+        "[[workload]]\nname = 'job'\n",
+        "collective = { op = 'all-reduce', size = '1MB', ranks = { tag = 'rail-1' } }\n",
+    ]);
+    assert_eq!(ranks(&scenario), 4);
+    let blueprint = scenario.blueprint();
+    let slow = blueprint.links.iter().filter(|link| link.directions[0].rate == Rate::gbps(100));
+    assert_eq!(slow.map(|link| link.name.as_str()).collect::<Vec<_>>(), ["h1-t1", "h2-t1"]);
+    assert_eq!(blueprint.records.watch.len(), 2 * 4);
+}
+
+#[test]
+fn gpus_that_share_a_nic_are_ranks_of_one_host() {
+    let scenario = right(&[LEAVES, "[gpu-nodes]\ngpus-per-node = 4\ngpus-per-nic = 2\n", JOB]);
+    assert_eq!(ranks(&scenario), 16);
+    // Two hosts form a node.
+    assert_eq!(tags(&scenario, "h4")[1..], ["node-2", "rail-2"]);
+}
+
+#[test]
+fn scale_up_domains_are_whole_nodes() {
+    let domains = |keys: &str| {
+        let scale_up = format!("scale-up = {{ rate = '3600G', {keys} }}\n");
+        let text = [LEAVES, "[gpu-nodes]\ngpus-per-node = 2\n", &scale_up, JOB];
+        right(&text).blueprint().scale_up.clone()
+    };
+    let of_nodes = domains("latency = '300ns'");
+    assert_eq!(of_nodes.len(), 4);
+    assert_eq!(of_nodes[1].hosts, [NodeId(2), NodeId(3)]);
+    assert_eq!((of_nodes[1].rate, of_nodes[1].latency), (Rate::gbps(3600), Span::ns(300)));
+    let of_pairs = domains("nodes = 2");
+    assert_eq!((of_pairs.len(), of_pairs[0].hosts.len(), of_pairs[0].latency), (2, 4, Span::us(1)));
+}
+
+#[test]
+fn mistakes_in_gpu_nodes_are_errors_with_their_key() {
+    let why = |network: &str, keys: &str| refused(&[network, "[gpu-nodes]\n", keys, "\n", JOB]);
+    let at = |key: &str, line: usize| format!("a.toml:{line}: gpu-nodes.{key}: ");
+    for (keys, due) in [
+        ("gpus-per-node = 0", at("gpus-per-node", 3) + "0 is not a number from 1 to 1024"),
+        (
+            "gpus-per-node = 3",
+            at("gpus-per-node", 3) + "the network has 8 hosts, which are not whole groups of 3 hosts",
+        ),
+        (
+            "gpus-per-nic = 3",
+            at("gpus-per-nic", 3) + "3 does not divide the 8 GPUs of a node, or is above 255",
+        ),
+        ("scale-up = { rate = '0G' }", at("scale-up.rate", 3) + "0 is not allowed; write a rate above 0"),
+        (
+            "scale-up = { rate = '1T', nodes = 0 }",
+            at("scale-up.nodes", 3) + "0 is not allowed; the minimum is 1",
+        ),
+        (
+            "gpus-per-node = 2\nscale-up = { rate = '1T', nodes = 3 }",
+            at("scale-up.nodes", 4) + "the network has 8 hosts, which are not whole groups of 6 hosts",
+        ),
+    ] {
+        assert_eq!(why(LEAVES, keys), due, "{keys}");
+    }
+    let unknown = why(LEAVES, "gpus-per-nod = 8");
+    assert!(unknown.starts_with("a.toml:3: gpu-nodes: \"gpus-per-nod\" is not a key"), "{unknown}");
+    assert!(unknown.ends_with("did you mean \"gpus-per-node\"?"), "{unknown}");
+    let other = why(RAILS, "gpus-per-node = 8");
+    assert!(other.contains("8 is not allowed: the rail-optimised network has nodes of 4 GPUs"), "{other}");
+}
+
+#[test]
+fn tags_that_contradict_the_nodes_are_refused() {
+    let explicit = "[topology.explicit]\nrate = '1G'\ndelay = '1us'\nswitches = ['s1']\n\
+                    hosts = ['h1..h2', { name = 'h3..h4', tags = ['node-7'] }]\n\
+                    links = [{ between = ['h1..h4', 's1'] }]\n";
+    let why = refused(&[explicit, "[gpu-nodes]\ngpus-per-node = 2\n", JOB]);
+    assert!(
+        why.contains("gpu-nodes: h3 is tagged \"node-7\" by the topology, but should be \"node-2\""),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_part_of_a_published_cluster_runs_a_job_over_both_planes() {
+    let cluster = "topology.preset = { name = 'hpn-pod', nodes = 4, segments = 2 }\n";
+    let scenario = right(&[
+        cluster,
+        "gpu-nodes.scale-up = { rate = '2880G' }\ndefaults.flow-control.pfc = { xoff = 'auto' }\n",
+        "[[workload]]\nname = 'job'\n",
+        "collective = { op = 'all-reduce', algorithm = 'hierarchical', size = '1MB', channels = 4 }\n",
+    ]);
+    assert_eq!((ranks(&scenario), scenario.blueprint().scale_up.len()), (32, 4));
+    let control = Control::default();
+    let fabric = Fabric::build(scenario.blueprint(), &control);
+    let records = fabric.unwrap_or_else(|error| panic!("{error}")).run();
+    assert!(records.outcome.lossless.is_held());
+    let sent = |plane: &str| {
+        let counters = &records.counters;
+        let links = crate::columns::texts(counters, "link");
+        let bytes = crate::columns::wholes(counters, "tx_bytes");
+        let of_plane = |name: &str| tags(&scenario, name).iter().any(|tag| tag == plane);
+        (0..counters.rows()).filter(|&i| of_plane(&links[i])).map(|i| bytes[i]).sum::<u64>()
+    };
+    assert!(sent("plane-1") > 0 && sent("plane-2") > 0);
+}

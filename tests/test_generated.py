@@ -136,6 +136,20 @@ def test_all_that_is_listed_can_be_explained(what: str, floodway: Command) -> No
         assert any(entry["name"] in line.split() for line in lines)
 
 
+def test_published_networks_are_listed_with_their_size_and_source(floodway: Command) -> None:
+    lines = floodway("list", "topologies").out.splitlines()
+    (line,) = (line for line in lines if "hpn-pod" in line.split())
+    assert "15,360 hosts, 360 switches, 200G, 400G" in line
+    assert "SIGCOMM 2024" in line
+    listed = json.loads(floodway("list", "topologies", "--json").out)
+    presets = [entry for entry in listed if entry["kind"] == "preset"]
+    assert all(entry["source"] and "hosts" in entry["size"] for entry in presets)
+    page = floodway("explain", "meta-24k").out
+    assert "24,576 hosts, 1,692 switches, 391.837G, 400G" in page
+    assert "Assumed: " in page
+    assert 'topology.preset = { name = "meta-24k", nodes = … }' in page
+
+
 def test_ready_scenarios_are_listed_with_what_they_show(floodway: Command) -> None:
     listed = json.loads(floodway("list", "scenarios", str(ROOT / "scenarios"), "--json").out)
     assert {Path(entry["file"]).name for entry in listed} == {file.name for file in SCENARIOS}

@@ -12,10 +12,12 @@ from floodway.builders import (
     ByTag,
     Defaults,
     Dumbbell,
+    FabricKindPreset,
     FatTree,
     FixedSize,
     LongLink,
     Override,
+    PartKeys,
     Pfc,
     Poisson,
     RecordKeys,
@@ -134,6 +136,21 @@ def test_a_scenario_survives_the_way_through_text_and_dictionaries() -> None:
     assert floodway.Scenario.from_dict(scenario.to_dict()) == scenario
     by_hand = floodway.Scenario.from_toml(BY_HAND).to_dict()
     assert by_hand["topology"] == scenario.to_dict()["topology"]
+
+
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        FabricKindPreset(preset=PartKeys(name="superpod-h100", nodes=2)),
+        FabricKindPreset(preset="mercury-fat"),
+    ],
+)
+def test_a_published_network_may_be_a_site(fabric: FabricKindPreset) -> None:
+    topology = TwoDc(
+        fabric=fabric, rate="100G", delay="1us", long_link=LongLink(rate="400G", length="40km", count=2)
+    )
+    scenario = built().replace(topology=topology)
+    assert floodway.Scenario.from_toml(scenario.to_toml()).to_dict() == scenario.to_dict()
 
 
 def test_replacing_gives_another_scenario_and_leaves_the_first() -> None:

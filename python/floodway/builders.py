@@ -77,6 +77,7 @@ __all__ = [
     "ExpresspassNp",
     "FMode",
     "FabricKind",
+    "FabricKindPreset",
     "FatTree",
     "Faults",
     "FixedSize",
@@ -143,8 +144,10 @@ __all__ = [
     "NotificationParams",
     "OnDeadlock",
     "Override",
+    "Oversubscription",
     "Pacc",
     "PacingKey",
+    "PartKeys",
     "Pause",
     "PauseList",
     "PauseMode",
@@ -157,6 +160,7 @@ __all__ = [
     "Poisson",
     "PowerTcp",
     "PowerTcpForm",
+    "PresetKeys",
     "PresetName",
     "Profile",
     "ProxyCnp",
@@ -590,11 +594,18 @@ class RailOptimised(Table):
     Attributes
     ----------
     nodes
-        Number of nodes of a pod, at least 1. No default.
+        Number of nodes of a segment, at least 1. No default.
     spines
-        Number of spines of a pod, at least 1. No default.
+        Number of spines of a pod, in each plane, at least 1. No default.
     gpus_per_node
-        GPUs of a node, each with its NIC, and rail switches of a pod, at least 1. Default: 8.
+        GPUs of a node, each with its NIC, at least 1. Default: 8.
+    rails
+        Number of rail switches of a segment, in each plane; it must divide `gpus-per-node`.
+        Default: `gpus-per-node`.
+    planes
+        Number of planes, at least 1: each GPU has a link in each. Default: 1.
+    segments
+        Number of segments of a pod, at least 1. Default: 1.
     pods
         Number of pods, at least 1. Default: 1.
     cores
@@ -615,12 +626,18 @@ class RailOptimised(Table):
     parallel
         Number of parallel links between each rail switch and each spine, at least 1. Default:
         1.
+    oversubscription
+        Oversubscription of the upper tiers, which sets the rates of their links. Default: none;
+        these have the rates that are given.
     """
 
     _tag: ClassVar[str | None] = "rail-optimised"
     nodes: int
     spines: int
     gpus_per_node: int | None = None
+    rails: int | None = None
+    planes: int | None = None
+    segments: int | None = None
     pods: int | None = None
     cores: int | None = None
     rate: Rate | None = None
@@ -630,6 +647,26 @@ class RailOptimised(Table):
     rail_spine: Hop | None = None
     spine_core: Hop | None = None
     parallel: int | None = None
+    oversubscription: Oversubscription | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Oversubscription(Table):
+    """Rate of a switch's links downward over that of its links upward, by tier: 2 leaves each host half of
+    its rate when all send upward, and below 1 there is more above than below.
+
+    Attributes
+    ----------
+    rail_switch
+        Of rail switches, above 0. Not together with `rail-spine.rate`. Default: by the rates of
+        the links.
+    spine
+        Of spines, above 0. Not together with `spine-core.rate`. Default: by the rates of the
+        links.
+    """
+
+    rail_switch: float | None = None
+    spine: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -668,6 +705,33 @@ class TwoDc(Table):
     delay: Time | None = None
     length: Length | None = None
     core_dci: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartKeys(Table):
+    """A part of a published AI cluster.
+
+    Its upper tiers have the oversubscription of the whole, with as many of the links and switches as
+    its nodes need.
+
+    Attributes
+    ----------
+    name
+        The name of the cluster. No default.
+    nodes
+        Number of GPU nodes, at least 1; of each site, where it has several. They are spread
+        evenly over the segments. Default: as published.
+    segments
+        Number of segments (scalable units, racks) of each pod, at least 1. Default: the fewest
+        that hold the nodes.
+    pods
+        Number of pods, at least 1. Default: the fewest that hold the nodes.
+    """
+
+    name: PresetName
+    nodes: int | None = None
+    segments: int | None = None
+    pods: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -857,7 +921,10 @@ class HpccTopology(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodes(Table):
-    """GPU nodes. Hosts are GPUs with a NIC each, in the order of the network, so many of them a node.
+    """GPU nodes.
+
+    Hosts are GPUs with a NIC each, in the order of the network, so many of them a node. Hosts and their
+    links are tagged `node-<n>` and `rail-<i>`, their place in the node.
 
     Attributes
     ----------
@@ -3531,7 +3598,7 @@ class EngineKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TopologyPreset(Table):
-    """The network of a published experiment, by its name.
+    """The network of a published experiment or AI cluster, by its name, or a part of such a cluster.
 
     Attributes
     ----------
@@ -3541,7 +3608,22 @@ class TopologyPreset(Table):
 
     _tag: ClassVar[str | None] = "preset"
     _scalar: ClassVar[bool] = True
-    preset: PresetName
+    preset: PresetKeys
+
+
+@dataclass(frozen=True, kw_only=True)
+class FabricKindPreset(Table):
+    """A published network of one site, by its name, or a part of a published AI cluster.
+
+    Attributes
+    ----------
+    preset
+        Its value.
+    """
+
+    _tag: ClassVar[str | None] = "preset"
+    _scalar: ClassVar[bool] = True
+    preset: PresetKeys
 
 
 #: A quantity with a unit, such as `'80km'`.
@@ -3731,8 +3813,10 @@ FMode: TypeAlias = "Literal['ledger', 'measured']"
 #: The network inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat
 #: tree, the spines of a leaf-spine, the cores or spines of a rail-optimised network, the switch of
 #: a single-switch, the last switch of a chain, s2 (the right one) of a dumbbell, the switches
-#: tagged `gateway` of an explicit network.
-FabricKind: TypeAlias = "FatTree | LeafSpine | RailOptimised | SingleSwitch | Chain | Dumbbell | Explicit"
+#: tagged `gateway` of an explicit network; of a preset, those of the kind of network that it is.
+FabricKind: TypeAlias = (
+    "FatTree | LeafSpine | RailOptimised | SingleSwitch | Chain | Dumbbell | Explicit | FabricKindPreset"
+)
 
 
 FlowControl: TypeAlias = "FlowControlParams | Mapping[str, FlowControlParams]"
@@ -3962,7 +4046,10 @@ Placement: TypeAlias = "Literal['node-first', 'rail-first', 'sites-in-turn']"
 PowerTcpForm: TypeAlias = "Literal['int', 'delay']"
 
 
-PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifrost-b', 'bifrost-c', 'swing-line', 'swing-line-short', 'mercury-chain', 'mercury-9', 'mercury-fat', 'hpcc-fat', 'hpcc-star', 'hpcc-ali', 'rcm-k12', 'casl-33', 'tcd-victim', 'conweave-ls', 'conweave-k8']"
+PresetKeys: TypeAlias = "PresetName | PartKeys"
+
+
+PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifrost-b', 'bifrost-c', 'swing-line', 'swing-line-short', 'mercury-chain', 'mercury-9', 'mercury-fat', 'hpcc-fat', 'hpcc-star', 'hpcc-ali', 'rcm-k12', 'casl-33', 'tcd-victim', 'conweave-ls', 'conweave-k8', 'superpod-h100', 'meta-24k', 'hpn-pod', 'superpod-h100-two-sites']"
 
 
 #: Simulators with a complete profile of their semantics.

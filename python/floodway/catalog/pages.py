@@ -45,9 +45,8 @@ def _slot_text(entry: Entry) -> str:
             return f"In a scenario: `topology.{entry.name} = {{ … }}`."
         case "preset":
             whole = f'In a scenario: `topology.preset = "{entry.name}"`'
-            if not entry.has_parts:
-                return f"{whole}."
-            return f'{whole}, or `topology.preset = {{ name = "{entry.name}", nodes = … }}` for a part of it.'
+            part = f', or `topology.preset = {{ name = "{entry.name}", nodes = … }}` for a part of it'
+            return f"{whole}{part if entry.has_parts else ''}."
         case "workload":
             return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
         case "sizes":

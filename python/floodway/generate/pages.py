@@ -32,9 +32,9 @@ Each `[[workload]]` has a name, exactly one of the patterns below, which defines
 
 ABOUT_PRESETS = """\
 Published networks, by name: `topology.preset = "mercury-fat"`. AI clusters may be smaller than published:
-`topology.preset = { name = "superpod-h100", nodes = 8 }` has eight nodes, and at each tier the oversubscription of the
-whole. `segments` and `pods` spread the nodes over several of these. As a site of several: `fabric.preset`.
-`floodway explain NAME` says what is published and what is assumed."""
+`topology.preset = { name = "superpod-h100", nodes = 8 }` has eight nodes, and at each tier the
+oversubscription of the whole. `segments` and `pods` spread the nodes over several of these. As a site of
+several: `fabric.preset`. `floodway explain NAME` says what is published and what is assumed."""
 
 
 def pages() -> Mapping[str, str]:

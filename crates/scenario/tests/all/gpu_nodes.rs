@@ -45,8 +45,8 @@ fn ranks(scenario: &Scenario) -> usize {
 #[test]
 fn hosts_and_their_links_are_tagged_in_every_topology() {
     let scenario = right(&[LEAVES, "gpu-nodes.gpus-per-node = 2\n", JOB]);
-    assert_eq!(tags(&scenario, "h1")[1..], ["node-1", "rail-1"]);
-    assert_eq!(tags(&scenario, "h8")[1..], ["node-4", "rail-2"]);
+    assert_eq!(tags(&scenario, "h1"), ["host", "leaf-1", "node-1", "rail-1"]);
+    assert_eq!(tags(&scenario, "h8"), ["host", "leaf-2", "node-4", "rail-2"]);
     assert_eq!(tags(&scenario, "h8-t2"), ["host-leaf", "leaf-2", "node-4", "rail-2"]);
     assert!(tags(&scenario, "t1-c1").iter().all(|tag| !tag.starts_with("node-")));
     // Without GPU nodes only the generator of GPU nodes tags them.
@@ -84,10 +84,13 @@ fn tags_select_ranks_flow_control_and_records() {
 
 #[test]
 fn gpus_that_share_a_nic_are_ranks_of_one_host() {
-    let scenario = right(&[LEAVES, "[gpu-nodes]\ngpus-per-node = 4\ngpus-per-nic = 2\n", JOB]);
+    let shared = "[gpu-nodes]\ngpus-per-node = 4\ngpus-per-nic = 2\n";
+    let scenario = right(&[LEAVES, shared, "scale-up = { rate = '1T' }\n", JOB]);
     assert_eq!(ranks(&scenario), 16);
     // Two hosts form a node.
-    assert_eq!(tags(&scenario, "h4")[1..], ["node-2", "rail-2"]);
+    assert_eq!(tags(&scenario, "h4")[2..], ["node-2", "rail-2"]);
+    let why = refused(&[LEAVES, shared, JOB]);
+    assert!(why.ends_with("both are on h1, which has no scale-up domain to carry that"), "{why}");
 }
 
 #[test]

@@ -47,7 +47,8 @@ pub struct RailOptimised {
     /// Number of pods, at least 1. Default: 1.
     #[serde(default)]
     pub pods: Option<usize>,
-    /// Number of spines of a pod, in each plane, at least 1. No default.
+    /// Number of spines of a pod, in each plane, at least 1: there must be a path between any two hosts. No
+    /// default.
     pub spines: usize,
     /// Number of cores that join the pods, each linked to each spine; at least 1 with several pods. Default:
     /// 0.
@@ -81,7 +82,7 @@ pub struct RailOptimised {
 }
 
 /// Rate of a switch's links downward over that of its links upward, by tier: 2 leaves each host half of its
-/// rate when all send upward, and below 1 there is more above than below.
+/// rate when all send upward, and below 1 there is more above than below. Rates are rounded to 1 Mbit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Oversubscription {
@@ -146,7 +147,10 @@ impl RailOptimised {
         let rails = groups("rails", Some(self.rails.unwrap_or(gpus)), gpus, "GPUs of a node")?;
         let (planes, segments) = (one("planes", self.planes)?, one("segments", self.segments)?);
         let pods = one("pods", self.pods)?;
-        let spines = count("spines", self.spines, 1)?;
+        let spines = count("spines", self.spines, 1).map_err(|error| {
+            let why = "without spines no path leads from one rail to another";
+            TopologyError { message: format!("{}; {why}", error.message), ..error }
+        })?;
         let cores = count("cores", self.cores.unwrap_or(0), usize::from(pods > 1))?;
         let parallel = one("parallel", self.parallel)?;
         let shape = Shape { nodes, gpus, rails, planes, segments, pods, spines, cores, parallel };
@@ -197,12 +201,11 @@ impl Upward {
         if !(ratio.is_finite() && ratio > 0.0) {
             return refuse(format!("{ratio} is not a number above 0"));
         }
-        // Above 2^53 bit/s a rate would not be exact.
-        let rate = (downward / (ratio * links as f64)).round();
-        if !(1.0..=9e15).contains(&rate) {
-            return refuse(format!("with {ratio} a link of {tier} would have {rate} bit/s"));
+        let mbps = (downward / (ratio * links as f64) / 1e6).round();
+        if !(1.0..=1e9).contains(&mbps) {
+            return refuse(format!("with {ratio} a link of {tier} would have {mbps} Mbit/s"));
         }
-        Hop { rate: Some(Rate(rate as u64)), ..hop }.tier(tier, common)
+        Hop { rate: Some(Rate::mbps(mbps as u64)), ..hop }.tier(tier, common)
     }
 }
 

@@ -106,8 +106,8 @@ fn what_cannot_be_oversubscribed_is_refused() {
         let why = why(&format!("oversubscription = {{ rail-switch = {ratio} }}"));
         assert!(why.ends_with("is not a number above 0"), "{why}");
     }
-    let slow = why("oversubscription = { rail-switch = 1e15 }");
-    assert!(slow.contains("a link of rail-spine would have 0 bit/s"), "{slow}");
+    let slow = why("oversubscription = { rail-switch = 1e9 }");
+    assert!(slow.contains("a link of rail-spine would have 0 Mbit/s"), "{slow}");
     let unknown = why("oversubscription = { rail = 2 }");
     assert!(unknown.contains("allowed: rail-switch, spine"), "{unknown}");
 }
@@ -141,7 +141,7 @@ fn a_part_keeps_rates_of_gpus_and_oversubscription() {
     // Four racks in a pod: 1600G below a spine, a seventh of it above.
     assert_eq!(rates(&part, "rail-spine"), [400.0]);
     let above: f64 = rates(&part, "spine-core").iter().sum();
-    assert!((above - 1600.0 / 7.0).abs() < 1e-6, "{above}");
+    assert!((above - 1600.0 / 7.0).abs() < 1e-3, "{above}");
 }
 
 #[test]

@@ -596,7 +596,8 @@ class RailOptimised(Table):
     nodes
         Number of nodes of a segment, at least 1. No default.
     spines
-        Number of spines of a pod, in each plane, at least 1. No default.
+        Number of spines of a pod, in each plane, at least 1: there must be a path between any
+        two hosts. No default.
     gpus_per_node
         GPUs of a node, each with its NIC, at least 1. Default: 8.
     rails
@@ -654,6 +655,8 @@ class RailOptimised(Table):
 class Oversubscription(Table):
     """Rate of a switch's links downward over that of its links upward, by tier: 2 leaves each host half of
     its rate when all send upward, and below 1 there is more above than below.
+
+    Rates are rounded to 1 Mbit/s.
 
     Attributes
     ----------

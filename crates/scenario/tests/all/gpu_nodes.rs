@@ -172,7 +172,7 @@ fn a_part_of_a_published_cluster_runs_a_job_over_both_planes() {
         let links = crate::columns::texts(counters, "link");
         let bytes = crate::columns::wholes(counters, "tx_bytes");
         let of_plane = |name: &str| tags(&scenario, name).iter().any(|tag| tag == plane);
-        (0..counters.rows()).filter(|&i| of_plane(&links[i])).map(|i| bytes[i]).sum::<u64>()
+        (0..counters.rows()).filter(|&i| of_plane(links[i])).map(|i| bytes[i]).sum::<u64>()
     };
     assert!(sent("plane-1") > 0 && sent("plane-2") > 0);
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use floodway_units::Time;
 
-use crate::collective::{Plan, Step};
+use crate::collective::Plan;
 use crate::{Graph, Kind, Message, Output, Program, Walker};
 
 /// A program that cannot end.
@@ -108,7 +108,6 @@ impl Program {
     /// Executes an iteration without a network.
     fn dry_run(&self) -> Result<(), ProgramError> {
         let mut count = 0_u64;
-        let mut step = Step::default();
         for (rank, _) in (0..).zip(&self.ranks) {
             for operation in &self.graph_of(rank).operations {
                 count += match operation.kind {
@@ -130,13 +129,12 @@ impl Program {
             while let Some(now) = walkers[rank as usize].next_time() {
                 walkers[rank as usize].advance(&once, now, &mut out);
                 for posting in std::mem::take(&mut out.postings) {
-                    let to = once.receiver_of(rank, posting.message, &mut step);
-                    walkers[to as usize].received(now, rank, posting.message);
+                    walkers[posting.to as usize].received(now, rank, posting.message, posting.step);
                     walkers[rank as usize].sent_if_asked(&once, now, posting.message);
                     if once.in_turn {
                         walkers[rank as usize].left(now, posting.channel);
                     }
-                    ready.push(to);
+                    ready.push(posting.to);
                 }
                 out.ended.clear();
             }

@@ -22,5 +22,5 @@ pub mod walker;
 
 pub use check::ProgramError;
 pub use message::Message;
-pub use program::{Graph, Kind, Operation, Order, Program, Rank, SendCompletes, Traffic};
+pub use program::{Arrival, Graph, Kind, Operation, Order, Program, Rank, SendCompletes, Traffic};
 pub use walker::{Output, Posting, Walker};

@@ -117,6 +117,15 @@ pub enum Kind {
     },
 }
 
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The receiver.
+    pub to: u32,
+    /// Of a collective: the receiver's step to which it belongs.
+    pub step: u32,
+}
+
 /// What each rank of a program sends and receives, all iterations together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -273,21 +282,24 @@ impl Program {
         }
     }
 
-    /// The rank to which a message of `from` goes; `step` is memory.
-    pub fn receiver_of(&self, from: u32, message: Message, step: &mut Step) -> u32 {
-        match self.operation_of(from, message.operation).kind {
+    /// Where a message of `from` goes; `step` is memory.
+    pub fn arrival(&self, from: u32, message: Message, step: &mut Step) -> Arrival {
+        let to = match self.operation_of(from, message.operation).kind {
             Kind::Collective { plan, group, .. } => {
                 let plan = &self.plans[plan as usize];
                 let (group, me) = self.group_of(from, group);
                 let (slice, at, place) = plan.place(message.transfer);
                 plan.step(me, slice, at, step);
-                self.groups[group as usize][step.sends[place as usize].to as usize]
+                let transfer = step.sends[place as usize];
+                let to = self.groups[group as usize][transfer.to as usize];
+                return Arrival { to, step: transfer.step };
             }
             Kind::Send { peer, .. } | Kind::Recv { peer: Some(peer), .. } => {
                 self.ranks[from as usize].peers[peer as usize]
             }
             Kind::Recv { peer: None, .. } | Kind::Compute { .. } => from,
-        }
+        };
+        Arrival { to, step: 0 }
     }
 }
 

@@ -21,7 +21,7 @@ use matching::Matching;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Input {
     /// A message of this rank has arrived here.
-    Received { from: u32, message: Message },
+    Received { from: u32, message: Message, step: u32 },
     /// The last byte of a message on this channel has left.
     Left { channel: u32 },
     /// A message of its own is complete.
@@ -45,6 +45,8 @@ pub struct Posting {
     pub channel: u32,
     /// Which message it is.
     pub message: Message,
+    /// Of a collective: the receiver's step to which it belongs.
+    pub step: u32,
 }
 
 /// An operation that is complete.
@@ -134,9 +136,10 @@ impl Walker {
         }
     }
 
-    /// A message of `from` is at this rank as a whole at `now`.
-    pub fn received(&mut self, now: Time, from: u32, message: Message) {
-        self.inputs.push(Reverse((now.0, Input::Received { from, message })));
+    /// A message of `from` is at this rank as a whole at `now`; `step` is that of its
+    /// [`Arrival`](crate::Arrival).
+    pub fn received(&mut self, now: Time, from: u32, message: Message, step: u32) {
+        self.inputs.push(Reverse((now.0, Input::Received { from, message, step })));
     }
 
     /// A message that this rank has posted is complete at `now`, as [`SendCompletes`] says.
@@ -191,7 +194,9 @@ impl Walker {
             Input::Left { channel } => self.next_in_turn(channel, out),
             Input::Computed { operation } => self.end(program, at, operation, None, out),
             Input::Sent { message } => self.handle_sent(program, at, message, out),
-            Input::Received { from, message } => self.handle_received(program, at, from, message, out),
+            Input::Received { from, message, step } => {
+                self.handle_received(program, at, from, (message, step), out);
+            }
             Input::Reduced { operation, slice, step } => {
                 self.step_received(program, at, (operation, slice, step), out);
             }
@@ -295,7 +300,7 @@ impl Walker {
             Kind::Send { peer, bytes, channel, .. } => {
                 let to = program.ranks[self.rank as usize].peers[peer as usize];
                 let message = Message { iteration: self.iteration, operation, transfer: 0 };
-                self.post(program, Posting { to, bytes, channel, message }, out);
+                self.post(program, Posting { to, bytes, channel, message, step: 0 }, out);
                 if program.send_completes == SendCompletes::Issued {
                     self.inputs.push(Reverse((now, Input::Sent { message })));
                 }
@@ -350,14 +355,21 @@ impl Walker {
         }
     }
 
-    fn handle_received(&mut self, program: &Program, at: u64, from: u32, message: Message, out: &mut Output) {
+    fn handle_received(
+        &mut self,
+        program: &Program,
+        at: u64,
+        from: u32,
+        (message, step): (Message, u32),
+        out: &mut Output,
+    ) {
         match program.operation_of(from, message.operation).kind {
             Kind::Send { tag, .. } => {
                 if let Some(operation) = self.matching.arrive(message.iteration, from, tag) {
                     self.end(program, at, operation, Some(from), out);
                 }
             }
-            _ => self.transfer_received(program, at, from, message),
+            _ => self.transfer_received(program, at, from, (message, step)),
         }
     }
 }

@@ -20,8 +20,6 @@ pub(super) struct Collectives {
     reduced: u64,
     /// Memory of a step.
     step: Step,
-    /// Memory of a step of another rank.
-    peer_step: Step,
 }
 
 /// Transfers of a step that has not begun.
@@ -145,6 +143,7 @@ impl Walker {
                 bytes: transfer.bytes,
                 channel: plan.channel(slice),
                 message: Message { iteration: self.iteration, operation, transfer: number },
+                step: transfer.step,
             };
             self.post(program, posting, out);
         }
@@ -235,20 +234,22 @@ impl Walker {
         self.progress_slice(program, now, (at, message.operation, slice), out);
     }
 
-    /// A transfer of `from` has arrived.
-    pub(super) fn transfer_received(&mut self, program: &Program, now: u64, from: u32, message: Message) {
+    /// A transfer of `from` has arrived, which belongs to a step of this rank.
+    pub(super) fn transfer_received(
+        &mut self,
+        program: &Program,
+        now: u64,
+        from: u32,
+        (message, step): (Message, u32),
+    ) {
         let Kind::Collective { plan, group, sequence } = program.operation_of(from, message.operation).kind
         else {
             return;
         };
         let plan = &program.plans[plan as usize];
-        let (group, sender) = program.group_of(from, group);
+        let (group, _) = program.group_of(from, group);
         let Some(operation) = program.call_of(self.rank, group, sequence) else { return };
-        let (slice, step, place) = plan.place(message.transfer);
-        let mut memory = std::mem::take(&mut self.collectives.peer_step);
-        plan.step(sender, slice, step, &mut memory);
-        let step = memory.sends[place as usize].step;
-        self.collectives.peer_step = memory;
+        let (slice, ..) = plan.place(message.transfer);
         let index = if message.iteration == self.iteration { self.index_of(operation) } else { None };
         match index {
             Some(at) if step < self.collectives.open[at].slices[slice as usize].opened => {

@@ -51,7 +51,7 @@ impl AtNode<'_, '_> {
 
     fn send_message(&mut self, workload: u32, from: u32, posting: Posting) {
         let spec = job(self.facts.blueprint, workload);
-        let Posting { to, bytes, channel, message } = posting;
+        let Posting { to, bytes, channel, message, .. } = posting;
         let id = self.run.traffic.programs.id(workload, from);
         let receiver = self.run.traffic.programs.id(workload, to);
         if let Some(domain) = self.run.traffic.programs.common_domain(id, receiver) {
@@ -94,11 +94,11 @@ impl AtNode<'_, '_> {
             End::Sender if completes == SendCompletes::Acknowledged => self.rank_sent(sender, message, at),
             End::Receiver => {
                 let mut step = std::mem::take(&mut self.run.traffic.programs.step);
-                let to = spec.program.receiver_of(from, message, &mut step);
+                let arrival = spec.program.arrival(from, message, &mut step);
                 self.run.traffic.programs.step = step;
-                let receiver = self.run.traffic.programs.id(workload, to);
+                let receiver = self.run.traffic.programs.id(workload, arrival.to);
                 let state = &mut self.run.traffic.programs.ranks[receiver as usize];
-                state.walker.received(Time(at), from, message);
+                state.walker.received(Time(at), from, message, arrival.step);
                 self.arm_rank(receiver);
                 if completes == SendCompletes::Received {
                     self.rank_sent(sender, message, at);

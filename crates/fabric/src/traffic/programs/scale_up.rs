@@ -29,6 +29,7 @@ struct Coming {
     /// Among the ranks of its workload.
     from: u32,
     message: Message,
+    step: u32,
     takes: Span,
 }
 
@@ -63,7 +64,8 @@ impl AtNode<'_, '_> {
         let port = &mut self.run.traffic.programs.ranks[id as usize].port;
         let start = port.sends_until.max(self.now);
         port.sends_until = start + takes.0;
-        let coming = Coming { first: start + domain.latency.0, from, message: posting.message, takes };
+        let Posting { message, step, .. } = posting;
+        let coming = Coming { first: start + domain.latency.0, from, message, step, takes };
         let totals = &mut self.run.kept.scale_up[workload as usize];
         *totals = (totals.0 + 1, totals.1 + posting.bytes.0);
         self.run.traffic.programs.ranks[receiver as usize].port.incoming.push(Reverse(coming));
@@ -92,7 +94,7 @@ impl AtNode<'_, '_> {
             port.incoming.pop();
             let end = port.receives_until.max(coming.first) + coming.takes.0;
             port.receives_until = end;
-            walker.received(Time(end), coming.from, coming.message);
+            walker.received(Time(end), coming.from, coming.message, coming.step);
             if completes == SendCompletes::Received {
                 let sender = self.run.traffic.programs.id(workload, coming.from);
                 self.rank_sent(sender, coming.message, end);

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use floodway_programs::collective::Step;
 use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Output, Posting, Program, SendCompletes, Walker};
 use floodway_units::{Bytes, Time};
@@ -83,7 +84,7 @@ pub fn execute(program: &Program, network: &mut impl Network) -> History {
         (0..ranks as u32).map(|rank| Walker::new(program, rank, Time(0))).collect();
     let mut history =
         History { ended: vec![Vec::new(); ranks], finished: vec![None; ranks], ..History::default() };
-    let mut out = Output::default();
+    let (mut out, mut step) = (Output::default(), Step::default());
     let mut arrivals: BinaryHeap<Reverse<(Time, u32, u32, u64)>> = BinaryHeap::new();
     loop {
         let next = walkers.iter().filter_map(Walker::next_time).min();
@@ -94,7 +95,10 @@ pub fn execute(program: &Program, network: &mut impl Network) -> History {
         {
             arrivals.pop();
             history.arrivals.push((at, from, to, Message::of(number)));
-            walkers[to as usize].received(at, from, Message::of(number));
+            let message = Message::of(number);
+            let arrival = program.arrival(from, message, &mut step);
+            assert_eq!(arrival.to, to, "{message:?} of rank {from}");
+            walkers[to as usize].received(at, from, message, arrival.step);
         }
         for (rank, walker) in (0..).zip(&mut walkers) {
             if walker.next_time() != Some(now) {

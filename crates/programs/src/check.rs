@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use floodway_units::Time;
 
 use crate::collective::Plan;
-use crate::{Graph, Kind, Message, Output, Program, Walker};
+use crate::{Graph, Kind, Message, Operation, Output, Program, Walker};
 
 /// A program that cannot end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +61,7 @@ impl Program {
         let mut checked = vec![false; self.graphs.len()];
         for (rank, of) in (0..).zip(&self.ranks) {
             if !std::mem::replace(&mut checked[of.graph as usize], true)
-                && let Some(cycle) = self.graph_of(rank).cycle()
+                && let Err(cycle) = self.graph_of(rank).order()
             {
                 let names: Vec<String> = cycle.iter().map(|&at| self.describe(rank, at)).collect();
                 return Err(ProgramError::Cycle { rank, cycle: names.join(", ") });
@@ -173,35 +173,48 @@ impl Walker {
 }
 
 impl Graph {
+    /// An order of the operations in which each comes after those that it waits for.
+    ///
+    /// # Errors
     /// Operations of which each waits for the next one, and the last one for the first.
-    fn cycle(&self) -> Option<Vec<u32>> {
-        let count = self.operations.len();
-        let mut unmet: Vec<usize> =
-            self.operations.iter().map(|of| of.requires.len() + of.requires_start.len()).collect();
-        let mut ready: Vec<usize> = (0..count).filter(|&at| unmet[at] == 0).collect();
-        let mut done = 0;
-        while let Some(at) = ready.pop() {
-            done += 1;
-            let followers = &self.followers[at];
+    pub fn order(&self) -> Result<Vec<u32>, Vec<u32>> {
+        let mut unmet: Vec<usize> = self.operations.iter().map(|of| of.all_required().count()).collect();
+        let count = unmet.len() as u32;
+        let mut order: Vec<u32> = (0..count).filter(|&at| unmet[at as usize] == 0).collect();
+        let mut next = 0;
+        while let Some(&at) = order.get(next) {
+            next += 1;
+            let followers = &self.followers[at as usize];
             for &follower in followers.of_end.iter().chain(&followers.of_start) {
                 unmet[follower as usize] -= 1;
                 if unmet[follower as usize] == 0 {
-                    ready.push(follower as usize);
+                    order.push(follower);
                 }
             }
         }
-        if done == count {
-            return None;
+        match (0..count).find(|&at| unmet[at as usize] > 0) {
+            Some(stuck) => Err(self.cycle(&unmet, stuck)),
+            None => Ok(order),
         }
-        let mut at = (0..count).find(|&at| unmet[at] > 0)? as u32;
-        let (mut chain, mut place) = (Vec::new(), vec![usize::MAX; count]);
+    }
+
+    /// A cycle among operations that can never start, each of which waits for another one of them.
+    fn cycle(&self, unmet: &[usize], stuck: u32) -> Vec<u32> {
+        let (mut chain, mut place) = (Vec::new(), vec![usize::MAX; unmet.len()]);
+        let mut at = stuck;
         while place[at as usize] == usize::MAX {
             place[at as usize] = chain.len();
             chain.push(at);
-            let of = &self.operations[at as usize];
-            let before = of.requires.iter().chain(&of.requires_start);
-            at = before.copied().find(|&before| unmet[before as usize] > 0)?;
+            let required = self.operations[at as usize].all_required();
+            let waits_for = required.copied().find(|&before| unmet[before as usize] > 0);
+            at = waits_for.expect("what can never start waits for another that cannot");
         }
-        Some(chain.split_off(place[at as usize]))
+        chain.split_off(place[at as usize])
+    }
+}
+
+impl Operation {
+    fn all_required(&self) -> impl Iterator<Item = &u32> {
+        self.requires.iter().chain(&self.requires_start)
     }
 }

@@ -120,6 +120,9 @@ impl<'a> World<'a> {
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let listed = Arc::new(Listed::new(blueprint));
+        let changing = fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&routes))));
+        let facts = Facts::new(blueprint, routes, layout);
+        let programs = Programs::new(blueprint, &facts.lists);
         let run = Run {
             control,
             events: Events::new(blueprint.semantics.ties, blueprint.semantics.starts),
@@ -127,19 +130,18 @@ impl<'a> World<'a> {
             pairs: QueuePairs::default(),
             traffic: Traffic {
                 sources: build_sources(blueprint),
-                triggers: Triggers::new(blueprint),
-                programs: Programs::new(blueprint),
+                triggers: Triggers::new(blueprint, &facts.lists, &programs),
+                programs,
                 labels: labels(blueprint).into(),
                 listed: Arc::clone(&listed),
             },
             packets: Arena::default(),
             shared_draws: shared_draws(blueprint),
-            changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&routes)))),
+            changing,
             ideals: Ideals::default(),
             trace: None,
             out: Outboxes::default(),
         };
-        let facts = Facts::new(blueprint, routes, layout);
         let (nodes, faults) = (Vec::new(), Vec::new());
         let mut world = World {
             now: 0,

@@ -13,6 +13,7 @@ use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
 use crate::run::groups::Groups;
+use crate::traffic::programs::lists::Lists;
 
 /// All nodes read it; only faults change it (delays of links), while no event of a node is executed.
 pub(crate) struct Facts<'a> {
@@ -45,6 +46,8 @@ pub(crate) struct Facts<'a> {
     /// Some congestion point is called for the CNPs that pass its switch.
     pub observes_cnps: bool,
     pub layout: Layout,
+    /// Lists of flows that wait for others.
+    pub lists: Lists,
     pub ports: Vec<PortFacts>,
     /// By port: where it is.
     homes: Vec<Home>,
@@ -79,6 +82,7 @@ impl<'a> Facts<'a> {
             routes,
             naming: Span::ZERO,
             observes_cnps: false,
+            lists: Lists::new(blueprint),
             ports: port_facts::of_network(blueprint),
             homes: homes(blueprint),
             switches: Vec::new(),

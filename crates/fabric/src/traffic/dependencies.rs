@@ -1,6 +1,7 @@
 //! Dependencies between flows of a list: which flow may wait for which, and in which order they can start.
 
-use std::collections::VecDeque;
+use floodway_programs::{Graph, Kind, Operation};
+use floodway_units::Span;
 
 use crate::network::blueprint::{Blueprint, FlowSpec, UNBOUNDED};
 
@@ -72,50 +73,38 @@ impl Fault {
 /// # Errors
 /// The first fault found.
 pub fn order(flows: &[FlowSpec]) -> Result<Vec<usize>, Fault> {
-    let mut followers = vec![Vec::new(); flows.len()];
+    if flows.iter().all(|flow| flow.after.is_empty()) {
+        return Ok((0..flows.len()).collect());
+    }
     for (flow, spec) in flows.iter().enumerate() {
-        for &after in &spec.after {
-            let before = flows.get(after).ok_or(Fault::Unknown { flow })?;
-            if before.size >= UNBOUNDED {
-                return Err(Fault::Endless { flow, after });
-            }
-            if before.destination != spec.source && before.source != spec.source {
-                return Err(Fault::Unobservable { flow, after });
-            }
-            followers[after].push(flow);
-        }
+        spec.after.iter().try_for_each(|&after| check(flows, flow, after))?;
     }
-    let mut unmet: Vec<usize> = flows.iter().map(|flow| flow.after.len()).collect();
-    let mut ready: VecDeque<usize> = (0..flows.len()).filter(|&flow| unmet[flow] == 0).collect();
-    let mut order = Vec::with_capacity(flows.len());
-    while let Some(flow) = ready.pop_front() {
-        order.push(flow);
-        for &follower in &followers[flow] {
-            unmet[follower] -= 1;
-            if unmet[follower] == 0 {
-                ready.push_back(follower);
-            }
-        }
-    }
-    match (0..flows.len()).find(|&flow| unmet[flow] > 0) {
-        Some(stuck) => Err(Fault::Cycle(cycle(flows, &unmet, stuck))),
-        None => Ok(order),
-    }
+    let all = |flows: Vec<u32>| flows.into_iter().map(|flow| flow as usize).collect();
+    Graph::new(flows.iter().map(operation).collect())
+        .order()
+        .map(all)
+        .map_err(|cycle| Fault::Cycle(all(cycle)))
 }
 
-/// A cycle among flows that can never start, of which each waits for another one.
-fn cycle(flows: &[FlowSpec], unmet: &[usize], from: usize) -> Vec<usize> {
-    let waits_for = |flow: usize| flows[flow].after.iter().copied().find(|&after| unmet[after] > 0);
-    let mut chain = vec![from];
-    let mut seen = vec![false; flows.len()];
-    let mut at = from;
-    while !std::mem::replace(&mut seen[at], true) {
-        let Some(next) = waits_for(at) else { break };
-        chain.push(next);
-        at = next;
+/// May a flow wait for another one?
+fn check(flows: &[FlowSpec], flow: usize, after: usize) -> Result<(), Fault> {
+    let (spec, before) = (&flows[flow], flows.get(after).ok_or(Fault::Unknown { flow })?);
+    if before.size >= UNBOUNDED {
+        return Err(Fault::Endless { flow, after });
     }
-    // The last is where the cycle closes; who is before its first place only leads there.
-    chain.pop();
-    let begin = chain.iter().position(|&flow| flow == at).unwrap_or_default();
-    chain.split_off(begin)
+    if before.destination != spec.source && before.source != spec.source {
+        return Err(Fault::Unobservable { flow, after });
+    }
+    Ok(())
+}
+
+/// A flow as an operation that requires those that it waits for.
+fn operation(flow: &FlowSpec) -> Operation {
+    Operation {
+        kind: Kind::Compute { time: Span::ZERO },
+        requires: flow.after.iter().map(|&after| after as u32).collect(),
+        requires_start: Vec::new(),
+        unit: None,
+        name: 0,
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Traffic {
     pub sources: Pool<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,
-    /// Ranks of jobs; their events are numbered behind the triggers.
+    /// Ranks of jobs and lists; triggers are what their events name.
     pub programs: Programs,
     /// By workload: what each flow of its list, or each of its loops, is numbered.
     pub labels: Arc<[Vec<Label>]>,
@@ -116,20 +116,26 @@ impl Traffic {
 
     /// The id of events of a rank.
     pub fn rank_event(&self, rank: u32) -> u32 {
-        (self.sources.len() + self.triggers.len()) as u32 + rank
+        self.sources.len() as u32 + self.triggers.of_rank(rank)
     }
 
     /// When a source starts its next flow, if it does.
     pub fn next_start(&self, blueprint: &Blueprint, source: usize) -> Option<u64> {
-        let workloads = &blueprint.workloads;
         match &self.sources[source] {
             Source::List { workload, flows, next } => {
                 let flow = *flows.get(*next)?;
-                let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
-                Some(listed[flow as usize].start.0)
+                Some(flows_of(blueprint, *workload)[flow as usize].start.0)
             }
             Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
+    }
+}
+
+/// The flows of a list.
+pub(crate) fn flows_of(blueprint: &Blueprint, workload: u32) -> &[FlowSpec] {
+    match &blueprint.workloads[workload as usize].arrivals {
+        Arrivals::List(flows) => flows,
+        _ => unreachable!("the workload is a list"),
     }
 }
 

@@ -1,26 +1,31 @@
-//! Ranks of jobs: walkers that execute programs, and the messages that they send.
+//! Ranks: walkers that execute programs. Ranks of jobs send messages; those of lists start flows that wait
+//! for others.
 //!
 //! A rank belongs to its host: only events of that host change it. What happens there goes into the rank's
 //! walker, with its time, and an event of the host advances the walker at that time. So a rank learns of
 //! others only by messages that arrive at its host, and the order in which events of one instant are executed
 //! does not matter to it.
 
+pub(crate) mod lists;
 mod messages;
 mod scale_up;
+mod waiting;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use floodway_programs::collective::Step;
 use floodway_programs::{Output, Walker};
-use floodway_units::NodeId;
+use floodway_units::{NodeId, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
 use crate::pool::Pool;
 use crate::run::events::NEVER;
 
+use lists::{ListProgram, Lists};
 use scale_up::ScaleUpPort;
 
-/// The ranks of all jobs, numbered job by job.
+/// The ranks of all jobs and lists, numbered workload by workload.
 #[derive(Clone, Default)]
 pub(crate) struct Programs {
     ranks: Pool<RankState>,
@@ -43,7 +48,7 @@ struct Place {
     domain: Option<u32>,
 }
 
-/// A rank of a job.
+/// A rank of a job or of a list.
 #[derive(Debug)]
 struct RankState {
     walker: Walker,
@@ -57,27 +62,39 @@ pub(crate) const RANKS_OF_HOST: usize = 1 << 8;
 
 impl Programs {
     /// The ranks of a blueprint.
-    pub fn new(blueprint: &Blueprint) -> Self {
+    pub fn new(blueprint: &Blueprint, lists: &Lists) -> Self {
         let (mut places, mut first) = (Vec::new(), Vec::new());
-        let mut ranks = Vec::new();
+        let mut ranks: Vec<RankState> = Vec::new();
         let mut of_host = vec![0u8; blueprint.nodes.len()];
         let domains = blueprint.domains();
         for (workload, spec) in (0..).zip(&blueprint.workloads) {
             first.push(places.len() as u32);
+            if let Some(list) = lists.of(workload) {
+                let of_host = |&host| Place { workload, host, local: 0, domain: None };
+                places.extend(list.hosts.iter().map(of_host));
+                ranks.extend(RankState::of_list(list));
+            }
             let Arrivals::Program(spec) = &spec.arrivals else { continue };
             for (rank, &host) in (0..).zip(&spec.hosts) {
                 let local = &mut of_host[host.index()];
                 places.push(Place { workload, host, local: *local, domain: domains.of(host) });
                 *local = local.wrapping_add(1);
-                ranks.push(RankState {
-                    walker: Walker::new(&spec.program, rank, spec.start),
-                    armed: NEVER,
-                    port: ScaleUpPort::default(),
-                });
+                ranks.push(RankState::new(Walker::new(&spec.program, rank, spec.start)));
             }
         }
         let ranks = ranks.into_iter().collect();
         Programs { ranks, places: places.into(), first: first.into(), ..Programs::default() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The ranks of a workload.
+    pub fn of_workload(&self, workload: u32) -> Range<u32> {
+        let next = self.first.get(workload as usize + 1).copied();
+        self.first[workload as usize]..next.unwrap_or(self.places.len() as u32)
     }
 
     /// The host of a rank.
@@ -99,6 +116,26 @@ impl Programs {
     /// The walkers of a workload's ranks, when the run is over.
     pub fn walkers(&self, workload: u32, ranks: usize) -> impl Iterator<Item = &Walker> {
         (0..ranks).map(move |rank| &self.ranks[self.first[workload as usize] as usize + rank].walker)
+    }
+}
+
+impl RankState {
+    fn new(walker: Walker) -> Self {
+        RankState { walker, armed: NEVER, port: ScaleUpPort::default() }
+    }
+
+    /// The ranks of a list, which have begun: flows that wait for none are started by their sources.
+    fn of_list(list: &ListProgram) -> impl Iterator<Item = Self> {
+        (0..list.hosts.len() as u32).map(|rank| {
+            let mut walker = Walker::new(&list.program, rank, Time::ZERO);
+            walker.advance(&list.program, Time::ZERO, &mut Output::default());
+            RankState::new(walker)
+        })
+    }
+
+    /// When it has something to do.
+    fn next_time(&self) -> Option<Time> {
+        self.walker.next_time().into_iter().chain(self.port.next_time()).min()
     }
 }
 

@@ -1,19 +1,22 @@
-//! Starts on completion: flows that wait for others, and closed loops.
+//! Starts on completion: flows that wait for others, closed loops, and what ranks of jobs do.
 //!
 //! A completion is known at one node, the receiver's or the sender's, and starts flows of that node only: so
 //! no information travels faster than the network. It always goes through the queue of events, as a flow
-//! start of that instant or of a later one, ordered among others by (workload, flow or loop).
+//! start of that instant or of a later one, ordered among others by (workload, flow or loop), with ranks of
+//! jobs last.
 
 mod pull;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use floodway_units::NodeId;
-use rustc_hash::FxHashMap;
 
-use crate::host::messages::NO_HOOK;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use crate::pool::Pool;
+use crate::traffic::flows::flows_of;
+use crate::traffic::programs::Programs;
+use crate::traffic::programs::lists::{ListProgram, Lists};
 
 /// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +32,10 @@ pub(crate) enum End {
 /// A start that waits for completions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trigger {
-    /// Of a flow of a list.
-    Flow {
-        workload: u32,
-        flow: usize,
-        /// Flows that it still waits for.
-        unmet: usize,
-        /// When the last of those that are complete was.
-        ready: u64,
-    },
+    /// Of what a rank does next.
+    Rank(u32),
+    /// Of a flow of a list, which its rank has issued.
+    Flow { workload: u32, flow: usize },
     /// Of the next message of a loop.
     Loop {
         workload: u32,
@@ -49,14 +47,14 @@ pub(crate) enum Trigger {
     },
 }
 
-/// Triggers that wait for a message.
+/// Triggers that wait for a loop's messages.
 #[derive(Clone, Debug, Default)]
 struct Hook {
     receiver: Vec<u32>,
     sender: Vec<u32>,
     nic: Vec<u32>,
-    /// Of a loop's messages: their workload, whose outstanding ones they are.
-    counted: Option<u32>,
+    /// Whose outstanding messages they are.
+    workload: u32,
 }
 
 /// All that waits for completions.
@@ -64,8 +62,10 @@ struct Hook {
 pub(crate) struct Triggers {
     all: Pool<Trigger>,
     hooks: Arc<Vec<Hook>>,
-    /// By (workload, flow of its list): its hook.
-    hooked: Arc<FxHashMap<(u32, usize), u32>>,
+    /// By rank.
+    of_rank: Arc<[u32]>,
+    /// By workload: that of the first flow of its list that waits.
+    of_list: Arc<[u32]>,
     /// By workload: flows and messages with an end that wait. Threads count what they see, and counts wrap:
     /// only their sum means anything.
     pub waiting: Vec<u64>,
@@ -74,56 +74,73 @@ pub(crate) struct Triggers {
 }
 
 impl Triggers {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.all.len()
+    /// The trigger of a rank.
+    pub fn of_rank(&self, rank: u32) -> u32 {
+        self.of_rank[rank as usize]
+    }
+
+    /// The trigger of a flow of a list, by its place among those that wait.
+    pub fn of_flow(&self, workload: u32, place: usize) -> u32 {
+        self.of_list[workload as usize] + place as u32
     }
 
     /// The host at which a trigger starts a flow.
-    pub fn host(&self, blueprint: &Blueprint, id: u32) -> NodeId {
+    pub fn host(&self, blueprint: &Blueprint, programs: &Programs, id: u32) -> NodeId {
         match self.all[id as usize] {
-            Trigger::Flow { workload, flow, .. } => flow_spec(blueprint, workload, flow).source,
+            Trigger::Rank(rank) => programs.host(rank),
+            Trigger::Flow { workload, flow } => flows_of(blueprint, workload)[flow].source,
             Trigger::Loop { workload, index, .. } => loop_spec(blueprint, workload, index).source,
         }
     }
 
     /// Those of a blueprint.
-    pub fn new(blueprint: &Blueprint) -> Self {
-        let mut triggers = Triggers::default();
-        for (i, workload) in (0..).zip(&blueprint.workloads) {
-            triggers.waiting.push(0);
-            triggers.outstanding.push(0);
-            match &workload.arrivals {
-                Arrivals::List(flows) => triggers.add_flows(i, flows),
-                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops),
-                // Of a job, the ranks that are not at its end.
-                Arrivals::Program(spec) => triggers.waiting[i as usize] = spec.hosts.len() as u64,
-                Arrivals::Poisson(_) => {}
+    pub fn new(blueprint: &Blueprint, lists: &Lists, programs: &Programs) -> Self {
+        let mut triggers = Triggers { of_rank: vec![0; programs.count()].into(), ..Triggers::default() };
+        let none = vec![0; blueprint.workloads.len()];
+        (triggers.waiting, triggers.outstanding) = (none.clone(), none);
+        let workloads = || (0..).zip(&blueprint.workloads);
+        // What a rank of a list issues at an instant starts behind it.
+        for (i, _) in workloads().filter(|&(i, _)| lists.of(i).is_some()) {
+            triggers.add_ranks(programs.of_workload(i));
+        }
+        let mut of_list = Vec::new();
+        for (i, workload) in workloads() {
+            of_list.push(triggers.all.len() as u32);
+            match (&workload.arrivals, lists.of(i)) {
+                (Arrivals::List(flows), Some(list)) => triggers.add_flows(i, flows, list),
+                (Arrivals::ClosedLoop(loops), _) => triggers.add_loops(i, loops),
+                (Arrivals::List(_) | Arrivals::Poisson(_) | Arrivals::Program(_), _) => {}
+            }
+        }
+        triggers.of_list = of_list.into();
+        for (i, workload) in workloads() {
+            if let Arrivals::Program(spec) = &workload.arrivals {
+                triggers.add_ranks(programs.of_workload(i));
+                // The ranks that are not at its end.
+                triggers.waiting[i as usize] = spec.hosts.len() as u64;
             }
         }
         triggers
     }
 
-    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec]) {
-        let hooks = Arc::make_mut(&mut self.hooks);
-        for (i, flow) in flows.iter().enumerate().filter(|(_, flow)| !flow.after.is_empty()) {
-            let id = self.all.add(Trigger::Flow { workload, flow: i, unmet: flow.after.len(), ready: 0 });
-            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED);
-            for &before in &flow.after {
-                let hook = *Arc::make_mut(&mut self.hooked).entry((workload, before)).or_insert_with(|| {
-                    hooks.push(Hook::default());
-                    hooks.len() as u32 - 1
-                });
-                let arrives = flows[before].destination == flow.source;
-                hooks[hook as usize].add(if arrives { End::Receiver } else { End::Sender }, id);
-            }
+    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec], list: &ListProgram) {
+        for &flow in &list.waiting {
+            self.all.add(Trigger::Flow { workload, flow });
+            self.waiting[workload as usize] += u64::from(flows[flow].size < UNBOUNDED);
+        }
+    }
+
+    fn add_ranks(&mut self, ranks: Range<u32>) {
+        let of_rank = Arc::make_mut(&mut self.of_rank);
+        for rank in ranks {
+            of_rank[rank as usize] = self.all.add(Trigger::Rank(rank));
         }
     }
 
     fn add_loops(&mut self, workload: u32, loops: &[LoopSpec]) {
         let hooks = Arc::make_mut(&mut self.hooks);
         let first = (self.all.len() as u32, hooks.len() as u32);
-        let hook = Hook { counted: Some(workload), ..Hook::default() };
+        let hook = Hook { workload, ..Hook::default() };
         hooks.resize(hooks.len() + loops.len(), hook);
         for (index, spec) in loops.iter().enumerate() {
             let hook = first.1 + index as u32;
@@ -144,7 +161,8 @@ impl Triggers {
         Triggers {
             all: self.all.clone(),
             hooks: Arc::clone(&self.hooks),
-            hooked: Arc::clone(&self.hooked),
+            of_rank: Arc::clone(&self.of_rank),
+            of_list: Arc::clone(&self.of_list),
             waiting: none.clone(),
             outstanding: none,
         }
@@ -163,11 +181,6 @@ impl Triggers {
         {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.wrapping_add(*more));
         }
-    }
-
-    /// The hook of a flow of a list.
-    pub fn hook_of(&self, workload: u32, flow: usize) -> u32 {
-        self.hooked.get(&(workload, flow)).copied().unwrap_or(NO_HOOK)
     }
 }
 
@@ -192,7 +205,7 @@ impl Hook {
     /// anything waits there.
     fn counted_at(&self, end: End) -> Option<u32> {
         let counts = if self.sender.is_empty() { End::Receiver } else { End::Sender };
-        self.counted.filter(|_| end == counts)
+        (end == counts).then_some(self.workload)
     }
 }
 
@@ -200,13 +213,6 @@ fn loop_spec(blueprint: &Blueprint, workload: u32, index: usize) -> &LoopSpec {
     match &blueprint.workloads[workload as usize].arrivals {
         Arrivals::ClosedLoop(loops) => &loops[index],
         _ => unreachable!("the trigger was made for a loop"),
-    }
-}
-
-fn flow_spec(blueprint: &Blueprint, workload: u32, flow: usize) -> &FlowSpec {
-    match &blueprint.workloads[workload as usize].arrivals {
-        Arrivals::List(flows) => &flows[flow],
-        _ => unreachable!("the trigger was made for a list"),
     }
 }
 

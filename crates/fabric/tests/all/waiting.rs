@@ -1,12 +1,15 @@
 //! Flows that wait for others: when they start, and which may not wait.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::support;
-use crate::support::{Net, PFC, everything, names, real};
-use floodway_fabric::blueprint::{Ties, UNBOUNDED};
+use crate::support::{Net, PFC, everything, names, real, whole};
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, Sharing, Ties, UNBOUNDED};
 use floodway_fabric::outcome::Stopped;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
+use proptest::prelude::*;
 
 const BYTE: u64 = 80;
 const LINK: u64 = 1_000_000;
@@ -130,6 +133,26 @@ fn a_ring_of_eight_hands_a_message_round() {
 }
 
 #[test]
+fn in_an_order_of_scheduling_flows_of_one_instant_start_as_they_are_listed() {
+    for order in [[1, 2, 1], [2, 1, 2]] {
+        let (mut net, h) = star(4, r#""go-back-n""#);
+        net.blueprint.semantics.ties = Ties::SchedulingOrder;
+        net.flow(h[0], h[1], Bytes(500), Span::ZERO);
+        net.flow(h[0], h[2], Bytes(500), Span::ZERO);
+        for source in order {
+            net.flow(h[source], h[3], Bytes(700), Span::us(50)).after = vec![source - 1];
+        }
+        let records = net.run();
+        let (from, finish) = (names(records.flows.column("source")), finishes(&records));
+        let mut arrived: Vec<(u64, &str)> = finish.into_iter().zip(from.iter().map(String::as_str)).collect();
+        arrived.sort_unstable();
+        // At the switch the first packet of the flow that is listed first is before that of the other host.
+        let expected: Vec<String> = order.iter().map(|source| format!("h{source}")).collect();
+        assert_eq!(arrived[2..].iter().map(|of| of.1).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn without_a_wait_it_starts_at_the_very_instant() {
     for ties in [Ties::Hashed, Ties::SchedulingOrder] {
         let (mut net, h) = star(3, r#""go-back-n""#);
@@ -196,4 +219,75 @@ fn a_flow_cannot_wait_for_what_its_source_does_not_see() {
         refused(&[(1, 9)], false).as_deref(),
         Some("workload flows: flow 2 waits for a flow that is not there")
     );
+}
+
+/// A flow of a random list: source, distance of the destination, size, choices of flows to wait for, start
+/// and wait in us.
+type Drawn = (usize, usize, u64, Vec<usize>, u64, u64);
+
+const HOSTS: usize = 4;
+
+fn ends(&(source, distance, ..): &Drawn) -> [usize; 2] {
+    [source, (source + distance) % HOSTS]
+}
+
+/// Flows of which each waits for earlier ones that its source sees.
+fn drawn_list(drawn: &[Drawn], sharing: Sharing) -> Net {
+    let (mut net, h) = star(HOSTS, r#""go-back-n""#);
+    net.blueprint.settings[0].qp = sharing;
+    for (flow, of) in drawn.iter().enumerate() {
+        let &(_, _, size, ref choices, start, wait) = of;
+        let [source, destination] = ends(of);
+        let seen: Vec<usize> = (0..flow).filter(|&at| ends(&drawn[at]).contains(&source)).collect();
+        let choices = choices.iter().filter(|_| !seen.is_empty());
+        let after: BTreeSet<usize> = choices.map(|choice| seen[choice % seen.len()]).collect();
+        let spec = net.flow(h[source], h[destination], Bytes(size), Span::us(start));
+        (spec.after, spec.wait) = (after.into_iter().collect(), Span::us(wait));
+    }
+    net
+}
+
+/// For each flow of the list: its start, and when it was complete at its receiver and at its sender.
+fn times_by_flow(records: &Records, flows: &[FlowSpec]) -> Vec<[u64; 3]> {
+    let column = |name| real(records.flows.column(name)).into_iter().map(|us| (us * 1e6).round() as u64);
+    let keys = names(records.flows.column("source")).into_iter().zip(whole(records.flows.column("number")));
+    let times = column("start_us").zip(column("finish_receiver_us").zip(column("finish_sender_us")));
+    let rows: BTreeMap<(String, u64), [u64; 3]> =
+        keys.zip(times.map(|(start, (receiver, sender))| [start, receiver, sender])).collect();
+    let mut counts = [0; HOSTS];
+    let of_flow = |flow: &FlowSpec| {
+        // The switch is the first node.
+        let host = flow.source.index() - 1;
+        counts[host] += 1;
+        rows[&(format!("h{host}"), counts[host] - 1)]
+    };
+    flows.iter().map(of_flow).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_flow_starts_when_all_that_it_waits_for_is_complete_at_its_source(
+        mut drawn in prop::collection::vec(
+            (0..HOSTS, 1..HOSTS, 1..60_000u64, prop::collection::vec(0..100usize, 0..4), 0..60u64, 0..3u64),
+            2..40,
+        ),
+        sharing in prop::sample::select(vec![Sharing::PerFlow, Sharing::PerPair]),
+    ) {
+        drawn.sort_by_key(|of| of.4);
+        let net = drawn_list(&drawn, sharing);
+        let Arrivals::List(flows) = &net.blueprint.workloads[0].arrivals else { unreachable!("it is a list") };
+        let records = support::run_on_one_thread_and_two(&net);
+        prop_assert_eq!(records.outcome.stopped, Stopped::Finished);
+        prop_assert_eq!(records.outcome.workloads[0].never_started, 0);
+        let times = times_by_flow(&records, flows);
+        for (flow, [start, ..]) in flows.iter().zip(&times) {
+            let complete = |&before: &usize| {
+                times[before][if flows[before].destination == flow.source { 1 } else { 2 }]
+            };
+            let ready = flow.after.iter().map(complete).max().map_or(0, |ready| ready + flow.wait.0);
+            prop_assert_eq!(*start, ready.max(flow.start.0), "{:?}", flow);
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use floodway_units::NodeId;
 
-use super::{Begin, Carrier, PairKey, Source, Traffic, following};
+use super::{Begin, Carrier, PairKey, Source, Traffic, flows_of, following};
 use crate::host::messages::{NO_HOOK, Outgoing};
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns, UNBOUNDED};
+use crate::network::blueprint::{Arrivals, Blueprint, Sharing, Turns, UNBOUNDED};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
@@ -14,10 +14,7 @@ impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
         if let Some(trigger) = source.checked_sub(self.run.traffic.sources.len() as u32) {
-            match trigger.checked_sub(self.run.traffic.triggers.len() as u32) {
-                Some(rank) => self.wake_rank(rank),
-                None => self.pull(trigger),
-            }
+            self.pull(trigger);
             return;
         }
         let begin = match &mut self.run.traffic.sources[source as usize] {
@@ -75,8 +72,7 @@ impl AtNode<'_, '_> {
     /// The flow of a list that begins now.
     pub fn listed(&self, workload: u32, flow: usize) -> Begin {
         let spec = &self.facts.blueprint.workloads[workload as usize];
-        let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
-        let listed: &FlowSpec = &flows[flow];
+        let listed = &flows_of(self.facts.blueprint, workload)[flow];
         let label = self.run.traffic.labels[workload as usize][flow];
         Begin {
             workload,
@@ -88,7 +84,7 @@ impl AtNode<'_, '_> {
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
-            hook: self.run.traffic.triggers.hook_of(workload, flow),
+            hook: self.facts.lists.hook_of(workload, flow),
             carrier: Carrier::AsSet,
             rank: self.run.traffic.listed.rank(workload, flow),
         }
@@ -147,21 +143,12 @@ impl Traffic {
     /// The host at which a source, or a trigger behind them, starts its next flow.
     pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         let Some(source) = self.sources.get(id as usize) else {
-            let trigger = id - self.sources.len() as u32;
-            return match trigger.checked_sub(self.triggers.len() as u32) {
-                Some(rank) => self.programs.host(rank),
-                None => self.triggers.host(blueprint, trigger),
-            };
+            return self.triggers.host(blueprint, &self.programs, id - self.sources.len() as u32);
         };
         match source {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, next } => {
-                match &blueprint.workloads[*workload as usize].arrivals {
-                    Arrivals::List(listed) => listed[flows[*next] as usize].source,
-                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => {
-                        unreachable!("the source was made for a list")
-                    }
-                }
+                flows_of(blueprint, *workload)[flows[*next] as usize].source
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Messages of ranks, and the events that advance ranks.
+//! Messages of ranks of jobs, and the events that advance ranks.
 
 use floodway_programs::{Message, Posting, SendCompletes};
 use floodway_units::{Bytes, Time};
@@ -15,13 +15,20 @@ impl AtNode<'_, '_> {
     /// The event of a rank: it handles what has happened, and sends what it may.
     pub fn wake_rank(&mut self, id: u32) {
         let (workload, rank) = self.run.traffic.programs.in_workload(id);
-        let spec = job(self.facts.blueprint, workload);
-        let mut out = std::mem::take(&mut self.run.traffic.programs.out);
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         if state.armed <= self.now {
             state.armed = NEVER;
         }
+        match self.facts.lists.of(workload) {
+            Some(list) => self.advance_list(list, (workload, rank), id),
+            None => self.wake_in_job(id, workload, rank),
+        }
+    }
+
+    fn wake_in_job(&mut self, id: u32, workload: u32, rank: u32) {
+        let spec = job(self.facts.blueprint, workload);
         self.take_scale_up(id);
+        let mut out = std::mem::take(&mut self.run.traffic.programs.out);
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         state.walker.advance(&spec.program, Time(self.now), &mut out);
         self.arm_rank(id);

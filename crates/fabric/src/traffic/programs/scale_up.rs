@@ -33,11 +33,10 @@ struct Coming {
     takes: Span,
 }
 
-impl RankState {
-    /// When it has something to do.
+impl ScaleUpPort {
+    /// When the next message begins to arrive.
     pub(super) fn next_time(&self) -> Option<Time> {
-        let incoming = self.port.incoming.peek().map(|Reverse(coming)| Time(coming.first));
-        self.walker.next_time().into_iter().chain(incoming).min()
+        self.incoming.peek().map(|Reverse(coming)| Time(coming.first))
     }
 }
 

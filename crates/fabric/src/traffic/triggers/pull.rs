@@ -1,17 +1,13 @@
 //! Flow starts that wait for completions.
 
-use super::{End, Trigger, flow_spec, loop_spec};
-use crate::host::messages::{NO_HOOK, OF_PROGRAM};
+use super::{End, Trigger, loop_spec};
+use crate::host::messages::{AWAITED, NO_HOOK, OF_PROGRAM};
 use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, Carrier};
 
 impl AtNode<'_, '_> {
-    fn schedule_trigger(&mut self, id: u32, at: u64) {
-        self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
-    }
-
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or
     /// later.
     #[inline]
@@ -19,6 +15,10 @@ impl AtNode<'_, '_> {
         if hook != NO_HOOK {
             if hook >= OF_PROGRAM {
                 self.program_message(hook, number, end, at);
+                return;
+            }
+            if hook >= AWAITED {
+                self.awaited_flow(hook, end, at);
                 return;
             }
             if let Some(workload) = self.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
@@ -32,30 +32,21 @@ impl AtNode<'_, '_> {
     }
 
     fn fulfil(&mut self, id: u32, at: u64) {
-        match &mut self.run.traffic.triggers.all[id as usize] {
-            Trigger::Loop { left, .. } => {
-                if *left > 0 {
-                    self.schedule_trigger(id, at);
-                }
-            }
-            Trigger::Flow { workload, flow, unmet, ready } => {
-                *unmet -= 1;
-                *ready = at.max(*ready);
-                if *unmet == 0 {
-                    let (workload, flow, ready) = (*workload, *flow, *ready);
-                    let spec = flow_spec(self.facts.blueprint, workload, flow);
-                    let start = spec.start.0.max(ready.saturating_add(spec.wait.0));
-                    self.schedule_trigger(id, start);
-                }
-            }
+        if let Trigger::Loop { left, .. } = self.run.traffic.triggers.all[id as usize]
+            && left > 0
+        {
+            self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
         }
     }
 
     /// What a trigger waited for has come, and so has its time.
     pub fn pull(&mut self, id: u32) {
         let begin = match &mut self.run.traffic.triggers.all[id as usize] {
-            Trigger::Flow { workload, flow, .. } => {
-                let (workload, flow) = (*workload, *flow);
+            &mut Trigger::Rank(rank) => {
+                self.wake_rank(rank);
+                return;
+            }
+            &mut Trigger::Flow { workload, flow } => {
                 if self.now >= self.facts.blueprint.workloads[workload as usize].until.0 {
                     return;
                 }

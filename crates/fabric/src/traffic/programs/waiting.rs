@@ -1,0 +1,51 @@
+//! Flows of lists that wait for others: completions go into the walkers of ranks, and flows come out.
+//!
+//! A completion is an event of the rank's host, so the walker handles it at once, and a flow that is issued
+//! starts by an event of its own, of that instant or of a later one. So flows of one instant start in the
+//! order of the list.
+
+use floodway_units::Time;
+
+use super::lists::{Awaited, ListProgram};
+use crate::run::at_node::AtNode;
+use crate::traffic::flows::flows_of;
+use crate::traffic::triggers::End;
+
+impl AtNode<'_, '_> {
+    /// A flow for which others wait is complete at one of its ends, at `at`.
+    pub fn awaited_flow(&mut self, hook: u32, end: End, at: u64) {
+        let lists = &self.facts.lists;
+        let Awaited { workload, from, to, message, at_sender, at_receiver } = lists.awaited(hook);
+        let Some(list) = lists.of(workload) else { return };
+        let programs = &mut self.run.traffic.programs;
+        let rank = match end {
+            End::Receiver if at_receiver => to,
+            End::Sender if at_sender => from,
+            _ => return,
+        };
+        let id = programs.id(workload, rank);
+        let walker = &mut programs.ranks[id as usize].walker;
+        match end {
+            End::Receiver => walker.received(Time(at), from, message, 0),
+            _ => walker.sent(Time(at), message),
+        }
+        self.advance_list(list, (workload, rank), id);
+    }
+
+    /// Advances a rank of a list: each flow that it issues gets the event at which it starts.
+    pub(super) fn advance_list(&mut self, list: &ListProgram, (workload, rank): (u32, u32), id: u32) {
+        let flows = flows_of(self.facts.blueprint, workload);
+        let traffic = &mut self.run.traffic;
+        let programs = &mut traffic.programs;
+        programs.ranks[id as usize].walker.advance(&list.program, Time(self.now), &mut programs.out);
+        for posting in programs.out.postings.drain(..) {
+            let (flow, place) = list.flow_of(rank, posting.message);
+            let start = flows[flow].start.0.max(self.now.saturating_add(flows[flow].wait.0));
+            let event = traffic.sources.len() as u32 + traffic.triggers.of_flow(workload, place);
+            self.run.events.add_start(event, start);
+        }
+        programs.out.ended.clear();
+        programs.out.finished = false;
+        self.arm_rank(id);
+    }
+}

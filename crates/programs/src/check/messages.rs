@@ -54,8 +54,8 @@ impl Program {
         if let Some((from, to, tag, &Count { sends, receives, .. })) = exact {
             return Err(ProgramError::Unmatched { from, to, tag, sends, receives });
         }
-        // Receives of a sender compete for its messages whatever their tags, and so on: of each sender, of each
-        // tag, and of all, there must be enough.
+        // Receives of a sender compete for its messages whatever their tags, and so on: of each sender, of
+        // each tag, and of all, there must be enough.
         let of_sender: Part = |(from, to, _)| from.map(|from| (Some(from), to, None));
         let of_tag: Part = |(_, to, tag)| tag.map(|tag| (None, to, Some(tag)));
         let of_all: Part = |(_, to, _)| Some((None, to, None));
@@ -88,8 +88,8 @@ impl Program {
         warnings.extend(on_channels.into_iter().map(|((from, to), tags)| {
             let tags = in_words("tag", "tags", &tags);
             format!(
-                "rank {from} sends messages with {tags} to rank {to} on several channels: which of its receives a \
-                 message meets may depend on the order of arrival"
+                "rank {from} sends messages with {tags} to rank {to} on several channels: which of its \
+                 receives a message meets may depend on the order of arrival"
             )
         }));
         warnings

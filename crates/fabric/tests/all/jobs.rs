@@ -123,6 +123,22 @@ fn ranks_of_a_host_need_a_scale_up_domain_between_them() {
     assert_eq!(records.outcome.jobs[0].scale_up_messages, 12);
 }
 
+#[test]
+fn a_rank_without_a_host_is_refused() {
+    let request = request(Purpose::AllReduce, AlgorithmName::Ring, 4_000);
+    let refused = |hosts: &dyn Fn(&mut Vec<NodeId>)| {
+        let (mut net, mut places) = star(4, r#""none""#);
+        hosts(&mut places);
+        net.blueprint.workloads[0].arrivals = spec(collective(&request, 4, 1), places);
+        let control = Control::default();
+        Fabric::build(&net.blueprint, &control).err().expect("it is refused").to_string()
+    };
+    let error = refused(&|hosts| hosts.truncate(3));
+    assert!(error.contains("its program has 4 ranks, and 3 have a host"), "{error}");
+    let error = refused(&|hosts| hosts[2] = NodeId(0));
+    assert!(error.contains("s is a switch"), "{error}");
+}
+
 /// Two jobs and other flows on two switches with a long link between them, and half of the hosts in domains.
 fn crowded(request: &Request, reliability: &str, seed: u64, iterations: u32) -> Net {
     let mut net = Net::new(Format::Ethernet).reliability(reliability);

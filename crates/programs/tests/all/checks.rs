@@ -14,7 +14,7 @@ use crate::support::{Drawn, Nics, execute};
 /// The program of a schedule, whose ranks have these lines.
 fn schedule(ranks: &[&str]) -> Program {
     let of_ranks = ranks.iter().enumerate().map(|(rank, lines)| format!("rank {rank} {{\n{lines}\n}}\n"));
-    let text = format!("num_ranks {}\n{}", ranks.len(), of_ranks.collect::<String>());
+    let text = format!("num_ranks {}\n{}", ranks.len(), of_ranks.collect::<Vec<_>>().concat());
     let program = goal(&text, "a.goal").expect("it is GOAL").program;
     // The network of these tests has no turns.
     Program { in_turn: false, ..program }
@@ -69,8 +69,8 @@ fn messages_that_nobody_receives_are_named() {
     assert_eq!(program.check(), Ok(()));
     assert_eq!(program.warnings(), ["rank 1 never receives 2 messages of rank 0 with tag 2"]);
     assert!(execute(&program, &mut Nics::new(1_000, 10)).end().is_some());
-    let many: String = (0..9).map(|tag| format!("send 8b to 1 tag {tag}\n")).collect();
-    let program = schedule(&[&many, "calc 1"]);
+    let many: Vec<String> = (0..9).map(|tag| format!("send 8b to 1 tag {tag}")).collect();
+    let program = schedule(&[&many.join("\n"), "calc 1"]);
     let why = "rank 1 never receives 9 messages of rank 0 with tags 0, 1, 2, 3 and 5 more";
     assert_eq!(program.warnings(), [why]);
     let program = schedule(&[sends, "recv 8b from -1 tag 1", "send 8b to 1 tag 5"]);

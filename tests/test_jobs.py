@@ -285,11 +285,26 @@ def goal(tmp_path: Path, text: str) -> str:
             f"num_ranks 2\nrank 0 {{\n{TURN.format(1)}\n}}\nrank 1 {{\n{TURN.format(0)}\n}}",
             "ranks wait for each other for ever: rank 0: r",
         ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from -1\nrecv 5b from -1\n}",
+            "rank 1 receives 2 messages",
+        ),
+        ("num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}", "the trace has 3 ranks, and there are 2 GPUs"),
     ],
 )
 def test_schedules_with_mistakes_are_refused(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(floodway.ScenarioError, match=re.escape(why)):
         run(star(2, rate="8G", delay="1us"), goal(tmp_path, text))
+
+
+def test_messages_that_nobody_receives_are_a_warning(tmp_path: Path) -> None:
+    schedule = (
+        "num_ranks 2\nrank 0 {\nsend 5b to 1 tag 1\nsend 5b to 1 tag 2\n}\nrank 1 {\nrecv 5b from 0 tag 1\n}"
+    )
+    text = f'{star(2, rate="8G", delay="1us")}\n[[workload]]\nname = "job"\n{goal(tmp_path, schedule)}\n'
+    scenario = floodway.Scenario.from_toml(text)
+    assert any("rank 1 never receives a message of rank 0 with tag 2" in text for text in scenario.warnings)
+    assert set(ends_ns(floodway.run(scenario))) == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,18 @@ def test_check_prints_the_cost_of_a_run(floodway: Command) -> None:
     assert 0 < cost["network_bytes"] < cost["memory_bytes"]
 
 
+#: Jobs of up to a thousand million messages.
+JOBS = Path(__file__).parents[1] / "benchmarks" / "jobs"
+
+
+@pytest.mark.parametrize("name", ["ring-4096", "hierarchical-1024", "ring-1024", "training-4096"])
+def test_messages_of_large_jobs_need_no_memory_when_they_are_over(name: str) -> None:
+    cost = package.load(JOBS / f"{name}.toml").check()["cost"]
+    assert isinstance(cost, dict)
+    assert cost["flows"] > 1e6
+    assert cost["memory_bytes"] < 2e9
+
+
 def test_a_run_that_no_machine_has_the_memory_for_is_refused_with_the_number(floodway: Command) -> None:
     path = written(floodway.folder, CROWD.replace('"20ms"', '"90s"'))
     done = floodway("run", path, "--quiet")

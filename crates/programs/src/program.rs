@@ -282,6 +282,15 @@ impl Program {
         }
     }
 
+    /// How many channels the messages of an operation use at most.
+    pub fn channels_of(&self, rank: u32, operation: u32) -> u32 {
+        match self.operation_of(rank, operation).kind {
+            Kind::Send { channel, .. } => channel + 1,
+            Kind::Collective { plan, .. } => self.plans[plan as usize].channels(),
+            Kind::Recv { .. } | Kind::Compute { .. } => 0,
+        }
+    }
+
     /// Where a message of `from` goes; `step` is memory.
     pub fn arrival(&self, from: u32, message: Message, step: &mut Step) -> Arrival {
         let to = match self.operation_of(from, message.operation).kind {

@@ -79,17 +79,21 @@ pub struct Output {
     pub finished: bool,
 }
 
-/// What is known of an operation in the current iteration.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is known of an operation in the current iteration: ranks of large jobs have thousands of them.
+#[derive(Clone, Copy, Debug)]
 struct Progress {
-    /// What it still waits for.
-    unmet: u32,
     ready: u64,
     start: u64,
-    after: Option<u32>,
-    started: bool,
-    ended: bool,
+    /// What it still waits for.
+    unmet: u32,
+    /// What it waited for last, or [`NO_OPERATION`].
+    after: u32,
 }
+
+const NO_OPERATION: u32 = u32::MAX;
+/// The start of an operation that has not started, and of one that is complete.
+const NOT_STARTED: u64 = u64::MAX;
+const ENDED: u64 = u64::MAX - 1;
 
 /// A rank in the course of its program.
 #[derive(Clone, Debug)]
@@ -166,7 +170,7 @@ impl Walker {
     /// Iteration and operations that have started and are not complete, or could not start: what it waits
     /// for, once nothing more happens.
     pub fn waiting(&self) -> impl Iterator<Item = (u32, u32)> {
-        let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.started && !progress.ended);
+        let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.start < ENDED);
         open.map(|(operation, _)| (self.iteration, operation))
     }
 
@@ -231,7 +235,8 @@ impl Walker {
         self.progress.extend(graph.operations.iter().map(|operation| Progress {
             unmet: (operation.requires.len() + operation.requires_start.len()) as u32,
             ready: at,
-            ..Progress::default()
+            start: NOT_STARTED,
+            after: NO_OPERATION,
         }));
         for operation in 0..graph.operations.len() as u32 {
             if self.progress[operation as usize].unmet == 0 {
@@ -247,6 +252,8 @@ impl Walker {
         self.iteration += 1;
         if self.iteration >= program.iterations || program.graph_of(self.rank).operations.is_empty() {
             (self.finished, out.finished) = (true, true);
+            // Tables of results are made while the walkers are still there.
+            (self.progress, self.ready) = (Vec::new(), BinaryHeap::new());
         } else {
             self.begin_iteration(program, at, out);
         }
@@ -256,7 +263,7 @@ impl Walker {
     fn met(&mut self, program: &Program, at: u64, operation: u32, by: u32) {
         let progress = &mut self.progress[operation as usize];
         progress.unmet -= 1;
-        (progress.ready, progress.after) = (at, Some(by));
+        (progress.ready, progress.after) = (at, by);
         if progress.unmet == 0 {
             self.is_ready(program, operation);
         }
@@ -291,8 +298,7 @@ impl Walker {
     }
 
     fn start(&mut self, program: &Program, graph: &Graph, now: u64, operation: u32, out: &mut Output) {
-        let progress = &mut self.progress[operation as usize];
-        (progress.started, progress.start) = (true, now);
+        self.progress[operation as usize].start = now;
         for &follower in &graph.followers[operation as usize].of_start {
             self.met(program, now, follower, operation);
         }
@@ -324,14 +330,14 @@ impl Walker {
     fn end(&mut self, program: &Program, at: u64, operation: u32, last_from: Option<u32>, out: &mut Output) {
         let graph = program.graph_of(self.rank);
         let progress = &mut self.progress[operation as usize];
-        progress.ended = true;
+        let start = std::mem::replace(&mut progress.start, ENDED);
         out.ended.push(Ended {
             iteration: self.iteration,
             operation,
             ready: Time(progress.ready),
-            start: Time(progress.start),
+            start: Time(start),
             end: Time(at),
-            after: progress.after,
+            after: Some(progress.after).filter(|&after| after != NO_OPERATION),
             last_from,
         });
         self.left -= 1;

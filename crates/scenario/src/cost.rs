@@ -7,6 +7,7 @@
 mod streams;
 
 use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::Arrivals;
 use floodway_fabric::footprint::{self, Parts};
 use floodway_fabric::memory::{Bound, Left, left};
 use floodway_fabric::routing::Routes;
@@ -65,8 +66,12 @@ pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let demand = scenario.demand();
     let network = network(blueprint, scenario.routes().entries());
     let threads = threads as f64 * footprint::thread(blueprint.workloads.len(), blueprint.nodes.len()) as f64;
-    let memory =
-        network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + threads + LIBRARIES;
+    let memory = network as f64
+        + traffic(blueprint, demand)
+        + records(blueprint, demand)
+        + jobs(blueprint)
+        + threads
+        + LIBRARIES;
     Cost {
         flows: demand.flows,
         simulated_us: demand.end.as_us(),
@@ -103,7 +108,7 @@ fn traffic(blueprint: &Blueprint, demand: &Demand) -> f64 {
     };
     let queued = (buffers(blueprint) * FULL / blueprint.mtu.0.max(1) as f64).min(demand.packets);
     let open = demand.open * footprint::QUEUE_PAIR as f64;
-    demand.flows * (footprint::FLOW as f64 + FRAME_ROW) + open + (queued + demand.flying) * of_packet as f64
+    demand.rows * (footprint::FLOW as f64 + FRAME_ROW) + open + (queued + demand.flying) * of_packet as f64
 }
 
 /// What switches can hold, in bytes.
@@ -128,6 +133,23 @@ fn records(blueprint: &Blueprint, demand: &Demand) -> f64 {
         demand.packet_hops.min(spec.packets as f64) * frame
     });
     watched * buckets * footprint::BUCKET as f64 + logged * footprint::LOGGED as f64 + captured
+}
+
+/// Ranks of jobs with their operations, and the rows of these.
+fn jobs(blueprint: &Blueprint) -> f64 {
+    let programs = blueprint.workloads.iter().filter_map(|workload| match &workload.arrivals {
+        Arrivals::Program(spec) => Some(&spec.program),
+        _ => None,
+    });
+    let (mut at_once, mut all) = (0, 0_u64);
+    for program in programs {
+        let of_rank = |rank| program.graph_of(rank).operations.len() as u64;
+        let operations: u64 = (0..program.ranks.len() as u32).map(of_rank).sum();
+        at_once += operations;
+        all = all.saturating_add(operations.saturating_mul(u64::from(program.iterations)));
+    }
+    let rows = all.min(blueprint.records.operations as u64);
+    at_once as f64 * footprint::OPERATION as f64 + rows as f64 * footprint::OPERATION_ROW as f64
 }
 
 /// Why this process cannot get this many bytes more, if so.

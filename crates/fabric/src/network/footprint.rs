@@ -13,6 +13,7 @@ use crate::link::port::{Egress, Port, Queue};
 use crate::network::path::Path;
 use crate::network::port_facts::PortFacts;
 use crate::records::delays::Delays;
+use crate::records::operations::OPERATION_BYTES;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
 use crate::run::node::Node;
@@ -53,6 +54,11 @@ pub const TELEMETRY: u64 = DOUBLING * 8 * 32;
 pub const BUCKET: u64 = DOUBLING * (size_of::<Bucket>() as u64 + 5 * 36);
 /// A row of a log, in the log and in its table.
 pub const LOGGED: u64 = DOUBLING * 48 + 64;
+
+/// An operation of a rank's program in the current iteration, with its place among those that are ready.
+pub const OPERATION: u64 = DOUBLING * 24;
+/// A row of the log of operations, there and in its table.
+pub const OPERATION_ROW: u64 = DOUBLING * OPERATION_BYTES + 18 * 8;
 
 /// Memory that each thread has for itself.
 pub fn thread(workloads: usize, nodes: usize) -> u64 {

@@ -30,7 +30,7 @@ pub(crate) struct Log<R> {
     beyond: u64,
 }
 
-/// So many rows more than are kept may come before they are sorted.
+/// So many rows more than are kept, and an eighth of these, may come before they are sorted.
 const SPARE: usize = 1 << 12;
 
 impl<R: Logged> Log<R> {
@@ -46,7 +46,7 @@ impl<R: Logged> Log<R> {
             return;
         }
         memory::push(&mut self.rows, row);
-        if self.rows.len() >= self.most.saturating_add(self.most.max(SPARE)) {
+        if self.rows.len() >= self.most.saturating_add((self.most / 8).max(SPARE)) {
             self.close();
         }
     }

@@ -22,6 +22,9 @@ struct Row {
     ended: Ended,
 }
 
+/// Bytes of a row.
+pub(crate) const OPERATION_BYTES: u64 = size_of::<Row>() as u64;
+
 impl Logged for Row {
     type TieKey = u32;
 

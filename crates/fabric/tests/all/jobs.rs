@@ -1,124 +1,16 @@
 //! Jobs: ranks at hosts, against closed forms, on any number of threads.
 
-use std::slice;
-use std::sync::Arc;
-
-use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp, WorkloadSpec};
+use floodway_fabric::blueprint::{ScaleUp, WorkloadSpec};
 use floodway_fabric::outcome::Stopped;
-use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
+use floodway_fabric::{Control, Fabric, ThreadPlan, Threads};
 use floodway_programs::collective::{AlgorithmName, Purpose, Request};
 use floodway_programs::{Graph, Kind, Operation, Program, Rank, SendCompletes};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 
+use crate::support::jobs::{ACK, BYTE, LINK, collective, end, message, request, sent, spec, star};
 use crate::support::{Net, PFC, assert_invariants, everything, real, run_on_one_thread_and_two, whole};
-
-const BYTE: u64 = 80;
-const LINK: u64 = 1_000_000;
-/// On the wire: the first packet of a message, which has an RDMA header, the others, all of 1000 bytes, and
-/// an ACK.
-const FIRST: u64 = 1_098;
-const OTHER: u64 = 1_082;
-const ACK: u64 = 86;
-
-/// Hosts at one switch, links of 1 us at 100G.
-fn star(hosts: u32, reliability: &str) -> (Net, Vec<NodeId>) {
-    let mut net = Net::new(Format::Ethernet).reliability(reliability);
-    let switch = net.switch("s");
-    let hosts: Vec<NodeId> = (0..hosts).map(|i| net.host(&format!("h{i}"))).collect();
-    for &host in &hosts {
-        net.link(host, switch, Rate::gbps(100), Span::us(1), PFC);
-    }
-    (net, hosts)
-}
-
-fn spec(program: Program, hosts: Vec<NodeId>) -> Arrivals {
-    Arrivals::Program(ProgramSpec { program: Arc::new(program), hosts, start: Time::ZERO, rows: true })
-}
-
-fn collective(request: &Request, ranks: u32, iterations: u32) -> Program {
-    Program::of_collectives(slice::from_ref(request), vec![(0..ranks).collect()], iterations)
-        .expect("it can be met")
-}
-
-/// The last end of an operation, in picoseconds.
-fn end(records: &Records) -> u64 {
-    let operations = records.operations.as_ref().expect("there is a job");
-    let ends = real(operations.column("end_us")).into_iter().map(|us| (us * 1e6).round() as u64);
-    ends.max().expect("an operation is complete")
-}
-
-fn request(op: Purpose, algorithm: AlgorithmName, size: u64) -> Request {
-    Request { algorithm: Some(algorithm), ..Request::new(op, Bytes(size)) }
-}
-
-/// What a message of so many packets takes at a NIC.
-fn sent(packets: u64) -> u64 {
-    (FIRST + (packets - 1) * OTHER) * BYTE
-}
-
-/// When the last byte of a message of so many packets is there, through one switch, which forwards the first
-/// one when it has come as a whole.
-fn message(packets: u64) -> u64 {
-    FIRST * BYTE + sent(packets) + 2 * LINK
-}
-
-#[test]
-fn a_ring_takes_its_steps_times_a_message() {
-    for (op, passes) in [(Purpose::AllReduce, 2), (Purpose::ReduceScatter, 1), (Purpose::AllGather, 1)] {
-        for ranks in [2, 5, 8] {
-            let (mut net, hosts) = star(ranks, r#""none""#);
-            let request = request(op, AlgorithmName::Ring, 20_000 * u64::from(ranks));
-            net.blueprint.workloads[0].arrivals = spec(collective(&request, ranks, 1), hosts);
-            let records = run_on_one_thread_and_two(&net);
-            assert_eq!(end(&records), passes * u64::from(ranks - 1) * message(20), "{op:?} of {ranks}");
-            assert_eq!(records.outcome.stopped, Stopped::Finished);
-            assert_eq!(records.outcome.jobs[0].finished, u64::from(ranks));
-            let bytes = passes * u64::from(ranks * (ranks - 1)) * 20_000;
-            assert_eq!(records.outcome.workloads[0].delivered_bytes, bytes);
-        }
-    }
-}
-
-/// A NIC's ACKs go ahead of its data: one for each packet that arrives, and the last one comes back.
-#[test]
-fn acknowledgements_cost_a_ring_their_bytes() {
-    let (mut net, hosts) = star(4, r#""go-back-n""#);
-    let request = request(Purpose::AllReduce, AlgorithmName::Ring, 80_000);
-    net.blueprint.workloads[0].arrivals = spec(collective(&request, 4, 1), hosts);
-    let records = run_on_one_thread_and_two(&net);
-    let (least, acks) = (6 * message(20) + 2 * (ACK * BYTE + LINK), 6 * 21 * ACK * BYTE);
-    let end = end(&records);
-    assert!((least..=least + 2 * acks).contains(&end), "{end} ps, at least {least}");
-}
-
-#[test]
-fn halving_and_doubling_has_two_messages_for_each_bit() {
-    let (mut net, hosts) = star(8, r#""none""#);
-    let request = request(Purpose::AllReduce, AlgorithmName::HalvingDoubling, 80_000);
-    net.blueprint.workloads[0].arrivals = spec(collective(&request, 8, 1), hosts);
-    let records = run_on_one_thread_and_two(&net);
-    assert_eq!(end(&records), 2 * (message(40) + message(20) + message(10)));
-}
-
-#[test]
-fn a_tree_sends_to_its_largest_subtree_first() {
-    let (mut net, hosts) = star(8, r#""none""#);
-    let request = request(Purpose::Broadcast, AlgorithmName::BinomialTree, 20_000);
-    net.blueprint.workloads[0].arrivals = spec(collective(&request, 8, 1), hosts);
-    // The root sends to 4, 2 and 1; 4 to 6 and 5; 6 to 7: three messages one after another.
-    assert_eq!(end(&run_on_one_thread_and_two(&net)), 3 * message(20));
-}
-
-#[test]
-fn a_pairwise_exchange_has_a_message_a_step() {
-    let (mut net, hosts) = star(6, r#""none""#);
-    let request = request(Purpose::AllToAll, AlgorithmName::Pairwise, 60_000);
-    net.blueprint.workloads[0].arrivals = spec(collective(&request, 6, 1), hosts);
-    let records = run_on_one_thread_and_two(&net);
-    assert_eq!(end(&records), 5 * message(10));
-}
 
 #[test]
 fn iterations_follow_each_other_at_every_rank() {
@@ -229,6 +121,22 @@ fn ranks_of_a_host_need_a_scale_up_domain_between_them() {
     let records = run_on_one_thread_and_two(&net);
     assert_eq!(records.outcome.jobs[0].finished, 4);
     assert_eq!(records.outcome.jobs[0].scale_up_messages, 12);
+}
+
+#[test]
+fn a_rank_without_a_host_is_refused() {
+    let request = request(Purpose::AllReduce, AlgorithmName::Ring, 4_000);
+    let refused = |hosts: &dyn Fn(&mut Vec<NodeId>)| {
+        let (mut net, mut places) = star(4, r#""none""#);
+        hosts(&mut places);
+        net.blueprint.workloads[0].arrivals = spec(collective(&request, 4, 1), places);
+        let control = Control::default();
+        Fabric::build(&net.blueprint, &control).err().expect("it is refused").to_string()
+    };
+    let error = refused(&|hosts| hosts.truncate(3));
+    assert!(error.contains("its program has 4 ranks, and 3 have a host"), "{error}");
+    let error = refused(&|hosts| hosts[2] = NodeId(0));
+    assert!(error.contains("s is a switch"), "{error}");
 }
 
 /// Two jobs and other flows on two switches with a long link between them, and half of the hosts in domains.

@@ -181,6 +181,12 @@ impl Plan {
         of_algorithm!(self, steps => steps.channel(slice))
     }
 
+    /// Number of channels: slices take turns between them, those of two trees in pairs.
+    pub fn channels(&self) -> u32 {
+        let slices = self.slices().min(2 * request::CHANNELS);
+        (0..slices).map(|slice| self.channel(slice) + 1).max().unwrap_or_default()
+    }
+
     /// Number of steps of a rank in a slice.
     pub fn steps(&self, rank: u32, slice: u32) -> u32 {
         of_algorithm!(self, steps => steps.steps(rank, slice))

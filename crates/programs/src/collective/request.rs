@@ -105,6 +105,9 @@ impl AlgorithmName {
     }
 }
 
+/// The most channels of a collective.
+pub(super) const CHANNELS: u32 = 256;
+
 /// A request that cannot be met: the key, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {why}")]
@@ -156,8 +159,8 @@ impl Request {
             let why = format!("{} is less than a byte for each of {ranks} ranks", self.size);
             return refuse("size", why);
         }
-        if !(1..=256).contains(&self.channels) {
-            return refuse("channels", format!("{} is not a number from 1 to 256", self.channels));
+        if !(1..=CHANNELS).contains(&self.channels) {
+            return refuse("channels", format!("{} is not a number from 1 to {CHANNELS}", self.channels));
         }
         if self.chunk == Some(Bytes::ZERO) {
             return refuse("chunk", "0B is not allowed; the minimum is 1B");

@@ -1,5 +1,6 @@
 //! Tests of programs: what collectives compute, and how ranks wait for each other.
 
+mod checks;
 mod collectives;
 mod readers;
 mod support;

@@ -32,6 +32,9 @@ impl Builder<'_> {
             self.fault(&workload_path(workload, "trace.files"), why.to_string());
             return None;
         }
+        for warning in program.warnings() {
+            self.warn_at(&workload_path(workload, "trace.files"), warning);
+        }
         let keys = RankKeys {
             table: "trace",
             ranks: &trace.ranks,

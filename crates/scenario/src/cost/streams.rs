@@ -23,6 +23,10 @@ const BUSY: f64 = 0.9;
 pub struct Stream {
     /// How many.
     flows: f64,
+    /// How many of them have a row in the table of flows.
+    rows: f64,
+    /// Queue pairs that carry them, where one carries several.
+    pairs: f64,
     /// Payload of a full packet.
     mtu: f64,
     /// Their payload, all together; without end where it is infinite.
@@ -56,7 +60,9 @@ pub struct Demand {
     pub end: Time,
     /// Flows that start.
     pub flows: f64,
-    /// Of them open at a time.
+    /// Of them those with a row in the table of flows.
+    pub rows: f64,
+    /// Queue pairs that are open at a time.
     pub open: f64,
     /// Packets that hosts send, replies aside.
     pub packets: f64,
@@ -131,17 +137,21 @@ impl Finder<'_> {
         let iterations = f64::from(program.iterations) * step as f64;
         let (mut streams, domains) = (Vec::new(), self.blueprint.domains());
         for rank in (0..ranks).step_by(step) {
-            let mut peers: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-            program.each_peer(rank as u32, |_, to, more, bytes| {
-                let (messages, sum) = peers.entry(to).or_default();
+            let mut peers: BTreeMap<u32, (f64, f64, u32)> = BTreeMap::new();
+            program.each_peer(rank as u32, |operation, to, more, bytes| {
+                let (messages, sum, channels) = peers.entry(to).or_default();
                 (*messages, *sum) = (*messages + more as f64, *sum + bytes as f64);
+                *channels = program.channels_of(rank as u32, operation).max(*channels);
             });
             let apart =
                 peers.into_iter().filter(|(to, _)| !domains.join(spec.hosts[rank], spec.hosts[*to as usize]));
-            for (to, (messages, bytes)) in apart {
+            for (to, (messages, bytes, channels)) in apart {
                 let path = self.path_between(spec.hosts[rank], spec.hosts[to as usize]);
                 let starts = (spec.start, spec.start);
-                streams.push(self.stream(messages * iterations, bytes / messages, replies, starts, path));
+                let stream = self.stream(messages * iterations, bytes / messages, replies, starts, path);
+                let rows = if spec.rows { stream.flows } else { 0.0 };
+                let pairs = messages.min(f64::from(channels)) * step as f64;
+                streams.push(Stream { rows, pairs, ..stream });
             }
         }
         streams
@@ -186,7 +196,8 @@ impl Finder<'_> {
         // Of sizes that are spread the last packet is half full.
         let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { (size / mtu + 0.5).max(1.0) };
         let awaited = (starts.1, 1.0);
-        Stream { flows, mtu, bytes: flows * size, packets: flows * packets, replies, starts, awaited, path }
+        let (bytes, packets, rows, pairs) = (flows * size, flows * packets, flows, flows);
+        Stream { flows, rows, pairs, mtu, bytes, packets, replies, starts, awaited, path }
     }
 
     /// One of the shortest paths, drawn; empty where there is none.
@@ -223,7 +234,8 @@ impl Demand {
     pub fn of(blueprint: &Blueprint, streams: Vec<Stream>) -> Self {
         let loads = loads(blueprint, &streams);
         let end = end(blueprint, &streams, &loads);
-        let mut demand = Demand { end, flows: 0.0, open: 0.0, packets: 0.0, flying: 0.0, packet_hops: 0.0 };
+        let mut demand =
+            Demand { end, flows: 0.0, rows: 0.0, open: 0.0, packets: 0.0, flying: 0.0, packet_hops: 0.0 };
         for stream in &streams {
             demand.add(blueprint, stream, &loads);
         }
@@ -250,7 +262,8 @@ impl Demand {
         let took = stream.bytes / stream.flows.max(1.0) / rate / (1.0 - use_.min(BUSY));
         let took = if took.is_finite() { took.min(end - first) } else { end - first };
         self.flows += flows;
-        self.open += flows * (took / (last - first).max(took)).min(1.0);
+        self.rows += flows * stream.rows / stream.flows;
+        self.open += (flows * (took / (last - first).max(took)).min(1.0)).min(stream.pairs);
         self.packets += packets;
         self.packet_hops += packets * stream.path.len() as f64 * (1.0 + stream.replies);
         let flight: f64 = stream.path.iter().map(|port| delay(blueprint, *port).0 as f64).sum();

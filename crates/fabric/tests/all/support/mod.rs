@@ -1,6 +1,7 @@
 //! Small networks for tests, built by hand.
 #![allow(missing_docs, reason = "not a public interface")]
 
+pub mod jobs;
 pub mod plans;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

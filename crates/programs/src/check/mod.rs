@@ -168,7 +168,9 @@ impl Graph {
     /// A cycle among the operations that are not in an order, each of which waits for another one of them.
     fn cycle(&self, order: &[u32]) -> Vec<u32> {
         let mut stuck = vec![true; self.operations.len()];
-        order.iter().for_each(|&at| stuck[at as usize] = false);
+        for &at in order {
+            stuck[at as usize] = false;
+        }
         let mut at = stuck.iter().position(|&stuck| stuck).expect("some operation has no place") as u32;
         let (mut chain, mut place) = (Vec::new(), vec![usize::MAX; stuck.len()]);
         while place[at as usize] == usize::MAX {

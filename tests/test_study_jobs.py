@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import floodway
-from floodway.results.collectives import bandwidths, iterations_of
+from floodway.results.collectives import bandwidths
+from floodway.results.iterations import iterations_of
 from floodway.study import load_study
 from floodway.study.metrics.kinds import KINDS
 from floodway.study.metrics.selection import Options

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import polars as pl
 
-from floodway.results.collectives import iterations_of
+from floodway.results.iterations import iterations_of
 
 if TYPE_CHECKING:
     from floodway.results import Result
@@ -47,21 +47,18 @@ def straggler_us(result: Result, options: Options) -> float | None:
 
 def iteration_us(result: Result, options: Options) -> float | None:
     """Return the mean time of jobs' iterations, from their first rank's start to their last one's end."""
-    if result.operations is None:
+    ranks = _iterations(result, options)
+    if ranks is None:
         return None
-    operations = _of_jobs(result.operations, options)
-    spans = operations.group_by("workload", "iteration").agg(
-        (pl.col("end_us").max() - pl.col("ready_us").min()).alias("time_us")
-    )
-    return cast("float | None", spans.sort("workload", "iteration")["time_us"].mean())
+    span_us = pl.col("end_us").max() - pl.col("start_us").min()
+    spans = ranks.group_by("workload", "iteration", maintain_order=True).agg(time_us=span_us)
+    return cast("float | None", spans["time_us"].mean())
 
 
 def exposed_us(result: Result, options: Options) -> float | None:
     """Return the time in which a rank communicates and does not compute, mean over iterations and ranks."""
-    if result.operations is None:
-        return None
-    operations = _of_jobs(result.operations, options)
-    return cast("float | None", iterations_of(operations)["exposed_us"].mean())
+    ranks = _iterations(result, options)
+    return None if ranks is None else cast("float | None", ranks["exposed_us"].mean())
 
 
 def unfinished_ranks(result: Result, options: Options) -> int:
@@ -84,6 +81,11 @@ def _collectives(result: Result, options: Options) -> pl.DataFrame:
     if options.largest_bytes is not None:
         found = found.filter(pl.col("bytes") <= options.largest_bytes)
     return found
+
+
+def _iterations(result: Result, options: Options) -> pl.DataFrame | None:
+    """Return the ranks' iterations that a number is of; none where the run had no job."""
+    return None if result.operations is None else iterations_of(_of_jobs(result.operations, options))
 
 
 def _of_jobs(rows: pl.DataFrame, options: Options) -> pl.DataFrame:

@@ -97,6 +97,7 @@ def _options(table: Table) -> Options:
         bucket_us=bucket_of(table),
         column=table.text("column"),
         state=table.text("state"),
+        operation=table.texts("operation"),
     )
 
 

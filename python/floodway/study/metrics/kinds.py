@@ -20,6 +20,14 @@ from floodway.results.summary import goodput_gbps, last_finish_us, percentile
 from floodway.scenarios import Scenario
 from floodway.study.metrics.buckets import link_buckets
 from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, time_in_state
+from floodway.study.metrics.jobs import (
+    bandwidth_gbps,
+    collective_us,
+    exposed_us,
+    iteration_us,
+    straggler_us,
+    unfinished_ranks,
+)
 from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports
 from floodway.study.metrics.shares import fairness, flow_throughput
 
@@ -36,6 +44,7 @@ FLOWS = ("workload", "path-class", "from", "to", "size")
 LINK = ("link", "window", "bucket")
 PORTS = ("ports",)
 PERFTEST = ("workload", "column")
+COLLECTIVES = ("workload", "operation", "size")
 _THOUSANDTHS = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 _STATISTICS = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
@@ -49,7 +58,7 @@ class Value:
     value
         The number; None where there is no number, such as a percentile at an unfinished flow.
     unfinished
-        Flows that did not finish among those that it is of.
+        Flows that did not finish among those that it is of; of a job, ranks that did not.
     flows
         Of a percentile of flows: how many it is of.
     """
@@ -306,6 +315,35 @@ def _shares_kind(label: str, *, lowest: bool) -> Kind:
     )
 
 
+def _job_kind(
+    label: str,
+    unit: str,
+    of: Callable[[Result, Options], float | None],
+    *,
+    options: tuple[str, ...] = COLLECTIVES,
+    best: str = "lowest",
+) -> Kind:
+    def found(result: Result, options: Options) -> Value:
+        return Value(value=of(result, options), unfinished=unfinished_ranks(result, options))
+
+    return Kind(label=label, unit=unit, options=options, of=found, best=best)
+
+
+def _of_jobs() -> dict[str, Kind]:
+    mean, longest = (partial(collective_us, longest=longest) for longest in (False, True))
+    algorithm, bus = (partial(bandwidth_gbps, column=column) for column in ("algbw_gbps", "busbw_gbps"))
+    job = ("workload",)
+    return {
+        "collective-mean": _job_kind("mean time of a collective", "us", mean),
+        "collective-max": _job_kind("longest time of a collective", "us", longest),
+        "algbw": _job_kind("algorithm bandwidth", "Gbit/s", algorithm, best="highest"),
+        "busbw": _job_kind("bus bandwidth", "Gbit/s", bus, best="highest"),
+        "straggler": _job_kind("last rank behind the median", "us", straggler_us),
+        "iteration-mean": _job_kind("mean time of an iteration", "us", iteration_us, options=job),
+        "exposed-mean": _job_kind("communication without computation", "us", exposed_us, options=job),
+    }
+
+
 def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result, Options], Value]:
     """Make a number a value."""
     return lambda result, options: Value(value=of(result, options))
@@ -332,6 +370,7 @@ KINDS: Mapping[str, Kind] = {
     "out-of-order": Kind(label="packets out of order", unit="%", options=FLOWS, of=_out_of_order),
     "timeouts": Kind(label="timeouts", unit="", options=FLOWS, of=partial(_total, column="timeouts")),
     **_of_packets(),
+    **_of_jobs(),
     "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),
     "utilisation": _link_kind("utilisation", "%", "utilisation", best="highest"),
     "lossless-utilisation": Kind(

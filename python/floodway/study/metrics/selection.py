@@ -43,6 +43,8 @@ class Options:
         Of perftest's report.
     state
         Name of a state of a port's queue.
+    operation
+        Collectives of these operations, such as `all-reduce`; all where empty.
     """
 
     workload: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Options:
     bucket_us: float | None = None
     column: str = ""
     state: str = ""
+    operation: tuple[str, ...] = ()
 
 
 def chosen_flows(result: Result, options: Options) -> pl.DataFrame:

@@ -23,17 +23,21 @@ pub enum ProgramError {
         /// The operations, each of which waits for the next one.
         cycle: String,
     },
+    /// Computations that no clock of the simulator can count.
+    #[error("the computations of rank {rank} take more than 2^64 ps together, which is 213 days")]
+    TooLong {
+        /// The rank.
+        rank: u32,
+    },
     /// More sends than receives, or fewer.
-    #[error(
-        "rank {from} sends {sends} messages with tag {tag} to rank {to}, which receives {receives} of them"
-    )]
+    #[error("rank {from} sends {sends} messages with {tag} to rank {to}, which receives {receives} of them")]
     Unmatched {
         /// The sender.
         from: u32,
         /// The receiver.
         to: u32,
-        /// Their tag.
-        tag: u64,
+        /// Their tag, as their source has it.
+        tag: String,
         /// How many are sent.
         sends: u64,
         /// How many are received.
@@ -67,11 +71,21 @@ impl Program {
                 return Err(ProgramError::Cycle { rank, cycle: names.join(", ") });
             }
         }
+        self.check_times()?;
         if self.has_open_receives() {
             return Ok(());
         }
         self.check_matches()?;
         self.dry_run()
+    }
+
+    fn check_times(&self) -> Result<(), ProgramError> {
+        let time = |rank: &u32| self.compute_time(*rank).0.checked_mul(self.iterations.into());
+        let is_long = |rank: &u32| time(rank).is_none_or(|time| time == u64::MAX);
+        match (0..self.ranks.len() as u32).find(is_long) {
+            Some(rank) => Err(ProgramError::TooLong { rank }),
+            None => Ok(()),
+        }
     }
 
     /// Is a receive open to several senders or tags?
@@ -99,7 +113,7 @@ impl Program {
         let unmatched = counts.into_iter().find(|(_, (sends, receives))| sends < receives);
         match unmatched {
             Some(((from, to, tag), (sends, receives))) => {
-                Err(ProgramError::Unmatched { from, to, tag, sends, receives })
+                Err(ProgramError::Unmatched { from, to, tag: self.tag_name(tag), sends, receives })
             }
             None => Ok(()),
         }
@@ -160,7 +174,7 @@ impl Program {
 
 impl Plan {
     /// The most messages of a rank.
-    fn most_messages(&self) -> u64 {
+    pub(crate) fn most_messages(&self) -> u64 {
         u64::from(self.shape.slices) * u64::from(self.shape.steps) * u64::from(self.shape.sends)
     }
 }

@@ -1,6 +1,10 @@
 //! Tests of programs: what collectives compute, and how ranks wait for each other.
 
+mod chakra;
 mod collectives;
+mod connections;
 mod readers;
+mod simai;
 mod support;
 mod training;
+mod writers;

@@ -273,7 +273,7 @@ def import_hpcc(
     """Read a configuration of the HPCC simulator as a scenario's text, its folder, and warnings."""
 
 def import_job(
-    format: str,
+    kind: str,
     files: Sequence[str | PathLike[str]],
     *,
     keys: Sequence[tuple[str, str]],

@@ -19,11 +19,11 @@ const CHUNK: usize = 1 << 20;
 /// Reads the files of a job: returns the text of a scenario that runs it, whose relative paths start at the
 /// folder `to`, and warnings. `keys` are further keys of the table `trace`.
 #[pyfunction]
-#[pyo3(signature = (format, files, *, keys, topology, rate, delay, to))]
+#[pyo3(signature = (kind, files, *, keys, topology, rate, delay, to))]
 #[allow(clippy::too_many_arguments, reason = "one an option of the command")]
 pub fn import_job(
     py: Python<'_>,
-    format: &str,
+    kind: &str,
     files: Vec<PathBuf>,
     keys: Vec<(String, String)>,
     topology: Option<String>,
@@ -31,9 +31,9 @@ pub fn import_job(
     delay: &str,
     to: PathBuf,
 ) -> PyResult<(String, Vec<String>)> {
-    let Some(format) = TraceFormat::ALL.into_iter().find(|known| known.name() == format) else {
+    let Some(format) = TraceFormat::ALL.into_iter().find(|known| known.name() == kind) else {
         let names = TraceFormat::ALL.map(TraceFormat::name).join(", ");
-        return Err(PyValueError::new_err(format!("{format:?} is no format; allowed: {names}")));
+        return Err(PyValueError::new_err(format!("{kind:?} is no format; allowed: {names}")));
     };
     let topology = topology.as_deref();
     let request = Job { format, files: &files, keys: &keys, topology, link: (rate, delay) };

@@ -33,16 +33,14 @@ def export_goal(
 
 
 def _written(scenario: _floodway.Scenario, out: Path, *, workload: str | None, force: bool) -> list[str]:
+    if out.exists() and not force:
+        raise OutputError(str(out), "is there already; --force replaces it")
     # Whatever goes wrong on the way leaves the file as it was.
     part = out.with_name(f".{out.name}.part")
     try:
-        if out.exists() and not force:
-            raise FileExistsError
         with part.open("w", encoding="utf-8") as file:
             notes = _floodway.export_goal(scenario, file.write, workload=workload)
         part.replace(out)
-    except FileExistsError:
-        raise OutputError(str(out), "is there already; --force replaces it") from None
     except OSError as error:
         raise OutputError(str(out), f"cannot be written: {error.strerror}") from None
     finally:

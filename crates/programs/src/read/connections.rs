@@ -282,8 +282,8 @@ impl<'a> Builder<'a> {
             (
                 told as u64,
                 format!(
-                    "triggers act at once at any node in htsim: here {told} messages of a byte carry them from node \
-                     to node"
+                    "triggers act at once at any node in htsim: here messages of a byte carry them from node to \
+                     node ({told} of them)"
                 ),
             ),
             (

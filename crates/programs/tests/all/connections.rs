@@ -46,7 +46,10 @@ fn a_matrix_is_read_as_it_is_written() {
     assert_eq!(operations[2].kind, Kind::Compute { time: Span::us(5) });
     assert_eq!(
         notes,
-        ["triggers act at once at any node in htsim: here 1 messages of a byte carry them from node to node"]
+        [
+            "triggers act at once at any node in htsim: here messages of a byte carry them from node to node (1 of \
+          them)"
+        ]
     );
     let around = [1_001_000, 2_002_000, 3_003_000, 4_004_000];
     assert_eq!(

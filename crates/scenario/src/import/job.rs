@@ -1,5 +1,6 @@
 //! Scenarios that run the files of a job: a network with a host for each of its ranks, and the workload.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -36,10 +37,13 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let refuse = |why: String| ScenarioError::new(Place { file: file.as_str().into(), line: None }, "", why);
     let table = table(job, to);
     let folder = Files { folder: to, tables: None };
-    let ranks = match toml::from_str::<Keys>(&format!("trace = {table}")) {
-        Ok(keys) => imported(&folder, &keys.trace).map_err(refuse)?.program.ranks.len(),
+    let (ranks, notes) = match toml::from_str::<Keys>(&format!("trace = {table}")) {
+        Ok(keys) => {
+            let read = imported(&folder, &keys.trace).map_err(refuse)?;
+            (read.program.ranks.len(), read.notes)
+        }
         // The scenario's own reader says what is wrong with a key.
-        Err(_) => 1,
+        Err(_) => (1, Vec::new()),
     };
     let topology = job.topology.map_or_else(|| switch(ranks, job.link), |given| format!("topology.{given}"));
     let count = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
@@ -51,10 +55,11 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let name = "the scenario";
     let source = Source { name, text: &text, folder: to, sets: &[], tables: None };
     let scenario = Scenario::from_source(source)?;
+    // Notes are on the file, which the scenario's warnings name by a key.
     let warning = |message: &String| Warning {
         place: Place { file: file.as_str().into(), line: None },
         key: String::new(),
-        message: message.clone(),
+        message: notes.iter().find(|note| message.ends_with(*note)).unwrap_or(message).clone(),
     };
     let warnings = scenario.warnings().iter().map(warning).collect();
     Ok(Imported { text, folder: to.to_path_buf(), warnings, idle: Vec::new() })
@@ -77,14 +82,17 @@ fn title(format: TraceFormat) -> &'static str {
 
 /// The table `trace`.
 fn table(job: &Job<'_>, to: &Path) -> String {
-    let files: Vec<String> = job.files.iter().map(|file| quoted(&reference(file, to))).collect();
+    // A folder is named from itself, too.
+    let named = |file: &PathBuf| Some(reference(file, to)).filter(|name| !name.is_empty());
+    let named = |file: &PathBuf| quoted(&named(file).unwrap_or_else(|| ".".to_owned()));
+    let files: Vec<String> = job.files.iter().map(named).collect();
     let files = if let [file] = &files[..] { file.clone() } else { format!("[{}]", files.join(", ")) };
     let mut table = format!("{{ format = {:?}, files = {files}", job.format.name());
     for (key, value) in job.keys {
         let is_toml =
             toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok_and(|read| read.len() == 1);
         let value = if is_toml { value.clone() } else { quoted(value) };
-        table += &format!(", {key} = {value}");
+        _ = write!(table, ", {key} = {value}");
     }
     table + " }"
 }

@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Examples:
-      floodway import goal scenarios/jobs/pipeline.goal --out job.toml
+      floodway import goal scenarios/jobs/pipeline.goal --out pipeline.toml
 
     \b
     Exit codes:

@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Examples:
-      floodway import htsim scenarios/jobs/ring.cm --out job.toml
+      floodway import htsim scenarios/jobs/ring.cm --out ring.toml
 
     \b
     Exit codes:

@@ -50,7 +50,5 @@ def imported(  # noqa: PLR0913 (one argument an option)
     """Write the scenario that runs a job's files; returns the exit code."""
     with loading():
         from floodway.cli import import_ as importing
-    job = importing.Job(
-        format=kind, files=files, keys=trace or [], topology=topology, rate=rate, delay=delay
-    )
+    job = importing.Job(format=kind, files=files, keys=trace or [], topology=topology, rate=rate, delay=delay)
     return importing.import_job(job, out=out, force=force)

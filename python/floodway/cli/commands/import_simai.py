@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Examples:
-      floodway import simai scenarios/jobs/transformer.txt --out job.toml
+      floodway import simai scenarios/jobs/transformer.txt --out transformer.toml
 
     \b
     Exit codes:

@@ -144,18 +144,18 @@ impl Value {
 
     /// A name: a text, a number, or a list of these, as its elements with commas between.
     fn name(&self) -> Option<String> {
-        fn joined<T: ToString>(values: &[T]) -> Option<String> {
-            Some(values.iter().map(T::to_string).collect::<Vec<_>>().join(","))
+        fn joined<T: ToString>(values: &[T]) -> String {
+            values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
         }
-        match self {
-            Value::Text(text) => Some(text.clone()),
+        Some(match self {
+            Value::Text(text) => text.clone(),
             Value::TextList(list) => joined(&list.values),
             Value::Int32List(list) => joined(&list.values),
             Value::Int64List(list) => joined(&list.values),
             Value::Uint32List(list) => joined(&list.values),
             Value::Uint64List(list) => joined(&list.values),
-            other => other.whole().map(|number| number.to_string()),
-        }
+            other => other.whole()?.to_string(),
+        })
     }
 }
 

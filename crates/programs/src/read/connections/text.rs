@@ -73,7 +73,7 @@ struct Line<'a> {
     words: std::str::SplitWhitespace<'a>,
 }
 
-impl<'a> Line<'a> {
+impl Line<'_> {
     fn error(&self, why: impl Into<String>) -> ReadError {
         ReadError::at_line(self.file, self.number, why)
     }

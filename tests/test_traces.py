@@ -147,17 +147,21 @@ def test_a_workload_of_simai_takes_its_computations_and_messages() -> None:
     assert max(ends_us(result).values()) == pytest.approx(3 * 120 + 3 * 240 + 1, abs=3)
 
 
-@pytest.mark.parametrize("kind", ["goal", "chakra", "simai"])
-def test_what_is_exported_takes_as_long(floodway: Command, tmp_path: Path, kind: str) -> None:
+# Messages of several queue pairs, and collectives that occupy a unit, share a NIC otherwise in GOAL.
+@pytest.mark.parametrize(("kind", "tolerance"), [("goal", 1e-9), ("chakra", 0.01), ("simai", 0.03)])
+def test_what_is_exported_takes_as_long(
+    floodway: Command, tmp_path: Path, kind: str, tolerance: float
+) -> None:
     """A job with sends that are complete when issued, and the schedule that is written of it."""
     assert floodway("import", kind, FILES[kind], "--out", "job.toml").code == 0
     done = floodway("export", "goal", "job.toml", "--out", "again.goal")
     assert done.code == 0, done.err
+    assert ("warning" in done.err) == (kind != "goal")
     ranks = {"goal": 3, "chakra": 4, "simai": 8}[kind]
-    folder = f'format = "{kind}", files = "{FILES[kind]}", send-completes = "issued"'
-    own = run(folder, hosts=ranks, rate="400G")
+    trace = f'format = "{kind}", files = "{FILES[kind]}", send-completes = "issued"'
+    own = run(trace, hosts=ranks, rate="400G")
     other = run(f'format = "goal", files = "{tmp_path / "again.goal"}"', hosts=ranks, rate="400G")
-    assert ends_us(other) == pytest.approx(ends_us(own), rel=1e-9)
+    assert ends_us(other) == pytest.approx(ends_us(own), rel=tolerance)
 
 
 def test_a_collective_is_exported_and_takes_as_long(floodway: Command, tmp_path: Path) -> None:

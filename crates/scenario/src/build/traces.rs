@@ -16,7 +16,8 @@ use crate::workload::trace::{Trace, TraceFormat};
 impl Builder<'_> {
     /// The arrivals of a trace; none where errors say why.
     pub(super) fn trace(&mut self, workload: &Workload, trace: &Trace, map: &Map<'_>) -> Option<Arrivals> {
-        if !self.keys_of_format(workload, trace) {
+        if let Some((key, why)) = key_fault(trace) {
+            self.fault(&workload_path(workload, &format!("trace.{key}")), why);
             return None;
         }
         let Imported { mut program, notes } = match imported(self.files, trace) {
@@ -43,40 +44,36 @@ impl Builder<'_> {
         };
         self.place(workload, (program, "the trace has"), (&keys, trace.flows), map)
     }
+}
 
-    /// Are only keys of the trace's format given?
-    fn keys_of_format(&mut self, workload: &Workload, trace: &Trace) -> bool {
-        use TraceFormat::{Chakra, Simai};
-        let keys: [(&str, bool, &[TraceFormat]); 4] = [
-            ("algorithm", trace.algorithm.is_some(), &[Chakra, Simai]),
-            ("channels", trace.channels.is_some(), &[Chakra, Simai]),
-            ("splits", trace.splits.is_some(), &[Chakra]),
-            ("flops", trace.flops.is_some(), &[Chakra]),
-        ];
-        let foreign = keys.into_iter().find(|(_, given, formats)| *given && !formats.contains(&trace.format));
-        let fault = match (foreign, trace.splits, trace.channels, trace.flops) {
-            (Some((key, _, formats)), ..) => {
-                let formats: Vec<String> = formats.iter().map(|of| format!("{:?}", of.name())).collect();
-                Some((key, format!("it belongs to format = {}", formats.join(" and format = "))))
-            }
-            (_, Some(splits), ..) if !(1..=4096).contains(&splits) => {
-                Some(("splits", format!("{splits} is not a number from 1 to 4096")))
-            }
-            (_, _, Some(channels), _) if !(1..=256).contains(&channels) => {
-                Some(("channels", format!("{channels} is not a number from 1 to 256")))
-            }
-            (.., Some(flops)) if !(flops.is_finite() && flops >= 1.0) => {
-                Some(("flops", format!("{flops} is not a number of operations a second, at least 1")))
-            }
-            _ if trace.algorithm == Some(AlgorithmName::Hierarchical) => {
-                Some(("algorithm", "\"hierarchical\" needs levels, which traces do not have".to_owned()))
-            }
-            _ => None,
-        };
-        if let Some((key, why)) = &fault {
-            self.fault(&workload_path(workload, &format!("trace.{key}")), why.clone());
+/// A key that the trace's format does not have, or whose value is not allowed, and why.
+pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
+    use TraceFormat::{Chakra, Simai};
+    let keys: [(&str, bool, &[TraceFormat]); 4] = [
+        ("algorithm", trace.algorithm.is_some(), &[Chakra, Simai]),
+        ("channels", trace.channels.is_some(), &[Chakra, Simai]),
+        ("splits", trace.splits.is_some(), &[Chakra]),
+        ("flops", trace.flops.is_some(), &[Chakra]),
+    ];
+    let foreign = keys.into_iter().find(|(_, given, formats)| *given && !formats.contains(&trace.format));
+    match (foreign, trace.splits, trace.channels, trace.flops) {
+        (Some((key, _, formats)), ..) => {
+            let formats: Vec<String> = formats.iter().map(|of| format!("{:?}", of.name())).collect();
+            Some((key, format!("it belongs to format = {}", formats.join(" and format = "))))
         }
-        fault.is_none()
+        (_, Some(splits), ..) if !(1..=4096).contains(&splits) => {
+            Some(("splits", format!("{splits} is not a number from 1 to 4096")))
+        }
+        (_, _, Some(channels), _) if !(1..=256).contains(&channels) => {
+            Some(("channels", format!("{channels} is not a number from 1 to 256")))
+        }
+        (.., Some(flops)) if !(flops.is_finite() && flops >= 1.0) => {
+            Some(("flops", format!("{flops} is not a number of operations a second, at least 1")))
+        }
+        _ if trace.algorithm == Some(AlgorithmName::Hierarchical) => {
+            Some(("algorithm", "\"hierarchical\" needs levels, which traces do not have".to_owned()))
+        }
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::files::reference;
 use super::{Imported, Warning};
-use crate::build::traces::imported;
+use crate::build::traces::{imported, key_fault};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::scenario::{Scenario, Source};
 use crate::workload::files::Files;
@@ -39,6 +39,9 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let folder = Files { folder: to, tables: None };
     let (ranks, notes) = match toml::from_str::<Keys>(&format!("trace = {table}")) {
         Ok(keys) => {
+            if let Some((key, why)) = key_fault(&keys.trace) {
+                return Err(ScenarioError { key: format!("trace.{key}"), ..refuse(why) }.into());
+            }
             let read = imported(&folder, &keys.trace).map_err(refuse)?;
             (read.program.ranks.len(), read.notes)
         }

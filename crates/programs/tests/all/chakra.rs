@@ -78,7 +78,9 @@ impl Node {
                 Value::Text(text) => bytes_field(29, text.as_bytes(), &mut attribute),
                 Value::Texts(texts) => {
                     let mut list = Vec::new();
-                    texts.iter().for_each(|text| bytes_field(1, text.as_bytes(), &mut list));
+                    for text in texts {
+                        bytes_field(1, text.as_bytes(), &mut list);
+                    }
                     bytes_field(30, &list, &mut attribute);
                 }
             }

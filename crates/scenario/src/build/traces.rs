@@ -111,7 +111,8 @@ fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<
     for folder in given {
         for file in files.listed(folder, ".et")? {
             let rank = rank_of(&file)
-                .ok_or_else(|| format!("{file:?} is not named NAME.<rank>.et, like step.0.et"))?;
+                .ok_or_else(|| format!("{file:?} is not named NAME.<rank>.et, like step.0.et"))
+                .or_else(|why| files.read_bytes(&file).and(Err(why)))?;
             if let Some(other) = of_rank.insert(rank, file.clone()) {
                 return Err(format!("{other:?} and {file:?} are both of rank {rank}"));
             }

@@ -277,13 +277,13 @@ impl<'a> Builder<'a> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let told = self.notified.len();
+        let notifications = self.notified.len();
         let notes = [
             (
-                told as u64,
+                notifications as u64,
                 format!(
                     "triggers act at once at any node in htsim: here messages of a byte carry them from node to \
-                     node ({told} of them)"
+                     node ({notifications} of them)"
                 ),
             ),
             (

@@ -26,7 +26,9 @@ __all__ = [
     "__version__",
     "catalog_json",
     "check",
+    "export_goal",
     "import_hpcc",
+    "import_job",
     "occupied_bytes",
     "parse_file",
     "parse_json",
@@ -269,6 +271,23 @@ def import_hpcc(
     path: str | PathLike[str], *, to: str | PathLike[str] | None = None
 ) -> tuple[str, Path, list[str]]:
     """Read a configuration of the HPCC simulator as a scenario's text, its folder, and warnings."""
+
+def import_job(
+    kind: str,
+    files: Sequence[str | PathLike[str]],
+    *,
+    keys: Sequence[tuple[str, str]],
+    topology: str | None,
+    rate: str,
+    delay: str,
+    to: str | PathLike[str],
+) -> tuple[str, list[str]]:
+    """Read the files of a job as a scenario's text, whose relative paths start at `to`, and warnings."""
+
+def export_goal(
+    scenario: Scenario, write: Callable[[str], object], *, workload: str | None = None
+) -> list[str]:
+    """Write a job as GOAL, part by part; return what GOAL cannot express."""
 
 def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float) -> float:
     """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""

@@ -3420,19 +3420,20 @@ class Trace(Table):
     placement
         Order of the ranks. Default: `node-first`.
     algorithm
-        Of Chakra: the algorithm of collectives, where it is one of the operation. Default: as
-        of `collective`.
+        Of Chakra and `SimAI`: the algorithm of collectives, where it is one of the operation;
+        not `hierarchical`. Default: as of `collective`.
     splits
         Of Chakra: each collective is executed as so many, one after another, each with its
         share of the bytes (ASTRA-sim's `preferred-dataset-splits`), from 1 to 4096. Default: 1.
     channels
-        Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
+        Of Chakra and `SimAI`: queue pairs between two ranks of a collective, from 1 to 256.
+        Default: 1.
     flops
         Of Chakra: operations a second of a GPU, for computations that state a number of
-        operations and no duration. Default: these take 1 ns.
+        operations and no duration. No default: such a computation without it is an error.
     send_completes
         When a send is complete at its sender. Default: as in the programs that read the format:
-        GOAL's at once, Chakra's when it has arrived.
+        GOAL's at once, Chakra's when it has arrived, all others when it is acknowledged.
     flows
         Whether each message has a row in the table of flows. Default: if there are at most a
         million.
@@ -4274,7 +4275,9 @@ Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | 
 #: A format of traces.
 #: - 'goal': GOAL schedules as text (`LogGOPSim`, ATLAHS).
 #: - 'chakra': Execution traces of Chakra (`MLCommons`, ASTRA-sim).
-TraceFormat: TypeAlias = "Literal['goal', 'chakra']"
+#: - 'simai': Workloads of `SimAI`, as AICB writes them.
+#: - 'htsim': Connection matrices of htsim (`.cm`).
+TraceFormat: TypeAlias = "Literal['goal', 'chakra', 'simai', 'htsim']"
 
 
 #: What makes a packet's arrival send a PAUSE.

@@ -19,6 +19,7 @@ pub mod program;
 pub mod read;
 pub mod training;
 pub mod walker;
+pub mod write;
 
 pub use check::ProgramError;
 pub use message::Message;

@@ -22,6 +22,8 @@ pub struct Program {
     pub plans: Vec<Plan>,
     /// Names that operations refer to.
     pub names: Vec<String>,
+    /// By tag of the program: what its source calls it; empty where tags are the source's own.
+    pub tags: Vec<String>,
     /// How often each rank executes its graph, from 1: a rank begins again when all of it is complete there.
     pub iterations: u32,
     /// When a send is complete.
@@ -199,10 +201,12 @@ impl Program {
         let operation = self.operation_of(rank, operation);
         let peer_of = |peer: u32| self.ranks[rank as usize].peers[peer as usize];
         let what = match operation.kind {
-            Kind::Send { peer, bytes, tag, .. } => format!("send of {bytes} to {} tag {tag}", peer_of(peer)),
+            Kind::Send { peer, bytes, tag, .. } => {
+                format!("send of {bytes} to {} {}", peer_of(peer), self.tag_name(tag))
+            }
             Kind::Recv { peer, tag } => {
                 let from = peer.map_or("any rank".into(), |peer| peer_of(peer).to_string());
-                let tag = tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
+                let tag = tag.map_or("any tag".into(), |tag| self.tag_name(tag));
                 format!("recv from {from} {tag}")
             }
             Kind::Compute { time } => format!("compute for {time}"),
@@ -215,6 +219,12 @@ impl Program {
             Some(name) if !name.is_empty() => format!("{name} ({what})"),
             _ => what,
         }
+    }
+
+    /// A tag as its source has it.
+    pub(crate) fn tag_name(&self, tag: u64) -> String {
+        let known = usize::try_from(tag).ok().and_then(|tag| self.tags.get(tag));
+        known.map_or_else(|| format!("tag {tag}"), Clone::clone)
     }
 
     /// The ranks to which a rank sends.

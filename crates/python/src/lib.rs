@@ -10,6 +10,7 @@ mod errors;
 mod extension;
 mod formulas;
 mod guard;
+mod jobs;
 mod own;
 mod scenario;
 mod simulate;
@@ -60,6 +61,8 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formulas::pfc_utilisation, module)?)?;
     module.add_function(wrap_pyfunction!(formulas::pfc_bytes_until_heeded, module)?)?;
     module.add_function(wrap_pyfunction!(formulas::occupied_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::export_goal, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::import_job, module)?)?;
     module.add_function(wrap_pyfunction!(own::parse_unit, module)?)?;
     module.add_function(wrap_pyfunction!(own::register_congestion_point, module)?)?;
     module.add_function(wrap_pyfunction!(own::register_rate_control, module)?)?;

@@ -9,6 +9,7 @@ mod catalog;
 mod check;
 pub mod cost;
 pub mod error;
+pub mod export;
 pub mod grammar;
 pub mod import;
 mod ns3;

@@ -7,6 +7,7 @@
 mod bytes;
 mod ids;
 pub mod mrg32k3a;
+mod names;
 mod random;
 mod rate;
 pub mod text;
@@ -15,6 +16,7 @@ mod turns;
 
 pub use bytes::{Bytes, Length};
 pub use ids::{Class, FlowId, LinkId, NodeId, PortId, QueueId};
+pub use names::nearest;
 pub use random::{Rng, fold, mix, name_key, stream, uniform};
 pub use rate::{Quanta, Rate};
 pub use text::UnitError;

@@ -50,7 +50,19 @@ class Plans(Verbs):
 class Imports(Verbs):
     """The commands of `floodway import`."""
 
-    DEFINITIONS: ClassVar = {"hpcc": "import_hpcc"}
+    DEFINITIONS: ClassVar = {
+        "chakra": "import_chakra",
+        "goal": "import_goal",
+        "hpcc": "import_hpcc",
+        "htsim": "import_htsim",
+        "simai": "import_simai",
+    }
+
+
+class Exports(Verbs):
+    """The commands of `floodway export`."""
+
+    DEFINITIONS: ClassVar = {"goal": "export_goal"}
 
 
 app = typer.Typer(
@@ -97,3 +109,5 @@ plans = typer.Typer(cls=Plans, rich_markup_mode=None)
 app.add_typer(plans, name="plan", help="Plan a long lossless link: buffer, thresholds, reach.")
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")
+exports = typer.Typer(cls=Exports, rich_markup_mode=None)
+app.add_typer(exports, name="export", help="Write a scenario's job for other simulators.")

@@ -90,7 +90,7 @@ impl Program {
 
 impl Plan {
     /// The most messages of a rank.
-    fn most_messages(&self) -> u64 {
+    pub(crate) fn most_messages(&self) -> u64 {
         u64::from(self.shape.slices) * u64::from(self.shape.steps) * u64::from(self.shape.sends)
     }
 }

@@ -52,6 +52,7 @@ impl Program {
             _ => None,
         });
         if let Some((from, to, tag, &Count { sends, receives, .. })) = exact {
+            let tag = self.tag_name(tag);
             return Err(ProgramError::Unmatched { from, to, tag, sends, receives });
         }
         // Receives of a sender compete for its messages whatever their tags, and so on: of each sender, of
@@ -59,7 +60,7 @@ impl Program {
         let of_sender: Part = |(from, to, _)| from.map(|from| (Some(from), to, None));
         let of_tag: Part = |(_, to, tag)| tag.map(|tag| (None, to, Some(tag)));
         let of_all: Part = |(_, to, _)| Some((None, to, None));
-        [of_sender, of_tag, of_all].into_iter().try_for_each(|part| check_part(&counts, part))
+        [of_sender, of_tag, of_all].into_iter().try_for_each(|part| self.check_part(&counts, part))
     }
 
     /// Messages that no receive can take, and tags that do not say which message a receive takes.
@@ -81,18 +82,36 @@ impl Program {
         }
         let mut warnings: Vec<String> = Vec::new();
         warnings.extend(unread.into_iter().map(|((from, to), (messages, tags))| {
-            let (messages, tags) = (messages_in_words(messages), in_words("tag", "tags", &tags));
+            let (messages, tags) = (messages_in_words(messages), self.tags_in_words(&tags));
             format!("rank {to} never receives {messages} of rank {from} with {tags}")
         }));
         warnings.extend(open.into_iter().filter_map(|to| unread_by_open(&counts, to)));
         warnings.extend(on_channels.into_iter().map(|((from, to), tags)| {
-            let tags = in_words("tag", "tags", &tags);
+            let tags = self.tags_in_words(&tags);
             format!(
                 "rank {from} sends messages with {tags} to rank {to} on several channels: which of its \
                  receives a message meets may depend on the order of arrival"
             )
         }));
         warnings
+    }
+
+    /// Are there enough messages in each part for the receives that take none of another part?
+    fn check_part(&self, counts: &BTreeMap<Key, Count>, part: Part) -> Result<(), ProgramError> {
+        let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+        for (&key, count) in counts {
+            let Some(key) = part(key) else { continue };
+            let (sends, receives) = sums.entry(key).or_default();
+            (*sends, *receives) = (*sends + count.sends, *receives + count.receives);
+        }
+        let short = sums.into_iter().find(|(_, (sends, receives))| sends < receives);
+        let Some(((from, to, tag), (sends, receives))) = short else { return Ok(()) };
+        let which = match (from, tag) {
+            (Some(from), _) => format!(" from rank {from}"),
+            (None, Some(tag)) => format!(" with {}", self.tag_name(tag)),
+            (None, None) => String::new(),
+        };
+        Err(ProgramError::TooFew { to, which, sends, receives })
     }
 }
 
@@ -102,24 +121,6 @@ fn is_open((from, _, tag): Key) -> bool {
 
 fn messages_in_words(messages: u64) -> String {
     if messages == 1 { "a message".into() } else { format!("{messages} messages") }
-}
-
-/// Are there enough messages in each part for the receives that take none of another part?
-fn check_part(counts: &BTreeMap<Key, Count>, part: Part) -> Result<(), ProgramError> {
-    let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
-    for (&key, count) in counts {
-        let Some(key) = part(key) else { continue };
-        let (sends, receives) = sums.entry(key).or_default();
-        (*sends, *receives) = (*sends + count.sends, *receives + count.receives);
-    }
-    let short = sums.into_iter().find(|(_, (sends, receives))| sends < receives);
-    let Some(((from, to, tag), (sends, receives))) = short else { return Ok(()) };
-    let which = match (from, tag) {
-        (Some(from), _) => format!(" from rank {from}"),
-        (None, Some(tag)) => format!(" with tag {tag}"),
-        (None, None) => String::new(),
-    };
-    Err(ProgramError::TooFew { to, which, sends, receives })
 }
 
 /// Messages to a rank with open receives that are more than all its receives.

@@ -64,16 +64,14 @@ pub enum ProgramError {
         other: String,
     },
     /// Fewer sends than receives.
-    #[error(
-        "rank {from} sends {sends} messages with tag {tag} to rank {to}, which receives {receives} of them"
-    )]
+    #[error("rank {from} sends {sends} messages with {tag} to rank {to}, which receives {receives} of them")]
     Unmatched {
         /// The sender.
         from: u32,
         /// The receiver.
         to: u32,
-        /// Their tag.
-        tag: u64,
+        /// Their tag, as their source has it.
+        tag: String,
         /// How many are sent.
         sends: u64,
         /// How many are received.
@@ -90,6 +88,12 @@ pub enum ProgramError {
         sends: u64,
         /// How many are received.
         receives: u64,
+    },
+    /// Computations that no clock of the simulator can count.
+    #[error("the computations of rank {rank} take more than 2^64 ps together, which is 213 days")]
+    TooLong {
+        /// The rank.
+        rank: u32,
     },
     /// The ranks wait for each other.
     #[error("ranks wait for each other for ever: {waiting}")]
@@ -109,6 +113,7 @@ impl Program {
     /// Why it cannot.
     pub fn check(&self) -> Result<(), ProgramError> {
         self.check_cycles()?;
+        self.check_times()?;
         self.check_calls()?;
         self.check_receives()?;
         self.dry_run()
@@ -126,15 +131,38 @@ impl Program {
         }
         Ok(())
     }
+
+    fn check_times(&self) -> Result<(), ProgramError> {
+        let time = |rank: &u32| self.compute_time(*rank).0.checked_mul(self.iterations.into());
+        let is_long = |rank: &u32| time(rank).is_none_or(|time| time == u64::MAX);
+        match (0..self.ranks.len() as u32).find(is_long) {
+            Some(rank) => Err(ProgramError::TooLong { rank }),
+            None => Ok(()),
+        }
+    }
+
+    /// Tags as their source has them.
+    fn tags_in_words(&self, tags: &[u64]) -> String {
+        if self.tags.is_empty() {
+            return in_words("tag", "tags", tags);
+        }
+        let names: Vec<String> = tags.iter().map(|&tag| self.tag_name(tag)).collect();
+        listed(&names)
+    }
 }
 
 /// Ranks or tags in words: the first of them, and how many more there are.
 fn in_words<T: std::fmt::Display>(one: &str, several: &str, all: &[T]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
     let kind = if all.len() == 1 { one } else { several };
+    format!("{kind} {}", listed(all))
+}
+
+/// The first of some, and how many more there are.
+fn listed<T: std::fmt::Display>(all: &[T]) -> String {
+    let named: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
     let more = all.len().saturating_sub(NAMED);
     let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{kind} {}{rest}", named.join(", "))
+    format!("{}{rest}", named.join(", "))
 }
 
 impl Graph {

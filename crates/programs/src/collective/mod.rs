@@ -18,6 +18,7 @@ use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use pieces::share;
 pub use request::{AlgorithmName, Request, RequestError, Sizes};
 
 /// A collective of a group of ranks, as steps by formula. Ranks are places in the group here.

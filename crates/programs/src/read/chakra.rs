@@ -8,9 +8,9 @@
 //!
 //! | node | becomes |
 //! |---|---|
-//! | COMP | a computation of `duration_micros`, 1 ns if that is 0 |
+//! | COMP | a computation of `duration_micros`; if that is 0, of `num_ops` at a given rate, or 1 ns without |
 //! | `COMM_SEND`, `COMM_RECV` | `comm_size` bytes from `comm_src` to `comm_dst` (of a send and of a receive the rank itself, if missing) |
-//! | `COMM_COLL` | a collective of the ranks whose traces name its `pg_name`, of all ranks if it names none |
+//! | `COMM_COLL` | a collective of the ranks whose traces name its `pg_name`, of all ranks if it names none; of one rank it takes no time |
 //! | `MEM_LOAD`, `MEM_STORE` | a time of `duration_micros` |
 //! | METADATA | nothing |
 //!
@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_units::{Bytes, Span};
 
 use self::nodes::{Node, NodeKind, nodes};
-use super::{Imported, ReadError};
-use crate::collective::{AlgorithmName, Purpose, Request};
+use super::{Imported, Options, ReadError, Replaced};
+use crate::collective::{Purpose, Request, share};
 use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes};
 
 /// The units of a rank.
@@ -32,25 +32,15 @@ const GPU: u32 = 0;
 const NETWORK: u32 = 1;
 const CPU: u32 = 2;
 
-/// What traces do not say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ChakraOptions {
-    /// The algorithm of collectives; by default that of each operation.
-    pub algorithm: Option<AlgorithmName>,
-    /// Each collective becomes so many, one after another, each with its share of the bytes (ASTRA-sim's
-    /// `preferred-dataset-splits`); 0 is one.
-    pub splits: u32,
-    /// Queue pairs between two ranks; 0 is one.
-    pub channels: u32,
-    /// Operations a second, for computations that state `num_ops` and no duration.
-    pub flops: Option<f64>,
-}
-
 /// Reads traces, in the order of ranks.
 ///
 /// # Errors
 /// The first file that is no trace, or does not fit the others, by its node.
-pub fn chakra(files: &[(String, Vec<u8>)], options: &ChakraOptions) -> Result<Imported, ReadError> {
+pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported, ReadError> {
+    if files.is_empty() {
+        let why = "there is no file; each rank has one".to_owned();
+        return Err(ReadError { file: "Chakra's traces".into(), place: "rank 0".into(), why });
+    }
     let mut traces = Vec::with_capacity(files.len());
     let mut unused: BTreeMap<String, u64> = BTreeMap::new();
     for (file, bytes) in files {
@@ -74,7 +64,7 @@ struct Trace<'a> {
 
 struct Reader<'a> {
     traces: &'a [Trace<'a>],
-    options: &'a ChakraOptions,
+    options: &'a Options,
     program: Program,
     /// Groups by name, in the order of the names.
     groups: Vec<(String, Vec<u32>)>,
@@ -83,11 +73,13 @@ struct Reader<'a> {
     names: BTreeMap<String, u32>,
     /// By group: what each of its ranks calls, in order.
     calls: Vec<BTreeMap<u32, Vec<(Purpose, u64)>>>,
-    without_time: u64,
+    replaced: Replaced,
+    /// Collectives of one rank.
+    alone: u64,
 }
 
 impl<'a> Reader<'a> {
-    fn new(traces: &'a [Trace<'a>], options: &'a ChakraOptions) -> Self {
+    fn new(traces: &'a [Trace<'a>], options: &'a Options) -> Self {
         let mut members: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
         for (rank, trace) in (0..).zip(traces) {
             for node in trace.nodes.iter().filter(|node| node.kind == NodeKind::Collective) {
@@ -109,16 +101,13 @@ impl<'a> Reader<'a> {
         };
         let calls = vec![BTreeMap::new(); groups.len()];
         let (tags, names) = (BTreeMap::new(), BTreeMap::new());
-        Reader { traces, options, program, groups, tags, names, calls, without_time: 0 }
+        let replaced = Replaced::default();
+        Reader { traces, options, program, groups, tags, names, calls, replaced, alone: 0 }
     }
 
     fn notes(&self) -> Vec<String> {
-        let count = self.without_time;
-        let note = format!(
-            "{count} computations state a number of operations and no duration: each takes 1 ns; a rate in \
-             operations a second gives them their time"
-        );
-        Vec::from_iter((count > 0).then_some(note))
+        let alone = format!("collectives of a group of one rank take no time ({} nodes)", self.alone);
+        self.replaced.notes().chain((self.alone > 0).then_some(alone)).collect()
     }
 
     fn error(&self, rank: u32, node: &Node, why: impl Into<String>) -> ReadError {
@@ -179,16 +168,18 @@ impl<'a> Reader<'a> {
         };
         match node.kind {
             NodeKind::Nothing => add(Kind::Compute { time: Span::ZERO }, None, Vec::new()),
-            NodeKind::Memory => add(Kind::Compute { time: Span(node.time_ps()) }, None, Vec::new()),
+            NodeKind::Memory => {
+                let time = self.duration(rank, node)?;
+                add(Kind::Compute { time }, None, Vec::new());
+            }
             NodeKind::Compute => {
-                let time = self.compute_time(node);
+                let time = self.compute_time(rank, node)?;
                 add(Kind::Compute { time }, Some(if node.on_cpu { CPU } else { GPU }), Vec::new());
             }
             NodeKind::Send | NodeKind::Recv => {
                 let sends = node.kind == NodeKind::Send;
                 let peer = self.peer(rank, node, sends)?;
-                let next = self.tags.len() as u64;
-                let tag = *self.tags.entry((node.tag, node.bytes)).or_insert(next);
+                let tag = self.tag(node);
                 let (peer, bytes) = (of_rank.slot(peer), Bytes(node.bytes));
                 if sends {
                     add(Kind::Send { peer, bytes, tag, channel: 0 }, Some(NETWORK), Vec::new());
@@ -197,10 +188,15 @@ impl<'a> Reader<'a> {
                 }
             }
             NodeKind::Collective => {
-                let (plan, group) = self.collective(rank, node)?;
+                let group = self.group_of(rank, node)?;
+                if self.groups[group as usize].1.len() == 1 {
+                    self.alone += 1;
+                    add(Kind::Compute { time: Span::ZERO }, None, Vec::new());
+                    return Ok(());
+                }
                 let group_slot = of_rank.group(group, &self.groups[group as usize].1, rank);
-                let splits = self.options.splits.max(1);
-                for split in 0..splits {
+                for split in 0..self.options.splits.max(1) {
+                    let plan = self.plan(rank, node, group, split)?;
                     let sequence = of_rank.next_sequence(group);
                     let before = (operations.len() as u32).checked_sub(1).filter(|_| split > 0);
                     let kind = Kind::Collective { plan, group: group_slot, sequence };
@@ -217,15 +213,43 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn compute_time(&mut self, node: &Node) -> Span {
+    fn compute_time(&self, rank: u32, node: &Node) -> Result<Span, ReadError> {
         match (node.micros, node.num_ops, self.options.flops) {
-            (0, Some(ops), Some(flops)) => Span((ops as f64 / flops * 1e12) as u64),
-            (0, ops, _) => {
-                self.without_time += u64::from(ops.is_some());
-                Span::ns(1)
+            (0, Some(ops), Some(flops)) => {
+                let ps = ops as f64 / flops * 1e12;
+                let fits = ps < u64::MAX as f64;
+                fits.then_some(Span(ps as u64)).ok_or_else(|| {
+                    let why = format!("its num_ops of {ops} take more than 2^64 ps at {flops} a second");
+                    self.error(rank, node, why)
+                })
             }
-            _ => Span(node.time_ps()),
+            (0, Some(ops), None) => {
+                let why = format!(
+                    "it states num_ops, {ops}, and no duration_micros: give \"flops\", the operations a second \
+                     of a GPU, like 4e14"
+                );
+                Err(self.error(rank, node, why))
+            }
+            (0, None, _) => Ok(Span::ns(1)),
+            _ => self.duration(rank, node),
         }
+    }
+
+    fn duration(&self, rank: u32, node: &Node) -> Result<Span, ReadError> {
+        let time = node.micros.checked_mul(1_000_000).map(Span);
+        time.ok_or_else(|| {
+            let why = format!("duration_micros is {}, more than 2^64 ps", node.micros);
+            self.error(rank, node, why)
+        })
+    }
+
+    /// The tag of the program for a message: of tag and size, by which traces match messages.
+    fn tag(&mut self, node: &Node) -> u64 {
+        let next = self.tags.len() as u64;
+        *self.tags.entry((node.tag, node.bytes)).or_insert_with(|| {
+            self.program.tags.push(format!("tag {} and {}", node.tag, Bytes(node.bytes)));
+            next
+        })
     }
 
     fn name(&mut self, name: &str) -> u32 {
@@ -255,8 +279,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Plan and group of a collective.
-    fn collective(&mut self, rank: u32, node: &Node) -> Result<(u32, u32), ReadError> {
+    /// The group of a collective, whose calls it counts.
+    fn group_of(&mut self, rank: u32, node: &Node) -> Result<u32, ReadError> {
         let Some(purpose) = node.purpose else {
             let allowed = "ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, REDUCE_SCATTER";
             let why = match &node.comm_type {
@@ -266,21 +290,26 @@ impl<'a> Reader<'a> {
             return Err(self.error(rank, node, why));
         };
         let group = self.groups.iter().position(|(name, _)| *name == node.group).unwrap_or_default();
-        let ranks = self.groups[group].1.len() as u32;
         self.calls[group].entry(rank).or_default().push((purpose, node.bytes));
+        Ok(group as u32)
+    }
+
+    /// The plan of one of the splits of a collective.
+    fn plan(&mut self, rank: u32, node: &Node, group: u32, split: u32) -> Result<u32, ReadError> {
+        let ranks = self.groups[group as usize].1.len() as u32;
+        let purpose = node.purpose.unwrap_or(Purpose::AllReduce);
+        let (begin, end) = share((0, node.bytes), split, self.options.splits.max(1));
         let size = match purpose {
-            Purpose::AllGather => node.bytes.saturating_mul(u64::from(ranks)),
-            _ => node.bytes,
+            Purpose::AllGather => (end - begin).saturating_mul(u64::from(ranks)),
+            _ => end - begin,
         };
-        let size = Bytes(size / u64::from(self.options.splits.max(1)));
         let request = Request {
-            algorithm: self.options.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
+            algorithm: self.replaced.algorithm(self.options.algorithm, purpose),
             channels: self.options.channels.max(1),
-            ..Request::new(purpose, size)
+            ..Request::new(purpose, Bytes(size))
         };
         let plan = self.program.plan_for(&request, ranks);
-        let plan = plan.map_err(|error| self.error(rank, node, error.to_string()))?;
-        Ok((plan, group as u32))
+        plan.map_err(|error| self.error(rank, node, error.to_string()))
     }
 
     /// Do all ranks of each group call the same collectives in the same order?

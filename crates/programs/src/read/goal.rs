@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use floodway_units::{Bytes, Span};
 
-use super::{Imported, ReadError};
+use super::{Imported, ReadError, hint};
 use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes};
 
 /// Ranks of a schedule.
@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 
     fn error(&self, token: &Token, why: impl Into<String>) -> ReadError {
-        ReadError { file: self.file.to_owned(), place: format!("line {}", token.line), why: why.into() }
+        ReadError::at_line(self.file, token.line, why)
     }
 
     /// The next token, which must be there.
@@ -153,7 +153,8 @@ impl Reader<'_> {
         if token.text == word {
             return Ok(token);
         }
-        Err(self.error(&token, format!("{:?} where {word:?} is expected", token.text)))
+        let hint = hint(&token.text, [word]);
+        Err(self.error(&token, format!("{:?} where {word:?} is expected{hint}", token.text)))
     }
 
     fn number(&mut self, what: &str, allowed: std::ops::RangeInclusive<u64>) -> Result<u64, ReadError> {
@@ -228,7 +229,8 @@ impl Reader<'_> {
         let mut places = [0, 0];
         for (place, token) in places.iter_mut().zip([label, &before]) {
             let Some(&known) = schedule.labels.get(&token.text) else {
-                let why = format!("no operation above has the label {:?}", token.text);
+                let hint = hint(&token.text, schedule.labels.keys().map(String::as_str));
+                let why = format!("no operation above has the label {:?}{hint}", token.text);
                 return Err(self.error(token, why));
             };
             *place = known;
@@ -281,9 +283,16 @@ impl Reader<'_> {
             _ => {}
         }
         let Some(mut kind) = kind else {
+            // A label may be followed by a word that is nearly one of these.
+            let slip = Some(self.peek(0)).filter(|_| schedule.labels.contains_key(&token.text));
+            let (given, allowed) = match slip {
+                Some(word) => (word, &["requires", "irequires"][..]),
+                None => (token.text.as_str(), &["send", "recv", "calc"][..]),
+            };
+            let hint = hint(given, allowed.iter().copied());
             let why = format!(
-                "{:?} is no operation; allowed: send, recv, calc, or a label with requires or irequires",
-                token.text
+                "{given:?} is no operation; allowed: send, recv, calc, or a label with requires or \
+                 irequires{hint}"
             );
             return Err(self.error(&token, why));
         };

@@ -3,12 +3,19 @@
 //! What a reader leaves out or takes to mean something is among its notes, which go to the user.
 
 mod chakra;
+mod connections;
 mod goal;
+mod simai;
 
-pub use chakra::{ChakraOptions, chakra};
+pub use chakra::chakra;
+pub use connections::connections;
 pub use goal::goal;
+pub use simai::simai;
+
+use std::collections::BTreeMap;
 
 use crate::Program;
+use crate::collective::{AlgorithmName, Purpose};
 
 /// A program from a file.
 #[derive(Clone, Debug)]
@@ -17,6 +24,20 @@ pub struct Imported {
     pub program: Program,
     /// What was left out of the file, or taken to mean something that it does not say.
     pub notes: Vec<String>,
+}
+
+/// What files with collectives do not say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// The algorithm of collectives, where it is one of the operation; by default that of each operation.
+    pub algorithm: Option<AlgorithmName>,
+    /// Queue pairs between two ranks; 0 is one.
+    pub channels: u32,
+    /// Of Chakra: each collective becomes so many, one after another, each with its share of the bytes
+    /// (ASTRA-sim's `preferred-dataset-splits`); 0 is one.
+    pub splits: u32,
+    /// Of Chakra: operations a second, for computations that state `num_ops` and no duration.
+    pub flops: Option<f64>,
 }
 
 /// A file that is no program.
@@ -29,4 +50,43 @@ pub struct ReadError {
     pub place: String,
     /// What was given, and what is allowed.
     pub why: String,
+}
+
+impl ReadError {
+    fn at_line(file: &str, line: usize, why: impl Into<String>) -> Self {
+        ReadError { file: file.to_owned(), place: format!("line {line}"), why: why.into() }
+    }
+}
+
+/// A hint at the name that was meant, to be put behind a message; empty if none is near.
+fn hint<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str>) -> String {
+    let allowed: Vec<String> = allowed.into_iter().map(str::to_owned).collect();
+    let near = floodway_units::nearest(given, &allowed).filter(|near| near != given);
+    near.map_or(String::new(), |near| format!("; did you mean {near:?}?"))
+}
+
+/// The algorithms that operations do not have, counted for a note.
+#[derive(Clone, Debug, Default)]
+struct Replaced(BTreeMap<(Purpose, &'static str), u64>);
+
+impl Replaced {
+    /// The algorithm of an operation: the one that was asked for, if it is one of the operation.
+    fn algorithm(&mut self, asked: Option<AlgorithmName>, op: Purpose) -> Option<AlgorithmName> {
+        let asked = asked?;
+        if AlgorithmName::of(op).contains(&asked) {
+            return Some(asked);
+        }
+        *self.0.entry((op, asked.name())).or_default() += 1;
+        None
+    }
+
+    fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|((op, asked), count)| {
+            let default = AlgorithmName::default_of(*op).name();
+            format!(
+                "{asked:?} is no algorithm of {}: {default:?} is used there ({count} operations)",
+                op.name()
+            )
+        })
+    }
 }

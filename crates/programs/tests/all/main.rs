@@ -1,7 +1,11 @@
 //! Tests of programs: what collectives compute, and how ranks wait for each other.
 
+mod chakra;
 mod checks;
 mod collectives;
+mod connections;
 mod readers;
+mod simai;
 mod support;
 mod training;
+mod writers;

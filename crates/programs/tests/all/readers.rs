@@ -1,11 +1,11 @@
-//! Readers: any text and any bytes give a program or an error, and never a panic.
+//! Readers of GOAL: any text gives a program or an error, and never a panic.
 
-use floodway_programs::read::{ChakraOptions, chakra, goal};
+use floodway_programs::read::goal;
 use floodway_programs::{Kind, SendCompletes};
 use floodway_units::{Bytes, Span};
 use proptest::prelude::*;
 
-use crate::support::{Nics, execute};
+use crate::support::{Nics, changed, changes, execute};
 
 const SCHEDULE: &str = "num_ranks 2
 rank 0 { // a comment
@@ -40,53 +40,46 @@ fn a_schedule_is_read_as_it_is_written() {
     assert_eq!(history.end().map(|end| end.0), Some(2 * 1_000_000 + 110 * 1_000));
 }
 
-/// A trace with one message: metadata without attributes, then these bytes.
-fn behind_metadata(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let mut file = vec![0, bytes.len() as u8];
-    file.extend(bytes);
-    vec![("t.0.et".to_owned(), file)]
+/// The error of a schedule of one rank.
+fn refused(lines: &str) -> String {
+    let text = format!("num_ranks 1\nrank 0 {{\n{lines}\n}}\n");
+    goal(&text, "a.goal").expect_err("it has a mistake").to_string()
 }
 
 #[test]
-fn a_trace_without_a_peer_is_refused_by_its_node() {
-    // id 3, name "s", type COMM_SEND, attribute comm_size = 5 (int64).
-    let attribute = [0x52, 13, 0x0A, 9, b'c', b'o', b'm', b'm', b'_', b's', b'i', b'z', b'e', 0x48, 5];
-    let node = [&[0x08, 3, 0x12, 1, b's', 0x18, 5][..], &attribute].concat();
-    let error = chakra(&behind_metadata(&node), &ChakraOptions::default()).expect_err("it has no receiver");
-    assert_eq!(error.to_string(), "t.0.et, node 3 (\"s\"): comm_dst is missing");
+fn mistakes_name_the_nearest_word() {
+    assert_eq!(
+        refused("first: calc 5\nsecond: calc 6\nsecond requires frist"),
+        "a.goal, line 5: no operation above has the label \"frist\"; did you mean \"first\"?"
+    );
+    let allowed = "is no operation; allowed: send, recv, calc, or a label with requires or irequires";
+    assert_eq!(refused("a: clac 5"), format!("a.goal, line 3: \"clac\" {allowed}; did you mean \"calc\"?"));
+    assert_eq!(
+        refused("a: calc 5\nb: calc 6\nb requries a"),
+        format!("a.goal, line 5: \"requries\" {allowed}; did you mean \"requires\"?")
+    );
+    let error = goal("num_rank 2", "a.goal").expect_err("it is no GOAL").to_string();
+    assert_eq!(
+        error,
+        "a.goal, line 1: \"num_rank\" where \"num_ranks\" is expected; did you mean \"num_ranks\"?"
+    );
 }
 
 #[test]
-fn a_trace_that_is_cut_short_is_refused() {
-    let error = chakra(&[("t.0.et".to_owned(), vec![0, 9, 1])], &ChakraOptions::default());
-    let error = error.expect_err("it is cut").to_string();
-    assert_eq!(error, "t.0.et, message 1, byte 1: the message has 9 bytes, of which 1 are there");
+fn computations_that_no_clock_counts_are_refused() {
+    let text = format!("num_ranks 1\nrank 0 {{\n{}}}\n", "calc 18446744073709\n".repeat(1001));
+    let program = goal(&text, "a.goal").expect("it is GOAL").program;
+    let error = program.check().expect_err("it takes too long").to_string();
+    assert_eq!(error, "the computations of rank 0 take more than 2^64 ps together, which is 213 days");
 }
 
 proptest! {
     #[test]
-    fn schedules_with_any_change_are_read_or_refused(
-        cuts in prop::collection::vec((0..SCHEDULE.len(), 0..12usize, "[a-z0-9 :{}\\-/\n]{0,6}"), 0..6),
-    ) {
-        let mut text = SCHEDULE.to_owned();
-        for (at, length, insert) in cuts {
-            let (from, to) = (at.min(text.len()), (at + length).min(text.len()));
-            text.replace_range(from..to, &insert);
-        }
-        if let Ok(imported) = goal(&text, "a.goal")
+    fn schedules_with_any_change_are_read_or_refused(changes in changes("[a-z0-9 :{}\\-/\n]{0,6}")) {
+        if let Ok(imported) = goal(&changed(SCHEDULE, &changes), "a.goal")
             && imported.program.check().is_ok()
         {
             execute(&imported.program, &mut Nics::new(1_000, 10));
-        }
-    }
-
-    #[test]
-    fn any_bytes_are_a_trace_or_refused(files in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..3)) {
-        let files: Vec<(String, Vec<u8>)> =
-            (0..).zip(files).map(|(rank, bytes)| (format!("t.{rank}.et"), bytes)).collect();
-        let _ = chakra(&files, &ChakraOptions { splits: 2, ..ChakraOptions::default() });
-        for (_, bytes) in &files {
-            let _ = chakra(&behind_metadata(bytes), &ChakraOptions::default());
         }
     }
 }

@@ -14,7 +14,7 @@ mod patterns;
 mod perftest;
 mod poisson;
 mod skeleton;
-mod traces;
+pub(crate) mod traces;
 mod traffic;
 mod training;
 mod waiting;

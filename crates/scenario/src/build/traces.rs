@@ -3,21 +3,24 @@
 use std::collections::BTreeMap;
 
 use floodway_fabric::blueprint::Arrivals;
-use floodway_programs::read::{self, ChakraOptions, Imported};
+use floodway_programs::collective::AlgorithmName;
+use floodway_programs::read::{self, Imported, Options};
 
 use super::jobs::RankKeys;
 use super::map::Map;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
+use crate::workload::files::Files;
 use crate::workload::trace::{Trace, TraceFormat};
 
 impl Builder<'_> {
     /// The arrivals of a trace; none where errors say why.
     pub(super) fn trace(&mut self, workload: &Workload, trace: &Trace, map: &Map<'_>) -> Option<Arrivals> {
-        if !self.keys_of_format(workload, trace) {
+        if let Some((key, why)) = key_fault(trace) {
+            self.fault(&workload_path(workload, &format!("trace.{key}")), why);
             return None;
         }
-        let Imported { mut program, notes } = match self.imported(trace) {
+        let Imported { mut program, notes } = match imported(self.files, trace) {
             Ok(imported) => imported,
             Err(why) => {
                 self.fault(&workload_path(workload, "trace.files"), why);
@@ -44,73 +47,88 @@ impl Builder<'_> {
         };
         self.place(workload, (program, "the trace has"), (&keys, trace.flows), map)
     }
+}
 
-    /// Are only keys of the trace's format given?
-    fn keys_of_format(&mut self, workload: &Workload, trace: &Trace) -> bool {
-        let of_chakra = [
-            ("algorithm", trace.algorithm.is_some()),
-            ("splits", trace.splits.is_some()),
-            ("channels", trace.channels.is_some()),
-            ("flops", trace.flops.is_some()),
-        ];
-        let foreign = of_chakra.into_iter().find(|(_, given)| *given && trace.format == TraceFormat::Goal);
-        let fault = match (foreign, trace.splits, trace.channels, trace.flops) {
-            (Some((key, _)), ..) => Some((key, "it belongs to format = \"chakra\"".to_owned())),
-            (_, Some(splits), ..) if !(1..=4096).contains(&splits) => {
-                Some(("splits", format!("{splits} is not a number from 1 to 4096")))
-            }
-            (_, _, Some(channels), _) if !(1..=256).contains(&channels) => {
-                Some(("channels", format!("{channels} is not a number from 1 to 256")))
-            }
-            (.., Some(flops)) if !(flops.is_finite() && flops >= 1.0) => {
-                Some(("flops", format!("{flops} is not a number of operations a second, at least 1")))
-            }
-            _ => None,
-        };
-        if let Some((key, why)) = &fault {
-            self.fault(&workload_path(workload, &format!("trace.{key}")), why.clone());
+/// A key that the trace's format does not have, or whose value is not allowed, and why.
+pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
+    use TraceFormat::{Chakra, Simai};
+    let keys: [(&str, bool, &[TraceFormat]); 4] = [
+        ("algorithm", trace.algorithm.is_some(), &[Chakra, Simai]),
+        ("channels", trace.channels.is_some(), &[Chakra, Simai]),
+        ("splits", trace.splits.is_some(), &[Chakra]),
+        ("flops", trace.flops.is_some(), &[Chakra]),
+    ];
+    let foreign = keys.into_iter().find(|(_, given, formats)| *given && !formats.contains(&trace.format));
+    match (foreign, trace.splits, trace.channels, trace.flops) {
+        (Some((key, _, formats)), ..) => {
+            let formats: Vec<String> = formats.iter().map(|of| format!("{:?}", of.name())).collect();
+            Some((key, format!("it belongs to format = {}", formats.join(" and format = "))))
         }
-        fault.is_none()
+        (_, Some(splits), ..) if !(1..=4096).contains(&splits) => {
+            Some(("splits", format!("{splits} is not a number from 1 to 4096")))
+        }
+        (_, _, Some(channels), _) if !(1..=256).contains(&channels) => {
+            Some(("channels", format!("{channels} is not a number from 1 to 256")))
+        }
+        (.., Some(flops)) if !(flops.is_finite() && flops >= 1.0) => {
+            Some(("flops", format!("{flops} is not a number of operations a second, at least 1")))
+        }
+        _ if trace.algorithm == Some(AlgorithmName::Hierarchical) => {
+            Some(("algorithm", "\"hierarchical\" needs levels, which traces do not have".to_owned()))
+        }
+        _ => None,
     }
+}
 
-    fn imported(&self, trace: &Trace) -> Result<Imported, String> {
-        match (trace.format, trace.files.0.as_slice()) {
-            (_, []) => Err("the list is empty".into()),
-            (TraceFormat::Goal, [file]) => {
-                read::goal(&self.files.read(file)?, file).map_err(|error| error.to_string())
+/// Reads the files of a trace.
+///
+/// # Errors
+/// The first file that is none of the format, by its line or node.
+pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, String> {
+    let options = Options {
+        algorithm: trace.algorithm,
+        channels: trace.channels.unwrap_or(1),
+        splits: trace.splits.unwrap_or(1),
+        flops: trace.flops,
+    };
+    let read = match (trace.format, trace.files.0.as_slice()) {
+        (_, []) => return Err("the list is empty".into()),
+        (TraceFormat::Chakra, given) => read::chakra(&chakra_files(files, given)?, &options),
+        (format, [file]) => {
+            let text = files.read(file)?;
+            match format {
+                TraceFormat::Goal => read::goal(&text, file),
+                TraceFormat::Simai => read::simai(&text, file, &options),
+                TraceFormat::Htsim => read::connections(&text, file),
+                TraceFormat::Chakra => unreachable!("it is matched above"),
             }
-            (TraceFormat::Goal, _) => Err("a GOAL schedule is one file".into()),
-            (TraceFormat::Chakra, files) => self.chakra(trace, files),
         }
-    }
+        (format, _) => return Err(format!("a trace of format = {:?} is one file", format.name())),
+    };
+    read.map_err(|error| error.to_string())
+}
 
-    fn chakra(&self, trace: &Trace, files: &[String]) -> Result<Imported, String> {
-        let mut of_rank: BTreeMap<usize, String> = BTreeMap::new();
-        for given in files {
-            for file in self.files.listed(given, ".et")? {
-                let rank = rank_of(&file)
-                    .ok_or_else(|| format!("{file:?} is not named NAME.<rank>.et, like step.0.et"))?;
-                if let Some(other) = of_rank.insert(rank, file.clone()) {
-                    return Err(format!("{other:?} and {file:?} are both of rank {rank}"));
-                }
+/// The files of Chakra's traces, in the order of ranks.
+fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut of_rank: BTreeMap<usize, String> = BTreeMap::new();
+    for folder in given {
+        for file in files.listed(folder, ".et")? {
+            let rank = rank_of(&file)
+                .ok_or_else(|| format!("{file:?} is not named NAME.<rank>.et, like step.0.et"))
+                .or_else(|why| files.read_bytes(&file).and(Err(why)))?;
+            if let Some(other) = of_rank.insert(rank, file.clone()) {
+                return Err(format!("{other:?} and {file:?} are both of rank {rank}"));
             }
         }
-        if of_rank.is_empty() {
-            return Err(format!("{:?} has no file NAME.<rank>.et", files[0]));
-        }
-        if let Some(missing) = (0..of_rank.len()).find(|rank| !of_rank.contains_key(rank)) {
-            return Err(format!("there is no file of rank {missing}, but of {} ranks", of_rank.len()));
-        }
-        let read = |file: String| self.files.read_bytes(&file).map(|bytes| (file, bytes));
-        let files = of_rank.into_values().map(read).collect::<Result<Vec<_>, _>>()?;
-        let options = ChakraOptions {
-            algorithm: trace.algorithm,
-            splits: trace.splits.unwrap_or(1),
-            channels: trace.channels.unwrap_or(1),
-            flops: trace.flops,
-        };
-        read::chakra(&files, &options).map_err(|error| error.to_string())
     }
+    if of_rank.is_empty() {
+        return Err(format!("{:?} has no file NAME.<rank>.et", given[0]));
+    }
+    if let Some(missing) = (0..of_rank.len()).find(|rank| !of_rank.contains_key(rank)) {
+        return Err(format!("there is no file of rank {missing}, but of {} ranks", of_rank.len()));
+    }
+    let read = |file: String| files.read_bytes(&file).map(|bytes| (file, bytes));
+    of_rank.into_values().map(read).collect()
 }
 
 /// The rank of a file `NAME.<rank>.et`.

@@ -1,13 +1,16 @@
 //! Scenarios from the folders of other simulators: a configuration of the HPCC simulator, or of ConWeave's,
-//! with the files that it names becomes the text of a scenario that says all of it.
+//! with the files that it names becomes the text of a scenario that says all of it; so do the files of a job.
 
 mod config;
 mod control;
 mod conweave;
 mod files;
+mod job;
 mod keys;
 mod switches;
 mod write;
+
+pub use job::{Job, job};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,7 +70,7 @@ fn no_effect(idle: &[Warning]) -> String {
 pub struct Warning {
     /// Where it stands; the file alone of one that is missing.
     pub place: Place,
-    /// The key.
+    /// The key; empty for the file as a whole.
     pub key: String,
     /// How it is translated.
     pub message: String,
@@ -75,7 +78,11 @@ pub struct Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.place, self.key, self.message)
+        write!(f, "{}: ", self.place)?;
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)
     }
 }
 

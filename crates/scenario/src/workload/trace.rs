@@ -1,4 +1,4 @@
-//! Traces and schedules of jobs that other programs have written: GOAL, Chakra.
+//! Traces and schedules of jobs that other programs have written: GOAL, Chakra, `SimAI`, htsim.
 //!
 //! A rank of the file is a rank (GPU) here, placed on hosts as those of a `collective` are. What a format
 //! means exactly, and what of it is not used, is said by warnings when the scenario is read.
@@ -30,23 +30,23 @@ pub struct Trace {
     /// Order of the ranks. Default: `node-first`.
     #[serde(default)]
     pub placement: Placement,
-    /// Of Chakra: the algorithm of collectives, where it is one of the operation. Default: as of
-    /// `collective`.
+    /// Of Chakra and `SimAI`: the algorithm of collectives, where it is one of the operation; not
+    /// `hierarchical`. Default: as of `collective`.
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
     /// Of Chakra: each collective is executed as so many, one after another, each with its share of the
     /// bytes (ASTRA-sim's `preferred-dataset-splits`), from 1 to 4096. Default: 1.
     #[serde(default)]
     pub splits: Option<u32>,
-    /// Of Chakra: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
+    /// Of Chakra and `SimAI`: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
     #[serde(default)]
     pub channels: Option<u32>,
     /// Of Chakra: operations a second of a GPU, for computations that state a number of operations and no
-    /// duration. Default: these take 1 ns.
+    /// duration. No default: such a computation without it is an error.
     #[serde(default)]
     pub flops: Option<f64>,
     /// When a send is complete at its sender. Default: as in the programs that read the format: GOAL's at
-    /// once, Chakra's when it has arrived.
+    /// once, Chakra's when it has arrived, all others when it is acknowledged.
     #[serde(default)]
     pub send_completes: Option<floodway_programs::SendCompletes>,
     /// Whether each message has a row in the table of flows. Default: if there are at most a million.
@@ -62,4 +62,23 @@ pub enum TraceFormat {
     Goal,
     /// Execution traces of Chakra (`MLCommons`, ASTRA-sim).
     Chakra,
+    /// Workloads of `SimAI`, as AICB writes them.
+    Simai,
+    /// Connection matrices of htsim (`.cm`).
+    Htsim,
+}
+
+impl TraceFormat {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Goal, Self::Chakra, Self::Simai, Self::Htsim];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Goal => "goal",
+            Self::Chakra => "chakra",
+            Self::Simai => "simai",
+            Self::Htsim => "htsim",
+        }
+    }
 }

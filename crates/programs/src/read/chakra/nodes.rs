@@ -27,12 +27,6 @@ pub(super) struct Node {
     pub comm_type: Option<String>,
 }
 
-impl Node {
-    pub fn time_ps(&self) -> u64 {
-        self.micros.saturating_mul(1_000_000)
-    }
-}
-
 /// What a node is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NodeKind {
@@ -64,12 +58,12 @@ struct NodeProto {
     attr: Vec<AttributeProto>,
 }
 
-/// `AttributeProto`; lists are left out.
+/// `AttributeProto`; of lists those of numbers that name ranks, and of texts.
 #[derive(Clone, PartialEq, prost::Message)]
 struct AttributeProto {
     #[prost(string, tag = "1")]
     name: String,
-    #[prost(oneof = "Value", tags = "3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29")]
+    #[prost(oneof = "Value", tags = "3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25, 27, 29, 30")]
     value: Option<Value>,
 }
 
@@ -82,12 +76,20 @@ enum Value {
     Float(f32),
     #[prost(int32, tag = "7")]
     Int32(i32),
+    #[prost(message, tag = "8")]
+    Int32List(Int32List),
     #[prost(int64, tag = "9")]
     Int64(i64),
+    #[prost(message, tag = "10")]
+    Int64List(Int64List),
     #[prost(uint32, tag = "11")]
     Uint32(u32),
+    #[prost(message, tag = "12")]
+    Uint32List(Uint32List),
     #[prost(uint64, tag = "13")]
     Uint64(u64),
+    #[prost(message, tag = "14")]
+    Uint64List(Uint64List),
     #[prost(sint32, tag = "15")]
     Sint32(i32),
     #[prost(sint64, tag = "17")]
@@ -104,6 +106,26 @@ enum Value {
     Bool(bool),
     #[prost(string, tag = "29")]
     Text(String),
+    #[prost(message, tag = "30")]
+    TextList(TextList),
+}
+
+macro_rules! lists {
+    ($($name:ident: $kind:tt $type:ty),* $(,)?) => { $(
+        #[derive(Clone, PartialEq, prost::Message)]
+        struct $name {
+            #[prost($kind, repeated, tag = "1")]
+            values: Vec<$type>,
+        }
+    )* };
+}
+
+lists! {
+    Int32List: int32 i32,
+    Int64List: int64 i64,
+    Uint32List: uint32 u32,
+    Uint64List: uint64 u64,
+    TextList: string String,
 }
 
 impl Value {
@@ -116,15 +138,24 @@ impl Value {
             Value::Uint64(value) | Value::Fixed64(value) => value.into(),
             Value::Bool(value) => i128::from(value),
             Value::Text(ref text) => text.trim().parse().ok()?,
-            Value::Double(_) | Value::Float(_) => return None,
+            _ => return None,
         })
     }
 
-    fn text(&self) -> Option<String> {
-        match self {
-            Value::Text(text) => Some(text.clone()),
-            other => other.whole().map(|number| number.to_string()),
+    /// A name: a text, a number, or a list of these, as its elements with commas between.
+    fn name(&self) -> Option<String> {
+        fn joined<T: ToString>(values: &[T]) -> String {
+            values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
         }
+        Some(match self {
+            Value::Text(text) => text.clone(),
+            Value::TextList(list) => joined(&list.values),
+            Value::Int32List(list) => joined(&list.values),
+            Value::Int64List(list) => joined(&list.values),
+            Value::Uint32List(list) => joined(&list.values),
+            Value::Uint64List(list) => joined(&list.values),
+            other => other.whole()?.to_string(),
+        })
     }
 }
 
@@ -218,7 +249,10 @@ impl Node {
             "comm_src" => self.from = Some(number()?),
             "comm_dst" => self.to = Some(number()?),
             "comm_tag" => self.tag = i64::try_from(whole()?).map_err(|_| refuse())?,
-            "pg_name" => self.group = value.as_ref().and_then(Value::text).unwrap_or_default(),
+            "pg_name" => {
+                let no_name = || format!("{name} is no text, no whole number and no list of these");
+                self.group = value.as_ref().and_then(Value::name).ok_or_else(no_name)?;
+            }
             "is_cpu_op" => self.on_cpu = whole()? != 0,
             "num_ops" => self.num_ops = Some(number()?),
             // Of sends and receives it means nothing.

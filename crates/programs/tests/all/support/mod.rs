@@ -7,6 +7,7 @@ use floodway_programs::collective::Step;
 use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Output, Posting, Program, SendCompletes, Walker};
 use floodway_units::{Bytes, Time};
+use proptest::prelude::*;
 
 /// How long messages take.
 pub trait Network {
@@ -117,8 +118,30 @@ pub fn execute(program: &Program, network: &mut impl Network) -> History {
                     SendCompletes::Received => walker.sent(arrives, posting.message),
                     SendCompletes::Issued => {}
                 }
+                // The network itself sends the messages of a rank in turn.
+                if program.in_turn {
+                    walker.left(now, posting.channel);
+                }
                 history.postings.push((now, rank, posting));
             }
         }
     }
+}
+
+/// A change of a text: where, how many characters go, what comes.
+pub type Change = (usize, usize, String);
+
+/// Some changes, with what comes by a pattern.
+pub fn changes(pattern: &'static str) -> impl Strategy<Value = Vec<Change>> {
+    prop::collection::vec((any::<usize>(), 0..12usize, pattern), 0..6)
+}
+
+/// A text of ASCII with changes.
+pub fn changed(text: &str, changes: &[Change]) -> String {
+    let mut text = text.to_owned();
+    for (at, length, insert) in changes {
+        let at = at % (text.len() + 1);
+        text.replace_range(at..(at + length).min(text.len()), insert);
+    }
+    text
 }

@@ -155,7 +155,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// By trigger: the connections that activate it, and whether at their receivers, in the order of the file.
+    /// By trigger: the connections that activate it, and whether at their receivers, as the file lists them.
     fn activations(&self) -> Result<BTreeMap<u64, Vec<(usize, bool)>>, ReadError> {
         let mut of: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
         for (index, connection) in self.matrix.connections.iter().enumerate() {

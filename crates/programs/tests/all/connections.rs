@@ -125,8 +125,8 @@ fn mistakes_name_line_and_nearest_word() {
         ("0->1 size 5", "the connection has no \"start\" and no \"trigger\""),
         ("0->1 start 0", "the connection has no \"size\""),
         ("0->1 start 0 trigger 1 size 5", "a connection has one \"start\" or one \"trigger\""),
-        ("0->1 start -1 size 5", "start \"-1\" is no time in picoseconds below 2^64"),
-        ("0->1 start 1e30 size 5", "start \"1e30\" is no time in picoseconds below 2^64"),
+        ("0->1 start -1 size 5", "start \"-1\" is not a time in picoseconds below 2^64"),
+        ("0->1 start 1e30 size 5", "start \"1e30\" is not a time in picoseconds below 2^64"),
         ("0->1 start 0 size 0", "size \"0\" is no number from 1 to 1125899906842623"),
         (
             "0->1 strat 0 size 5",

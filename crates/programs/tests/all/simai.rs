@@ -149,7 +149,7 @@ fn mistakes_name_line_and_nearest_word() {
     );
     assert_eq!(
         row("a -1 18446744073709552 NONE 0 1 NONE 0 1 NONE 0 1"),
-        "a.txt, line 3: \"18446744073709552\" is no time in whole nanoseconds below 2^64 ps"
+        "a.txt, line 3: \"18446744073709552\" is not a time in whole nanoseconds below 2^64 ps"
     );
     assert_eq!(
         row("a -1 1 NONE -4 1 NONE 0 1 NONE 0 1"),

@@ -221,7 +221,7 @@ fn cell(words: &[&str], plain: Group) -> Result<Cell, String> {
 
 fn time(word: &str) -> Result<Span, String> {
     let ps = whole(word).and_then(|ns| ns.checked_mul(1000));
-    ps.map(Span).ok_or_else(|| format!("{word:?} is no time in whole nanoseconds below 2^64 ps"))
+    ps.map(Span).ok_or_else(|| format!("{word:?} is not a time in whole nanoseconds below 2^64 ps"))
 }
 
 fn collective(word: &str, plain: Group) -> Result<Option<(Purpose, Group)>, String> {

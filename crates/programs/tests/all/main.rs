@@ -2,6 +2,7 @@
 
 mod checks;
 mod collectives;
+mod critical_path;
 mod readers;
 mod support;
 mod training;

@@ -28,17 +28,13 @@ pub struct Target {
 impl Target {
     /// How many operations of all ranks it is.
     pub fn operations(&self, program: &Program) -> u64 {
-        match self.call {
-            Some((group, sequence)) => {
-                let members = program.groups.get(group as usize).map_or(&[][..], Vec::as_slice);
-                let calls = members.iter().filter(|&&rank| program.call_of(rank, group, sequence).is_some());
-                calls.count() as u64
-            }
-            None => {
-                let ranks = 0..program.ranks.len() as u32;
-                ranks.map(|rank| program.graph_of(rank).operations.len() as u64).sum()
-            }
-        }
+        let Some((group, sequence)) = self.call else {
+            let ranks = 0..program.ranks.len() as u32;
+            return ranks.map(|rank| program.graph_of(rank).operations.len() as u64).sum();
+        };
+        let members = program.groups.get(group as usize).map_or(&[][..], Vec::as_slice);
+        let calls = members.iter().filter(|&&rank| program.call_of(rank, group, sequence).is_some());
+        calls.count() as u64
     }
 
     /// Is it, or a part of it, this operation of a rank?

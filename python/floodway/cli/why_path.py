@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from floodway.cli.output import echo
-from floodway.cli.show import WIDTH, table_of
+from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.why_table import add_causes, us_text
 from floodway.why import short_name
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["print_path"]
 
+#: Width of tables when the output is not a terminal.
+WIDTH = 140
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
 TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use floodway_programs::Message;
 use floodway_programs::collective::Step as CollectiveStep;
 use floodway_programs::critical_path::{Extent, Step, StepKind, Target, critical_path};
+use floodway_programs::{Kind, Message, Program};
 use floodway_units::{Bytes, Span, Time};
 
 use super::sections::Section;
@@ -256,10 +256,19 @@ impl World<'_> {
             kind,
             iteration,
             operation,
-            name: program.describe(began_at, operation),
+            name: name_of(program, began_at, operation),
             is_of_target: target.target().has(program, began_at, (iteration, operation)),
             parts,
         }
+    }
+}
+
+/// A collective by its name, which says what it is; all others in words.
+fn name_of(program: &Program, rank: u32, operation: u32) -> String {
+    let its = program.operation_of(rank, operation);
+    match (its.kind, program.names.get(its.name as usize)) {
+        (Kind::Collective { .. }, Some(name)) if !name.is_empty() => name.clone(),
+        _ => program.describe(rank, operation),
     }
 }
 
@@ -279,7 +288,7 @@ fn of_flow(parts: &[Part], length: u64) -> Vec<PathPart> {
     own.chain((rest > 0).then(|| part_of("acknowledgement", rest))).collect()
 }
 
-/// The parts of a message within a scale-up domain: what is neither its bytes nor latency is waiting at ports.
+/// The parts of a message within a scale-up domain: what is neither its bytes nor latency is waiting.
 fn in_domain(domain: &ScaleUp, bytes: Bytes, kind: &str, length: u64) -> Vec<PathPart> {
     let serial = domain.rate.time_to_send(bytes).0.min(length);
     // To its sender it is over when its bytes have left.

@@ -6,7 +6,7 @@ use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
 use floodway_fabric::{
     Blueprint, Control, CriticalPath, FlowRef, PathPart, PathStep, PathTarget, Records, Traced,
 };
-use floodway_programs::collective::{AlgorithmName, Purpose, Request};
+use floodway_programs::collective::{AlgorithmName, Purpose, Request, Step};
 use floodway_programs::critical_path::Target;
 use floodway_programs::{Graph, Kind, Message, Operation, Program, Rank, SendCompletes};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
@@ -178,9 +178,9 @@ proptest! {
             let Arrivals::Program(ProgramSpec { program, hosts, .. }) = &net.blueprint.workloads[1].arrivals else {
                 panic!("it is a job")
             };
-            let in_network = steps.iter().skip(1).filter(|step| step.kind == "message"
+            let mut in_network = steps.iter().skip(1).filter(|step| step.kind == "message"
                 && step.parts.iter().all(|part| part.port.as_deref() != Some("scale-up")));
-            if let Some(step) = in_network.last() {
+            if let Some(step) = in_network.next_back() {
                 let flow = flow_of(program, hosts, step, &net, &records);
                 prop_assert_eq!(&step.parts, &alone(&net, flow), "{:?}", step);
             }
@@ -205,7 +205,7 @@ fn flow_of(
         let message = Message::of(number);
         times == (step.from.0, step.to.0)
             && (message.iteration, message.operation) == (step.iteration, step.operation)
-            && program.arrival(from, message, &mut Default::default()).to == to
+            && program.arrival(from, message, &mut Step::default()).to == to
     };
     let sources = match records.flows.column("source") {
         Some(floodway_fabric::Values::Text { codes, .. }) => codes.clone(),

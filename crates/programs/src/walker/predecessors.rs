@@ -141,12 +141,11 @@ impl PredecessorLog {
         if let Some(event) = self.pending.take() {
             self.current = if event.at < self.from {
                 NONE
-            } else if self.events.len() >= self.most {
+            } else if push(&mut self.events, event, self.most) {
+                self.events.len() as u32 - 1
+            } else {
                 self.is_full = true;
                 NONE
-            } else {
-                self.events.push(event);
-                self.events.len() as u32 - 1
             };
         }
         self.current
@@ -174,14 +173,9 @@ impl PredecessorLog {
     /// A message is posted.
     pub fn post(&mut self, message: Message) {
         let event = self.event();
-        if event == NONE {
-            return;
-        }
-        if self.posted.len() >= self.most {
+        if event != NONE && !push(&mut self.posted, (message.number(), event), self.most) {
             self.is_full = true;
-            return;
         }
-        self.posted.push((message.number(), event));
     }
 
     /// A message that is posted leaves on a channel, with no other one before it.
@@ -200,4 +194,17 @@ impl PredecessorLog {
         };
         self.reductions.entry(key).or_default().push_back(reduction);
     }
+}
+
+/// Adds an entry unless there are `most`, for whose number no more memory is allocated.
+fn push<T>(entries: &mut Vec<T>, entry: T, most: usize) -> bool {
+    let count = entries.len();
+    if count >= most {
+        return false;
+    }
+    if count == entries.capacity() {
+        entries.reserve_exact(count.max(16).min(most - count));
+    }
+    entries.push(entry);
+    true
 }

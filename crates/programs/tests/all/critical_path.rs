@@ -32,7 +32,9 @@ fn path_of(
     let once = |from: Time| {
         let ranks = 0..program.ranks.len() as u32;
         let mut walkers: Vec<Walker> = ranks.map(|rank| Walker::new(program, rank, Time(0))).collect();
-        walkers.iter_mut().for_each(|walker| walker.log_predecessors(from, MOST));
+        for walker in &mut walkers {
+            walker.log_predecessors(from, MOST);
+        }
         let history = execute_by(&mut walkers, program, &mut *network());
         let extent = extent_of(program, target, &history);
         let (start, end) = extent.complete().expect("all of it is complete");
@@ -220,7 +222,9 @@ fn a_log_without_room_gives_no_path() {
     let request = Request::new(Purpose::AllReduce, Bytes(800));
     let program = Program::of_collectives(&[request], vec![(0..8).collect()], 1).expect("it can be met");
     let mut walkers: Vec<Walker> = (0..8).map(|rank| Walker::new(&program, rank, Time(0))).collect();
-    walkers.iter_mut().for_each(|walker| walker.log_predecessors(Time(0), 3));
+    for walker in &mut walkers {
+        walker.log_predecessors(Time(0), 3);
+    }
     let history = execute_by(&mut walkers, &program, &mut Nics::new(1_000, 10));
     let extent = extent_of(&program, WHOLE, &history);
     assert!(extent.complete().is_some());

@@ -132,7 +132,10 @@ def test_names_are_those_of_tables(ring: Result, stages: Result) -> None:
     ("name", "why"),
     [
         ("gradient:0", r"'gradient:0' is no collective or iteration .* did you mean 'gradients:0'\?"),
-        ("gradients:7", r"has 3 from 'gradients:0' to 'gradients:iteration-0'; did you mean 'gradients:\d'\?"),
+        (
+            "gradients:7",
+            r"has 3 from 'gradients:0' to 'gradients:iteration-0'; did you mean 'gradients:\d'\?",
+        ),
         ("all-reduce 2MB", r"did you mean 'all-reduce 1MB'\?"),
     ],
 )

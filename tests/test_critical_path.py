@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 RING = """\
 mtu = "1000B"
 limit = "20ms"
-topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us", bottleneck = { rate = "100G", delay = "1us" } }
+
+[topology.dumbbell]
+left = 2
+right = 2
+rate = "100G"
+delay = "1us"
+bottleneck = { rate = "100G", delay = "1us" }
 
 [defaults]
 flow-control.pfc = { xoff = "30KB" }

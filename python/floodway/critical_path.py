@@ -337,6 +337,7 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
     near = nearest(name, names)
     hint = f"; did you mean {near!r}?" if near else ""
     span = f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}" if targets else "none"
+    span = f"{targets[0].name!r} alone" if len(targets) == 1 else span
     message = f"{name!r} is no collective or iteration of this run, which has {span}{hint}"
     return UnknownNameError(message, key="collective", given=name, nearest=near)
 

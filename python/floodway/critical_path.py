@@ -17,8 +17,8 @@ import polars as pl
 from floodway import _floodway
 from floodway.errors import InputError, RunError, UnknownNameError
 from floodway.names import nearest
-from floodway.results.iterations import iterations_of
 from floodway.results.frames import frame
+from floodway.results.iterations import iterations_of
 from floodway.why import CAUSES, Part, differs, run_again, scenario_of
 
 if TYPE_CHECKING:

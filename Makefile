@@ -110,9 +110,10 @@ generate: $(BUILT) $(INSTALLED_DEV) ## Write again what is made from the code: s
 	$(BIN)/python -m floodway.generate .
 
 # What comes from the reference stays as it is where there is none.
-validation: $(BUILT) $(INSTALLED_DEV) ## Run the HPCC simulator's cases and the minimal ones: tables and pictures of docs/validation.md
+validation: $(BUILT) $(INSTALLED_DEV) ## Run the HPCC simulator's cases, the times of jobs and the minimal cases: tables and pictures of docs/validation.md
 ifneq ($(FLOODWAY_REFERENCE),)
 	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ns3 --report docs/validation.md --force
+	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ai/runs --report docs/validation.md --out out/validate-jobs --force
 endif
 	$(BIN)/python tests/semantics.py docs/validation.md
 

@@ -1,12 +1,11 @@
-"""Jobs: collectives, traces, and what other simulators made of the same traces."""
+"""Jobs: collectives, traces, results."""
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,35 +13,13 @@ import pytest
 import floodway
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-#: Headers of `wire = "hpcc-ns3"`, which are the smallest, and payload of the packets of these tests.
-HEADER, PAYLOAD = 48, 4000
-#: 50 "GB/s" of ASTRA-sim, which are of 2^30 bytes, in bytes a nanosecond.
-ASTRA_RATE = 50 * 2**30 / 1e9
+from floodway.validation.jobs import star
+from floodway.validation.jobs.networks import HEADER, PAYLOAD, scenario_of
 
 
 def run(network: str, workload: str, *, reliability: str = "none") -> floodway.Result:
     """Run a job in a network whose packets have nothing but headers in their way."""
-    defaults = f'reliability = "{reliability}"\nflow-control = "lossy"\nbuffer.static = {{ size = "100MB" }}'
-    text = f'mtu = "{PAYLOAD}B"\nwire = "hpcc-ns3"\n{network}\n[defaults]\n{defaults}\n'
-    text += f'[[workload]]\nname = "job"\n{workload}\n'
-    return floodway.run(floodway.Scenario.from_toml(text))
-
-
-def star(hosts: int, *, rate: str, delay: str) -> str:
-    return f'topology.single-switch = {{ hosts = {hosts}, rate = "{rate}", delay = "{delay}" }}'
-
-
-def wires(pairs: list[tuple[int, int]], hosts: int, *, rate: str, delay: str) -> str:
-    """Give hosts a wire between each pair."""
-    between = ", ".join(f'{{ between = ["h{a}", "h{b}"] }}' for a, b in pairs)
-    return (
-        f'[topology.explicit]\nhosts = ["h0..h{hosts - 1}"]\nrate = "{rate}"\ndelay = "{delay}"\n'
-        f"links = [{between}]"
-    )
+    return floodway.run(scenario_of(network, workload, reliability=reliability))
 
 
 def ends_ns(result: floodway.Result, *kinds: str) -> dict[int, float]:
@@ -66,101 +43,6 @@ def reference() -> Path:
     return runs
 
 
-def rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file, delimiter="\t")
-
-
-def most_ns(reference_ns: float, *, messages: int, hops: int, rate: float) -> float:
-    """Return the longest that packets make of a time without packets.
-
-    All bytes carry headers, and each message on the critical path has one packet more to store and forward at
-    each switch, whose header, like that of its last packet, need not be in proportion.
-    """
-    packet = (PAYLOAD + HEADER) / rate
-    extra = messages * ((hops - 1) * packet + HEADER / rate + 2)
-    return reference_ns * (1 + HEADER / PAYLOAD) + extra
-
-
-# ---------------------------------------------------------------------------------------------- ASTRA-sim
-
-ALGORITHMS = {"ring-plain": "ring", "hd-plain": "halving-doubling", "direct-plain": "direct"}
-
-
-def steps(collective: str, algorithm: str, ranks: int) -> int:
-    """Messages one after another."""
-    if algorithm == "direct":
-        return 2 if collective == "all_reduce" else 1
-    if collective == "all_to_all":
-        return ranks * (ranks - 1) // 2
-    one_way = ranks - 1 if algorithm == "ring" else ranks.bit_length() - 1
-    return one_way * (2 if collective == "all_reduce" else 1)
-
-
-def is_to_be_met(row: dict[str, str]) -> bool:
-    """Say whether a packet simulator can meet a row, by what its backend counts."""
-    if row["set"] != "plain" or row["system"] not in ALGORITHMS or "custom" in row["collective"]:
-        return False
-    network, algorithm = row["network"].split("_")[0], ALGORITHMS[row["system"]]
-    if algorithm == "direct":
-        return row["backend"] == "Unaware" and network == "FullyConnected"
-    if algorithm == "halving-doubling" and network == "Ring":
-        return False
-    return network != "Switch" or row["backend"] == "Unaware"
-
-
-def astra_network(name: str, ranks: int) -> tuple[str, int]:
-    """Return the network of a row, and its hops."""
-    kind, _, latency = name.split("_")
-    # A wire takes a picosecond at least.
-    delay = "1ps" if latency == "0ns" else latency
-    rate = f"{round(ASTRA_RATE * 8e9)}bps"
-    if kind == "Switch":
-        return star(ranks, rate=rate, delay=delay), 2
-    everyone = [(a, b) for a in range(ranks) for b in range(a + 1, ranks)]
-    ring = [(a, (a + 1) % ranks) for a in range(ranks)]
-    return wires(everyone if kind == "FullyConnected" else ring, ranks, rate=rate, delay=delay), 1
-
-
-def test_collectives_take_the_times_of_astra_sim(reference: Path) -> None:
-    checked = 0
-    for row in rows(reference / "runs/astra-times.tsv"):
-        if not is_to_be_met(row):
-            continue
-        ranks, algorithm = int(row["ranks"]), ALGORITHMS[row["system"]]
-        network, hops = astra_network(row["network"], ranks)
-        folder = reference / f"runs/astra/workload/{row['collective']}-{ranks}-{row['comm_size_bytes']}"
-        trace = f'trace = {{ format = "chakra", files = "{folder}", algorithm = "{algorithm}" }}'
-        end = max(ends_ns(run(network, trace)).values())
-        count = steps(row["collective"], algorithm, ranks)
-        # Its endpoint delay is 1 ns at the start and before each message; times are whole nanoseconds.
-        least = float(row["max_ns"]) - 1 - 2 * count
-        most = most_ns(float(row["max_ns"]), messages=count, hops=hops, rate=ASTRA_RATE)
-        assert least <= end <= most, f"{row}: {end} ns"
-        checked += 1
-    assert checked >= 100
-
-
-def test_traces_of_several_nodes_take_the_times_of_astra_sim(reference: Path) -> None:
-    checked = 0
-    seen: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows(reference / "runs/chakra-dags-times.tsv"):
-        if row["backend"] != "Aware" or not row["finish_ns"]:
-            continue
-        key = (row["trace"], row["network"])
-        if key not in seen:
-            network, _ = astra_network(row["network"], int(row["ranks"]))
-            folder = reference / f"runs/chakra-dags/{row['trace']}"
-            trace = f'trace = {{ format = "chakra", files = "{folder}", algorithm = "ring" }}'
-            seen[key] = ends_ns(run(network, trace))
-        end, finish = seen[key][int(row["rank"])], float(row["finish_ns"])
-        # No trace has more than two collectives, or three messages over as many ranks, one after another.
-        count = 4 * int(row["ranks"])
-        assert finish - 1 - 2 * count <= end <= most_ns(finish, messages=count, hops=1, rate=ASTRA_RATE), row
-        checked += 1
-    assert checked >= 30
-
-
 def test_a_ring_written_out_takes_as_long_as_the_generated_one(reference: Path) -> None:
     network = star(8, rate="400G", delay="500ns")
     files = reference / "chakra/custom-ring-8"
@@ -169,84 +51,6 @@ def test_a_ring_written_out_takes_as_long_as_the_generated_one(reference: Path) 
     reduce = 'size = "1048576B", reduce-rate = "149796571429bps"'
     generated = run(network, f'collective = {{ op = "all-reduce", algorithm = "ring", {reduce} }}')
     assert ends_ns(written) == pytest.approx(ends_ns(generated), abs=1e-3)
-
-
-# --------------------------------------------------------------------------------------------------- GOAL
-
-OPERATION = re.compile(
-    r"^(?:(\w+):)?\s*(send|recv|calc)\s+(\d+)b?(?:\s+(?:to|from)\s+(-?\d+))?(?:\s+tag\s+(-?\d+))?"
-)
-DEPENDENCY = re.compile(r"^(\w+)\s+i?requires\s+(\w+)")
-
-
-#: A rank and the number of a line.
-Node = tuple[int, int]
-
-
-def parsed(schedule: str) -> tuple[dict[Node, list[Node]], dict[Node, Node]]:
-    """Return what each operation waits for, and the send that each receive takes."""
-    before: dict[Node, list[Node]] = {}
-    ends: dict[str, dict[tuple[int, int, str], list[Node]]] = {"send": {}, "recv": {}}
-    labels: dict[str, Node] = {}
-    rank = -1
-    for number, line in enumerate(schedule.splitlines()):
-        text = line.split("//")[0].strip()
-        if text.startswith("rank "):
-            rank, labels = int(text.split()[1]), {}
-        elif dependency := DEPENDENCY.match(text):
-            before[labels[dependency[1]]].append(labels[dependency[2]])
-        elif operation := OPERATION.match(text):
-            before[rank, number] = []
-            labels.setdefault(operation[1] or "", (rank, number))
-            if (kind := operation[2]) in ends:
-                peer, tag = int(operation[4]), operation[5] or "0"
-                pair = (rank, peer) if kind == "send" else (peer, rank)
-                ends[kind].setdefault((*pair, tag), []).append((rank, number))
-    arrives: dict[Node, Node] = {}
-    for key, nodes in ends["recv"].items():
-        arrives |= dict(zip(nodes, ends["send"].get(key, []), strict=False))
-    return before, arrives
-
-
-def longest_chain(schedule: str) -> int:
-    """Return the most messages that follow one another in a schedule."""
-    before, arrives = parsed(schedule)
-    depth: dict[Node, int] = {}
-
-    def of(node: Node) -> int:
-        if node not in depth:
-            depth[node] = 0
-            own = max((of(earlier) for earlier in before[node]), default=0)
-            depth[node] = max(own, of(arrives[node]) + 1 if node in arrives else 0)
-        return depth[node]
-
-    return max(map(of, before), default=0)
-
-
-def test_schedules_take_the_times_of_loggopsim(reference: Path) -> None:
-    """A star of 1 byte a nanosecond, whose two wires have the latency together."""
-    checked = 0
-    seen: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows(reference / "runs/goal-compare.tsv"):
-        which = next((of for of in ("atlahs", "LogGOPSim") if of in row["compare_with"]), None)
-        # The schedule with two NICs a rank has one here, as its note says; of sends the issue is recorded.
-        if which is None or row["last_op"] != "recv" or row["schedule"] == "two-streams":
-            continue
-        path = reference / f"runs/goal/{row['schedule']}.goal"
-        schedule = path.read_text(encoding="utf-8")
-        latency = int(row["L_ns"])
-        key = (row["schedule"], row["L_ns"])
-        if key not in seen:
-            ranks = max(int(schedule.split()[1]), 2)
-            network = star(ranks, rate="8G", delay=f"{latency / 2}ns" if latency else "1ps")
-            result = run(network, f'trace = {{ format = "goal", files = "{path}" }}')
-            seen[key] = ends_ns(result, "recv", "compute")
-        end, finish = seen[key][int(row["rank"])], float(row[f"{which}_ns"])
-        # The first byte takes no time there; a message that waits behind others waits behind their packets.
-        count = longest_chain(schedule) + 1
-        assert finish - 1 <= end <= most_ns(finish, messages=count, hops=2, rate=1), f"{row}: {end} ns"
-        checked += 1
-    assert checked >= 80
 
 
 def test_a_schedule_that_never_ends_is_refused(reference: Path) -> None:

@@ -10,6 +10,7 @@ __all__ = [
     "Check",
     "Cnp",
     "Column",
+    "CriticalPath",
     "Flow",
     "Hop",
     "Loss",
@@ -26,6 +27,7 @@ __all__ = [
     "__version__",
     "catalog_json",
     "check",
+    "critical_path",
     "export_goal",
     "import_hpcc",
     "import_job",
@@ -320,6 +322,37 @@ def run(scenario: Scenario, *, progress: Progress, plan: Plan) -> Records:
 
 def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
     """Run a scenario until a flow is complete, and break down its completion time.
+
+    None if it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
+    """
+
+@final
+class CriticalPath:
+    """The critical path of a collective or an iteration."""
+
+    @property
+    def start_ps(self) -> int:
+        """The start at the first rank, in picoseconds."""
+    @property
+    def end_ps(self) -> int:
+        """The end at the last rank, in picoseconds."""
+    @property
+    def steps(self) -> Table | None:
+        """One row per step, from start to end; none if what ranks logged did not fit."""
+    @property
+    def parts(self) -> Table:
+        """One row per part of a step."""
+
+def critical_path(
+    scenario: Scenario,
+    workload: str,
+    *,
+    iteration: int,
+    call: tuple[int, int] | None,
+    from_ps: int,
+    progress: Progress,
+) -> CriticalPath | None:
+    """Run a scenario until a collective or an iteration is complete, and find its critical path.
 
     None if it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
     """

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from floodway._floodway import Progress
+    from floodway.critical_path import CriticalPath
     from floodway.plot import Source
     from floodway.scenarios import Scenario
     from floodway.why import Why
@@ -86,6 +87,50 @@ class Result(result.Result):
         from floodway.why import take_apart  # noqa: PLC0415 (where it is asked for)
 
         return take_apart(self, flow, scenario=scenario, on_progress=on_progress)
+
+    def critical_path(
+        self,
+        collective: str,
+        *,
+        scenario: Scenario | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> CriticalPath:
+        """Find the critical path of a collective or an iteration of a job, rank by rank.
+
+        The scenario runs again twice until the collective is complete, on one thread.
+
+        Parameters
+        ----------
+        collective
+            `WORKLOAD:NUMBER`, by its number in the table of the workload's collectives, from 0;
+            `WORKLOAD:iteration-NUMBER`; or a `WORKLOAD`, or `WORKLOAD NAME` such as
+            `gradients all-reduce 1MB`: the collective that took longest of these.
+        scenario
+            What was run; by default it is read again from the record of the run.
+        on_progress
+            Called about ten times a second in the calling thread.
+
+        Returns
+        -------
+        CriticalPath
+            Steps that add up to the time from the first rank's start to the last one's end exactly.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such collective or iteration.
+        InputError
+            If it is not complete, or its path takes more memory than is allowed.
+        RunError
+            If the run differs when it is repeated: other versions, other files.
+        ScenarioError
+            If the scenario cannot be read again.
+        KeyboardInterrupt
+            If Ctrl-C ended it.
+        """
+        from floodway.critical_path import find_path  # noqa: PLC0415 (where it is asked for)
+
+        return find_path(self, collective, scenario=scenario, on_progress=on_progress)
 
     def plot_fct(self, *, workloads: Sequence[str] = ()) -> Figure:
         """Draw the share of measured flows that completed within a time, a curve a workload.

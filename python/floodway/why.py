@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import polars as pl
 
@@ -29,7 +29,20 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.scenarios import Scenario
 
-__all__ = ["CAUSES", "Part", "Why", "chosen", "scenario_of", "take_apart"]
+__all__ = [
+    "CAUSES",
+    "Part",
+    "Why",
+    "chosen",
+    "differs",
+    "is_rank",
+    "run_again",
+    "scenario_of",
+    "short_name",
+    "take_apart",
+]
+
+_Found_co = TypeVar("_Found_co", covariant=True)
 
 #: What time may go to, in the order in which it is shown, and what that is in words.
 CAUSES = {
@@ -171,10 +184,7 @@ class Why:
 
     def short(self, name: str) -> str:
         """Return a port's name without that of its link, where no other link has ports of that name."""
-        known = {part.port for part in self.parts} | {part.origin for part in self.parts}
-        direction = name.rpartition(": ")[2]
-        alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
-        return direction if alike <= {name} else name
+        return short_name(name, self.parts)
 
 
 def take_apart(
@@ -217,9 +227,11 @@ def take_apart(
         raise InputError(f"{flow_id} was not complete when the run ended: {done}", key="flow", given=flow)
     known = scenario if scenario is not None else scenario_of(result)
     number = int(flow_id.rpartition(":")[2])
-    found = _run_again(known, (str(row["workload"]), str(row["source"]), number), on_progress)
+    ids = (str(row["workload"]), str(row["source"]), number)
+    found = run_again(partial(_floodway.why, known.native, ids), on_progress)
     if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
-        raise RunError(_changed(result, row["fct_us"], found))
+        now = None if found is None else found.fct_ps / 1e6
+        raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
     parts = tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True))
     return Why(
         flow_id=flow_id,
@@ -253,9 +265,9 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     ids = flows["flow_id"].cast(pl.String)
     if flow in ids:
         return flow
-    percentile = PERCENTILE.fullmatch(flow)
-    if flow != "worst" and percentile is None:
+    if not is_rank(flow):
         raise _unknown(flows, flow)
+    percentile = PERCENTILE.fullmatch(flow)
     measured = flows.filter("measured")
     finished = measured.filter("finished").sort("slowdown", pl.col("flow_id").cast(pl.String))
     rank = len(finished) - 1
@@ -266,6 +278,11 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
         complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
         raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
     return str(finished["flow_id"][rank])
+
+
+def is_rank(name: str) -> bool:
+    """Whether a name is that of a flow by its rank: `worst`, or a percentile."""
+    return name == "worst" or PERCENTILE.fullmatch(name) is not None
 
 
 def scenario_of(result: Result) -> Scenario:
@@ -291,9 +308,20 @@ def scenario_of(result: Result) -> Scenario:
         raise OutputError(result.run.name, "has no scenario that this version can read") from error
 
 
-def _run_again(
-    scenario: Scenario, flow: tuple[str, str, int], on_progress: Callable[[Progress], None] | None
-) -> _floodway.Why | None:
+class _Work(Protocol[_Found_co]):
+    """A call of the native module that runs a scenario."""
+
+    def __call__(self, *, progress: Progress) -> _Found_co | None: ...
+
+
+def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | None) -> _Found_co | None:
+    """Call what runs a scenario again, until Ctrl-C.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
     progress = _floodway.Progress()
     interrupted: list[bool] = []
 
@@ -302,8 +330,7 @@ def _run_again(
         progress.stop()
 
     with stopped_by_interrupt(stop):
-        work = partial(_floodway.why, scenario.native, flow, progress=progress)
-        found = watched(work, progress, on_progress)
+        found = watched(partial(work, progress=progress), progress, on_progress)
     if interrupted:
         raise KeyboardInterrupt
     return found
@@ -328,10 +355,10 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     )
 
 
-def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
+def differs(result: Result, what: str, *, was_us: float, now_us: float | None) -> str:
     """Say that the run is another one when it is done again, and why that may be."""
-    now = "is not complete" if found is None else f"takes {found.fct_ps / 1e6:,.6f} us"
-    text = f"the flow {now} when the scenario runs again, and took {fct_us:,.6f} us in these results"
+    now = "is not complete" if now_us is None else f"takes {now_us:,.6f} us"
+    text = f"{what} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
     other = changed(result.run.code)
     if other is not None:
         return f"{text}: {other}"
@@ -341,6 +368,14 @@ def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
     return (
         f"{text}: another build of floodway {own} wrote them, or files that the scenario names have changed"
     )
+
+
+def short_name(name: str, parts: Iterable[Part]) -> str:
+    """Return a port's name without that of its link, where no other link has ports of that name."""
+    known = {port for part in parts for port in (part.port, part.origin)}
+    direction = name.rpartition(": ")[2]
+    alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
+    return direction if alike <= {name} else name
 
 
 def _sum(parts: Iterable[Part]) -> int:

@@ -31,4 +31,4 @@ pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
 pub use run::threads::{ThreadPlan, Threads};
 pub use traffic::{dependencies, destinations, sizes};
-pub use why::{Cause, FlowRef, Part, Why};
+pub use why::{Cause, CriticalPath, FlowRef, Part, PathPart, PathStep, PathTarget, Why};

@@ -20,7 +20,7 @@
 //! A run with a trace executes the same events as one without, draws the same random numbers and records the
 //! same bytes; it runs on one thread. Without a trace, this is checked only in places that are slow anyway.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use floodway_units::{NodeId, PortId, Span, Time};
 use journey::Flight;
@@ -34,8 +34,13 @@ use crate::records::table::{NONE, Table, Values};
 mod follow;
 mod journey;
 mod origin;
+mod path;
+mod sections;
 mod sender;
 mod stops;
+
+pub use path::{CriticalPath, PathPart, PathStep, PathTarget};
+use sections::Section;
 
 /// The cause of an instant of a flow's completion time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,14 +144,7 @@ pub struct Why {
 impl Why {
     /// One row a part: cause, port, origin, picoseconds.
     pub fn table(&self) -> Table {
-        let text = |of: &dyn Fn(&Part) -> Option<&str>| {
-            let mut dictionary: Vec<String> = self.parts.iter().filter_map(of).map(str::to_owned).collect();
-            dictionary.sort_unstable();
-            dictionary.dedup();
-            let place = |word: &str| dictionary.partition_point(|other| other.as_str() < word) as u32;
-            let codes = self.parts.iter().map(|part| of(part).map_or(NONE, place)).collect();
-            Values::Text { codes, dictionary }
-        };
+        let text = |of: &dyn Fn(&Part) -> Option<&str>| texts(&self.parts.iter().map(of).collect::<Vec<_>>());
         Table::new(vec![
             ("cause", text(&|part| Some(part.cause.name()))),
             ("port", text(&|part| part.port.as_deref())),
@@ -154,6 +152,16 @@ impl Why {
             ("time_ps", Values::U64(self.parts.iter().map(|part| part.time.0).collect())),
         ])
     }
+}
+
+/// A column of texts, some of which are not there.
+fn texts(values: &[Option<&str>]) -> Values {
+    let mut dictionary: Vec<&str> = values.iter().copied().flatten().collect();
+    dictionary.sort_unstable();
+    dictionary.dedup();
+    let place = |word: &str| dictionary.partition_point(|&other| other < word) as u32;
+    let codes = values.iter().map(|value| value.map_or(NONE, place)).collect();
+    Values::Text { codes, dictionary: dictionary.into_iter().map(str::to_owned).collect() }
 }
 
 /// Where a pause began.
@@ -230,10 +238,16 @@ struct Found {
     sums: Sums,
 }
 
-/// What is recorded for one flow.
+/// What is recorded for one flow, or for several one after another.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    flow: FlowRef,
+    /// The flow that is followed, and of what time.
+    section: Section,
+    /// Those that are followed after it, and what was found of those before.
+    next: VecDeque<Section>,
+    before: Vec<Found>,
+    /// By queue pair that several messages may share: workload and source, where flows are to follow.
+    open_pairs: BTreeMap<u32, (u32, NodeId)>,
     /// The run goes on when the flow is complete.
     to_end: bool,
     message: Option<Message>,

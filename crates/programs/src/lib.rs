@@ -14,6 +14,7 @@
 mod build;
 mod check;
 pub mod collective;
+pub mod critical_path;
 pub mod message;
 pub mod program;
 pub mod read;

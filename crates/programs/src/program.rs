@@ -320,6 +320,19 @@ impl Program {
         };
         Arrival { to, step: 0 }
     }
+
+    /// The rank to which a message of `from` goes, and its payload; `step` is memory.
+    pub fn posting_of(&self, from: u32, message: Message, step: &mut Step) -> (u32, Bytes) {
+        let to = self.arrival(from, message, step).to;
+        match self.operation_of(from, message.operation).kind {
+            Kind::Collective { plan, .. } => {
+                let (_, _, place) = self.plans[plan as usize].place(message.transfer);
+                (to, step.sends[place as usize].bytes)
+            }
+            Kind::Send { bytes, .. } => (to, bytes),
+            Kind::Recv { .. } | Kind::Compute { .. } => (to, Bytes(0)),
+        }
+    }
 }
 
 impl Graph {

@@ -5,6 +5,7 @@
 
 mod collectives;
 mod matching;
+mod predecessors;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -16,10 +17,12 @@ use crate::{Graph, Message};
 
 use collectives::Collectives;
 use matching::Matching;
+use predecessors::PredecessorLog;
+pub(crate) use predecessors::{NONE, What};
 
 /// What happens at a rank. Of one instant, they happen in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Input {
+pub(crate) enum Input {
     /// A message of this rank has arrived here.
     Received { from: u32, message: Message, step: u32 },
     /// The last byte of a message on this channel has left.
@@ -75,6 +78,8 @@ pub struct Output {
     pub postings: Vec<Posting>,
     /// Operations that are complete, in the order in which they were.
     pub ended: Vec<Ended>,
+    /// Where predecessors are [logged](Walker::log_predecessors): of each of these the event in which it was.
+    pub events: Vec<u32>,
     /// Is the whole program of the rank complete?
     pub finished: bool,
 }
@@ -112,6 +117,7 @@ pub struct Walker {
     /// Where messages leave in turn, by channel: those behind the one that leaves; none if none does.
     leaving: BTreeMap<u32, VecDeque<Posting>>,
     finished: bool,
+    predecessors: Option<Box<PredecessorLog>>,
 }
 
 /// A unit, and the operations that wait for it.
@@ -137,7 +143,18 @@ impl Walker {
             collectives: Collectives::default(),
             leaving: BTreeMap::new(),
             finished: false,
+            predecessors: None,
         }
+    }
+
+    /// Keeps from which event what follows, from a time on: at most `most` events, and as many messages, of
+    /// 32 and 16 bytes. [Critical paths](crate::critical_path) are found in these logs.
+    pub fn log_predecessors(&mut self, from: Time, most: usize) {
+        self.predecessors = Some(Box::new(PredecessorLog::new(from, most)));
+    }
+
+    pub(crate) fn predecessors(&self) -> Option<&PredecessorLog> {
+        self.predecessors.as_deref()
     }
 
     /// A message of `from` is at this rank as a whole at `now`; `step` is that of its
@@ -193,9 +210,12 @@ impl Walker {
     }
 
     fn handle(&mut self, program: &Program, at: u64, input: Input, out: &mut Output) {
+        if let Some(log) = &mut self.predecessors {
+            log.handle(at, input, self.iteration, program.send_completes);
+        }
         match input {
             Input::Start => self.begin_iteration(program, at, out),
-            Input::Left { channel } => self.next_in_turn(channel, out),
+            Input::Left { channel } => self.next_in_turn(program, channel, out),
             Input::Computed { operation } => self.end(program, at, operation, None, out),
             Input::Sent { message } => self.handle_sent(program, at, message, out),
             Input::Received { from, message, step } => {
@@ -216,12 +236,22 @@ impl Walker {
             }
             self.leaving.insert(posting.channel, VecDeque::new());
         }
+        self.post_now(program, posting, out);
+    }
+
+    fn post_now(&mut self, program: &Program, posting: Posting, out: &mut Output) {
+        if let Some(log) = &mut self.predecessors {
+            log.post(posting.message);
+            if program.in_turn {
+                log.leaves(posting.channel, posting.message);
+            }
+        }
         out.postings.push(posting);
     }
 
-    fn next_in_turn(&mut self, channel: u32, out: &mut Output) {
+    fn next_in_turn(&mut self, program: &Program, channel: u32, out: &mut Output) {
         match self.leaving.get_mut(&channel).and_then(VecDeque::pop_front) {
-            Some(posting) => out.postings.push(posting),
+            Some(posting) => self.post_now(program, posting, out),
             None => {
                 self.leaving.remove(&channel);
             }
@@ -272,6 +302,9 @@ impl Walker {
     fn is_ready(&mut self, program: &Program, operation: u32) {
         let key = self.key(program, operation);
         self.ready.push(Reverse((key, operation)));
+        if let Some(log) = &mut self.predecessors {
+            log.may_start(operation);
+        }
     }
 
     /// What orders operations that could start.
@@ -298,6 +331,9 @@ impl Walker {
     }
 
     fn start(&mut self, program: &Program, graph: &Graph, now: u64, operation: u32, out: &mut Output) {
+        if let Some(log) = &mut self.predecessors {
+            log.resume(operation);
+        }
         self.progress[operation as usize].start = now;
         for &follower in &graph.followers[operation as usize].of_start {
             self.met(program, now, follower, operation);
@@ -340,11 +376,19 @@ impl Walker {
             after: Some(progress.after).filter(|&after| after != NO_OPERATION),
             last_from,
         });
+        if let Some(log) = &mut self.predecessors {
+            out.events.push(log.event());
+        }
         self.left -= 1;
         if let Some(unit) = graph.operations[operation as usize].unit {
             let unit = &mut self.units[unit as usize];
             unit.busy = false;
-            self.ready.extend(unit.waiting.pop());
+            if let Some(next) = unit.waiting.pop() {
+                self.ready.push(next);
+                if let Some(log) = &mut self.predecessors {
+                    log.may_start(next.0.1);
+                }
+            }
         }
         for &follower in &graph.followers[operation as usize].of_end {
             self.met(program, at, follower, operation);

@@ -45,6 +45,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Table>()?;
     module.add_class::<scenario::Check>()?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<simulate::CriticalPath>()?;
     module.add_class::<simulate::Plan>()?;
     module.add_class::<simulate::Progress>()?;
     module.add_class::<simulate::Records>()?;
@@ -74,6 +75,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::parse_text, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::queue_states, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema_json, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::critical_path, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::why, module)?)?;
     Ok(())

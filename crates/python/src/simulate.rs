@@ -5,10 +5,13 @@ use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
 use floodway_fabric::memory::{left, used};
-use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Records as Kept, ThreadPlan, Threads, Traced};
+use floodway_fabric::{
+    Blueprint, Control, CriticalPath as Path, Fabric, FlowRef, PathTarget, Records as Kept, ThreadPlan,
+    Threads, Traced,
+};
 use floodway_scenario::Cost;
 use floodway_scenario::cost::{cost, too_much};
-use floodway_units::NodeId;
+use floodway_units::{NodeId, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -240,6 +243,55 @@ pub fn why(
             .transpose(),
         Err(fault) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
     }
+}
+
+/// The critical path of a collective or an iteration.
+#[pyclass(frozen, get_all, module = "floodway._floodway")]
+pub struct CriticalPath {
+    /// The start at the first rank, in picoseconds.
+    start_ps: u64,
+    /// The end at the last rank, in picoseconds.
+    end_ps: u64,
+    /// One row per step, from start to end; none if what ranks logged did not fit.
+    steps: Option<Py<Table>>,
+    /// One row per part of a step.
+    parts: Py<Table>,
+}
+
+/// Runs a scenario until a collective or an iteration of a job is complete, and finds its critical path; none
+/// if it is not complete at the end, or was interrupted. A collective is given by its group and its number
+/// there. What ranks do before `from_ps` is not logged; the interpreter lock is released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario, workload, *, iteration, call, from_ps, progress))]
+pub fn critical_path(
+    py: Python<'_>,
+    scenario: &Scenario,
+    workload: &str,
+    iteration: u32,
+    call: Option<(u32, u32)>,
+    from_ps: u64,
+    progress: &Progress,
+) -> PyResult<Option<CriticalPath>> {
+    let control = &progress.control;
+    let blueprint = scenario.parsed().blueprint();
+    let Some(workload) = blueprint.workloads.iter().position(|spec| spec.name == workload) else {
+        return Ok(None);
+    };
+    let target = PathTarget { workload: workload as u32, iteration, call, from: Time(from_ps) };
+    let work = || Path::find(blueprint, control, target);
+    let found = match watched(py, Some((control, blueprint)), work)? {
+        Ok(found) => found,
+        Err(fault) => return Err(errors::unfit(py, scenario.parsed().file(), &fault)),
+    };
+    let Some(found) = found else { return Ok(None) };
+    let (steps, parts) = found.tables();
+    let steps = if found.steps.is_some() { Some(Table::new(py, steps)?) } else { None };
+    Ok(Some(CriticalPath {
+        start_ps: found.start.0,
+        end_ps: found.end.0,
+        steps,
+        parts: Table::new(py, parts)?,
+    }))
 }
 
 /// The flow of this workload, source and number, if the scenario has such a workload and source.

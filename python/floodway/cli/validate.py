@@ -7,12 +7,15 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.cli import validate_jobs
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.show_validation import show
 from floodway.cli.watch import WatchAll
 from floodway.validation import document, validate
-from floodway.validation.report import draw_into, page_text, write_report
+from floodway.validation.jobs import is_of_jobs
+from floodway.validation.page import page_text
+from floodway.validation.report import BLOCK, draw_into, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +47,11 @@ class Request:
 
 def run(request: Request) -> int:
     """Run the cases, compare, print, draw; returns the exit code."""
+    if is_of_jobs(request.folder):
+        return validate_jobs.run(request)
     if request.report is not None:
         # An error before the first run if it cannot be written.
-        page_text(request.report)
+        page_text(request.report, BLOCK)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             validation = validate(

@@ -14,9 +14,12 @@ from floodway.cli.output import echo
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import Watch
+from floodway.cli.why_path import print_path
+from floodway.cli.why_table import add_causes, us_text
+from floodway.critical_path import find_path, target_of
 from floodway.results import read
 from floodway.results.folders import run_folder
-from floodway.why import Part, Why, chosen, scenario_of, take_apart
+from floodway.why import Why, chosen, is_rank, scenario_of, take_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "why"]
 
-#: Parts of a cause that are smaller than 1/LEAST of the whole share a row.
-LEAST = 1000
 #: Columns that hold words.
 TEXT_COLUMNS = ("cause", "where", "began at")
 
@@ -42,9 +43,11 @@ class Request:
 
 
 def why(request: Request) -> int:
-    """Run again, print the breakdown, and return the exit code."""
+    """Run again, print the breakdown or the path, and return the exit code."""
     result = read(run_folder(request.folder))
     # A name that nothing has is known before the run.
+    if not _is_flow(result, request.flow):
+        return _path(request, result)
     flow = chosen(result.flows, request.flow)
     scenario = scenario_of(result)
     with Watch(scenario, quiet=request.quiet) as watch:
@@ -59,6 +62,22 @@ def why(request: Request) -> int:
             cut = len(measured) - measured["finished"].sum()
             if cut:
                 echo(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
+    return DONE
+
+
+def _is_flow(result: Result, name: str) -> bool:
+    """Whether a name is of a flow, not of a collective: only runs with jobs have these."""
+    if result.operations is None or name in result.flows["flow_id"].cast(pl.String):
+        return True
+    return is_rank(name) or name.count(":") > 1
+
+
+def _path(request: Request, result: Result) -> int:
+    target_of(result, request.flow)
+    scenario = scenario_of(result)
+    with Watch(scenario, quiet=request.quiet) as watch:
+        found = find_path(result, request.flow, scenario=scenario, on_progress=watch.update)
+    print_path(found, as_json=request.json)
     return DONE
 
 
@@ -106,38 +125,10 @@ def _show(found: Why, stream: TextIO) -> None:
         ("cause", "where", "began at", "us", "% of the FCT"),
         text_columns=TEXT_COLUMNS,
     )
-    for cause, parts in found.by_cause().items():
-        whole = sum(part.time_ps for part in parts)
-        if len(parts) == 1:
-            table.add_row(cause, *_location(found, parts[0]), *_amount(whole, found))
-            continue
-        table.add_row(cause, "", "", *_amount(whole, found))
-        by_time = sorted(parts, key=lambda part: -part.time_ps)
-        small = [part for part in by_time if part.time_ps * LEAST < found.fct_ps]
-        small = small if len(small) > 1 else []
-        for part in by_time[: len(by_time) - len(small)]:
-            table.add_row("", *_location(found, part), *_amount(part.time_ps, found))
-        if small:
-            several = _amount(sum(part.time_ps for part in small), found)
-            what = "places" if len(small) == len(parts) else "others"
-            table.add_row("", f"{len(small)} {what}", "", *several)
+    add_causes(table, found.by_cause(), found.parts, found.fct_ps)
     table.add_section()
-    table.add_row("completion time", "", "", *_amount(found.fct_ps, found), style="bold")
+    table.add_row("completion time", "", "", us_text(found.fct_ps), "100.0", style="bold")
     console.print(table)
-    alone = f"alone it would take {_us(found.ideal_fct_ps)} us: slowdown {found.slowdown:,.2f}"
+    alone = f"alone it would take {us_text(found.ideal_fct_ps)} us: slowdown {found.slowdown:,.2f}"
     console.print(alone, soft_wrap=True)
     console.print(found.sentence(), soft_wrap=True)
-
-
-def _location(found: Why, part: Part) -> tuple[str, str]:
-    port, origin = ("" if name is None else found.short(name) for name in (part.port, part.origin))
-    return port, origin
-
-
-def _amount(time_ps: int, found: Why) -> tuple[str, str]:
-    return _us(time_ps), f"{time_ps * 100 / found.fct_ps:.1f}"
-
-
-def _us(time_ps: int) -> str:
-    """Write picoseconds as microseconds, with nothing rounded."""
-    return f"{time_ps // 10**6:,}.{time_ps % 10**6:06d}"

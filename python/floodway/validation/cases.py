@@ -87,7 +87,7 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
     case_folders = [root] if _configs(root) else [root / name for name in _folders(root)]
     found = tuple(_case(each, config) for each in case_folders for config in _configs(each))
     if not found:
-        form = "config_TAG.txt beside fct_TAG.txt"
+        form = "config_TAG.txt beside fct_TAG.txt, or tables of times of jobs, such as astra-times.tsv"
         raise ValidationError(
             f"{root}: contains no case, neither directly nor in its folders: expected {form}",
             place=os.fspath(root),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
 from floodway.validation.formatting import KINDS, allowed, difference, headline, number, ours, shown_rows
 from floodway.validation.overview import COLUMNS, overview_row
+from floodway.validation.page import marks, page_text, table_text, write_block
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES, SHOWN_FLOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from floodway.plot import Format
@@ -21,9 +20,11 @@ if TYPE_CHECKING:
     from floodway.validation.rules import Rules
     from floodway.validation.validation import Validation
 
-__all__ = ["BEGIN", "END", "block", "draw_into", "page_text", "write_report"]
+__all__ = ["BEGIN", "BLOCK", "END", "block", "draw_into", "write_report"]
 
-BEGIN, END = "<!-- begin: validation -->", "<!-- end: validation -->"
+#: The name of the block.
+BLOCK = "validation"
+BEGIN, END = marks(BLOCK)
 #: Number of unmatched flows that are named.
 MOST_NAMED = 5
 
@@ -49,34 +50,12 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     OutputError
         If a file cannot be read or written, or the page has no marks.
     """
-    before = page_text(page)
+    page_text(page, BLOCK)
     folder = page.with_suffix("")
     drawn = draw_into(validation.cases, folder, with_data=False, few=False)
     shown = {file.stem: file.relative_to(page.parent).as_posix() for file in drawn}
-    text = f"{BEGIN}\n{block(validation, shown)}\n{END}"
-    marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
-    _write(page, marked.sub(lambda _: text, before, count=1).encode())
+    write_block(page, BLOCK, block(validation, shown))
     return [page, *drawn]
-
-
-def page_text(page: Path) -> str:
-    """Return what a page says so far, a heading and the marks if it is not there yet.
-
-    Raises
-    ------
-    OutputError
-        If it is no page: not in Markdown, not readable, or without the marks.
-    """
-    shown = os.fspath(page)
-    if page.suffix != ".md":
-        raise OutputError(shown, "is not a page: its name does not end with .md")
-    try:
-        text = page.read_text(encoding="utf-8") if page.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
-    except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(shown, f"cannot be read: {error}") from error
-    if BEGIN not in text or END not in text[text.index(BEGIN) :]:
-        raise OutputError(shown, f"has no lines {BEGIN} and {END} between which to write")
-    return text
 
 
 def block(validation: Validation, pictures: dict[str, str]) -> str:
@@ -143,16 +122,6 @@ def draw_into(
     return written
 
 
-def _write(file: Path, content: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_name(f".{file.name}.new")
-        new.write_bytes(content)
-        new.replace(file)
-    except OSError as error:
-        raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
-
-
 def _by_case(cases: Sequence[CaseResult]) -> Iterator[tuple[str, list[CaseResult]]]:
     for name, own in groupby(cases, key=lambda result: result.case.name):
         yield name, list(own)
@@ -194,7 +163,7 @@ def _bounds() -> str:
         "seeds, and applies where it is wider than the bound beside it: for the median of the flows, the "
         "median over pairs of seeds; else the largest difference of two seeds."
     )
-    return f"{_table(head, rows)}\n\n{note}"
+    return f"{table_text(head, rows)}\n\n{note}"
 
 
 def _of_flows(rules: Rules) -> str:
@@ -217,7 +186,7 @@ def _overview(cases: Sequence[CaseResult]) -> str:
     def but_time(cells: Sequence[str]) -> list[str]:
         return [cell for column, cell in zip(COLUMNS, cells, strict=True) if column != "run"]
 
-    return _table(but_time(COLUMNS), (but_time(overview_row(result)) for result in cases))
+    return table_text(but_time(COLUMNS), (but_time(overview_row(result)) for result in cases))
 
 
 def _reason(result: CaseResult) -> str:
@@ -235,7 +204,7 @@ def _case(name: str, cases: Sequence[CaseResult], pictures: dict[str, str]) -> I
     for result in differing:
         yield f"**{headline(result)}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
-        yield _table(head, _rows(result))
+        yield table_text(head, _rows(result))
         named = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
         yield "\n".join(f"- {line}" for line in named)
     for picture, caption in CAPTIONS.items():
@@ -248,9 +217,3 @@ def _rows(result: CaseResult) -> Iterator[tuple[str, ...]]:
         bound = allowed(row.limit).replace("<=", "≤").replace(">=", "≥")
         reference = number(row.reference, row.unit)
         yield row.label, reference, ours(row), difference(row), bound, row.verdict
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
-    lines.insert(1, "|" + "---|" * len(head))
-    return "\n".join(lines)

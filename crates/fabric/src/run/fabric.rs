@@ -99,7 +99,7 @@ impl<'a> Fabric<'a> {
         self.go().finish()
     }
 
-    fn go(self) -> Ran<'a> {
+    pub(crate) fn go(self) -> Ran<'a> {
         let Fabric { mut world, thread_plan } = self;
         world.arm_machines();
         if let Some(thread_plan) = &thread_plan {
@@ -126,8 +126,8 @@ impl<'a> Fabric<'a> {
 }
 
 /// A network whose run is over.
-struct Ran<'a> {
-    world: World<'a>,
+pub(crate) struct Ran<'a> {
+    pub world: World<'a>,
     end: Time,
     interrupted: bool,
 }

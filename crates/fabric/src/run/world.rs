@@ -168,7 +168,7 @@ impl<'a> World<'a> {
     pub fn run_until(&mut self, end: Time) -> Advance {
         if self.run.events.by_node().is_some() {
             self.run_by_node(end)
-        } else if self.run.trace.is_some() {
+        } else if self.run.trace.is_some() || self.run.traffic.programs.extent().is_some() {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)

@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use floodway_programs::collective::Step;
-use floodway_programs::{Output, Walker};
+use floodway_programs::critical_path::Extent;
+use floodway_programs::{Message, Output, Walker};
 use floodway_units::{NodeId, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
@@ -35,6 +36,8 @@ pub(crate) struct Programs {
     first: Arc<[u32]>,
     out: Output,
     step: Step,
+    /// Where a critical path is looked for: the workload, and from when to when its target is.
+    logged: Option<(u32, Extent)>,
 }
 
 /// What never changes of a rank.
@@ -111,6 +114,38 @@ impl Programs {
     pub fn in_workload(&self, id: u32) -> (u32, u32) {
         let workload = self.places[id as usize].workload;
         (workload, id - self.first[workload as usize])
+    }
+
+    /// Host and number of the flow of a message, among the flows of its workload and host.
+    pub fn flow_of(&self, workload: u32, from: u32, message: Message) -> (NodeId, u64) {
+        let place = &self.places[self.id(workload, from) as usize];
+        (place.host, message.number() | u64::from(place.local) << Message::BITS)
+    }
+
+    /// The scale-up domain of two ranks of a workload, if they share one.
+    pub fn domain_of(&self, workload: u32, from: u32, to: u32) -> Option<u32> {
+        self.common_domain(self.id(workload, from), self.id(workload, to))
+    }
+
+    /// Logs from which event what follows, from a time on, at all ranks of a workload, and from when to when
+    /// the target of a path is.
+    pub fn log_predecessors(&mut self, logged: (u32, Extent), from: Time, most: usize) {
+        for id in 0..self.places.len() {
+            if self.places[id].workload == logged.0 {
+                self.ranks[id].walker.log_predecessors(from, most);
+            }
+        }
+        self.logged = Some(logged);
+    }
+
+    /// From when to when the target of a path is, if one is looked for.
+    pub fn extent(&self) -> Option<&Extent> {
+        self.logged.as_ref().map(|(_, extent)| extent)
+    }
+
+    /// Is the target of a path complete?
+    pub fn is_target_complete(&self) -> bool {
+        self.extent().is_some_and(|extent| extent.complete().is_some())
     }
 
     /// The walkers of a workload's ranks, when the run is over.

@@ -1,6 +1,6 @@
 //! Trace of one flow, event by event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 
 use floodway_engine::Advance;
@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::journey::Flight;
 use super::origin::Origins;
+use super::sections::Section;
 use super::stops::Stops;
 use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
 use crate::host::messages::Outgoing;
@@ -22,13 +23,21 @@ use crate::run::world::{STOP_CHECK, World};
 impl World<'_> {
     /// Follows a flow from now on, before the run starts.
     pub fn trace(&mut self, flow: FlowRef) {
+        self.trace_sections(Section::whole(flow), VecDeque::new());
+    }
+
+    /// Follows flows one after another, before the run starts.
+    pub(super) fn trace_sections(&mut self, section: Section, next: VecDeque<Section>) {
         self.run.events.go_in_one_order();
         let (port_classes, ports) = (self.port_classes(), self.facts.ports.len());
         for port in self.nodes.iter_mut().flat_map(|node| node.ports.iter_mut()) {
             port.observed = true;
         }
         self.run.trace = Some(Box::new(Trace {
-            flow,
+            section,
+            next,
+            before: Vec::new(),
+            open_pairs: BTreeMap::new(),
             to_end: true,
             message: None,
             slots: Vec::new(),
@@ -58,7 +67,7 @@ impl World<'_> {
         while let Some(event) = self.run.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
             self.dispatch(event);
             self.trace_sender();
-            if self.run.trace.as_ref().is_some_and(|trace| trace.found.is_some() && !trace.to_end) {
+            if self.has_found() {
                 self.report();
                 return Advance::Interrupted;
             }
@@ -75,10 +84,25 @@ impl World<'_> {
         if self.run.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
     }
 
+    /// Is there nothing more to find, and nothing else to run for?
+    fn has_found(&self) -> bool {
+        self.run.trace.as_ref().is_some_and(|trace| trace.found.is_some() && !trace.to_end)
+            || self.run.traffic.programs.is_target_complete()
+    }
+
     /// What was found, if the flow is complete.
     pub fn why(&mut self) -> Option<Why> {
         let trace = self.run.trace.take()?;
-        let (flow, found) = (trace.flow, trace.found?);
+        let (flow, found) = (trace.section.flow, trace.found?);
+        Some(Why {
+            start: Time(found.message.start),
+            fct: Span(found.fct),
+            ideal: self.ideal_of(flow, &found),
+            parts: self.parts(&found),
+        })
+    }
+
+    pub(super) fn parts(&self, found: &Found) -> Vec<Part> {
         let name = |origin: Origin| match origin {
             Origin::Port(port) => self.direction(port),
             Origin::Node(node) => self.facts.blueprint.nodes[node.index()].name.clone(),
@@ -89,12 +113,7 @@ impl World<'_> {
             origin: label.origin.map(name),
             time: Span(*time),
         };
-        Some(Why {
-            start: Time(found.message.start),
-            fct: Span(found.fct),
-            ideal: self.ideal_of(flow, &found),
-            parts: found.sums.0.iter().map(part).collect(),
-        })
+        found.sums.0.iter().map(part).collect()
     }
 
     /// The ideal of the flow, which is known at its start only where the network does not change.
@@ -110,8 +129,13 @@ impl AtNode<'_, '_> {
     /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
     #[cold]
     pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
+        self.trace_section(slot, head.number);
         let shared = self.run.pairs.senders[slot as usize].state.shared;
         let own = self.is_own_pair(slot);
+        let path = &self.run.pairs.paths[slot as usize];
+        if let Some(trace) = &mut self.run.trace {
+            trace.opens(slot, (path.workload, path.source), shared);
+        }
         if let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_open()) {
             // A slot is used again.
             trace.slots.retain(|&other| other != slot);
@@ -125,9 +149,10 @@ impl AtNode<'_, '_> {
     /// A message starts whose packets are numbered from `first` on.
     #[cold]
     pub fn trace_posted(&mut self, slot: u32, message: &Outgoing, first: u64) {
+        self.trace_section(slot, message.number);
         let own = self.is_own_pair(slot);
         let Some(mut trace) = self.run.trace.take() else { return };
-        if own && trace.is_open() && message.number == trace.flow.number {
+        if own && trace.is_open() && message.number == trace.section.flow.number {
             let Outgoing { start, size, ideal, end, .. } = *message;
             let destination = self.run.pairs.paths[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
@@ -135,7 +160,7 @@ impl AtNode<'_, '_> {
             trace.flights.retain(|&(_, of), _| of == slot);
             self.begin_stops(&mut trace);
             let off = trace.off.get(&slot).copied().unwrap_or(0);
-            trace.sender = Some(self.begin_sender(slot, first, off));
+            trace.sender = Some(self.begin_sender(slot, first, (off, trace.section.from)));
         }
         self.run.trace = Some(trace);
     }
@@ -143,7 +168,7 @@ impl AtNode<'_, '_> {
     /// Does the queue pair belong to the workload and the source of the flow that is followed?
     fn is_own_pair(&self, slot: u32) -> bool {
         let path = &self.run.pairs.paths[slot as usize];
-        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (path.workload, path.source);
+        let of = |trace: &Trace| trace.section.is_of((path.workload, path.source));
         self.run.trace.as_ref().is_some_and(|trace| of(trace))
     }
 
@@ -167,10 +192,8 @@ impl AtNode<'_, '_> {
             if let Some(sender) = trace.sender.as_mut().filter(|sender| sender.nic == id) {
                 sender.starts(&packet, until, trace.message.as_ref());
             }
-            if self.node.ports[port.index()].at_host
-                && packet.is_data()
-                && trace.slots.contains(&packet.flow.0)
-            {
+            let may_carry = |trace: &Trace| trace.is_path() || trace.slots.contains(&packet.flow.0);
+            if self.node.ports[port.index()].at_host && packet.is_data() && may_carry(&trace) {
                 trace.off.insert(packet.flow.0, until);
             }
         }
@@ -191,7 +214,7 @@ impl AtNode<'_, '_> {
         let own = self.is_own_pair(slot);
         let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_live()) else { return };
         let Some(message) = trace.message.filter(|message| message.slot == slot) else { return };
-        if number != trace.flow.number {
+        if number != trace.section.flow.number {
             return;
         }
         let now = self.now;
@@ -206,11 +229,13 @@ impl AtNode<'_, '_> {
             return;
         };
         let mut sums = sender.until(left);
+        // It may have arrived before the time that counts, in which only its acknowledgement comes.
+        let begin = message.start.max(trace.section.from).min(now);
         for hop in &flight.delays {
-            sums.add(hop, (message.start, now));
+            sums.add(hop, (begin, now));
         }
-        let fct = now - message.start;
-        debug_assert_eq!(sums.0.values().sum::<u64>(), fct, "no instant is left out, and none counts twice");
-        trace.found = Some(Found { message, fct, sums });
+        let all = sums.0.values().sum::<u64>();
+        debug_assert_eq!(all, now - begin, "no instant is left out, and none counts twice");
+        trace.finds(Found { message, fct: now - message.start, sums });
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Sender {
     /// The port by which its queue pair sends, and its class there.
     pub nic: PortId,
     port_class: usize,
+    /// What was before does not count.
+    since: u64,
     /// Each instant up to `known` is in `sums` or in `log`.
     pub known: u64,
     /// What no packet that may still complete the flow left before.
@@ -169,7 +171,7 @@ impl Sender {
         }
         let oldest_kept = oldest.min(self.started);
         while let Some(first) = self.log.front().copied().filter(|first| first.to <= oldest_kept) {
-            self.sums.add(&first, (0, NEVER));
+            self.sums.add(&first, (self.since, NEVER));
             self.log.pop_front();
         }
     }
@@ -177,7 +179,7 @@ impl Sender {
     /// The time until the packet that completed the flow left.
     pub fn until(&self, left: u64) -> Sums {
         let mut sums = self.sums.clone();
-        self.log.iter().for_each(|interval| sums.add(interval, (0, left)));
+        self.log.iter().for_each(|interval| sums.add(interval, (self.since, left)));
         sums
     }
 }

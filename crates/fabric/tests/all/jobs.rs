@@ -140,7 +140,7 @@ fn a_rank_without_a_host_is_refused() {
 }
 
 /// Two jobs and other flows on two switches with a long link between them, and half of the hosts in domains.
-fn crowded(request: &Request, reliability: &str, seed: u64, iterations: u32) -> Net {
+pub fn crowded(request: &Request, reliability: &str, seed: u64, iterations: u32) -> Net {
     let mut net = Net::new(Format::Ethernet).reliability(reliability);
     net.blueprint.seed = seed;
     let switches = [net.switch("s0"), net.switch("s1")];

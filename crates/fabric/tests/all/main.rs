@@ -14,6 +14,7 @@ mod closed_forms;
 mod closed_loops;
 mod congestion_points;
 mod control_loss;
+mod critical_path;
 mod dcqcn;
 mod deadlock;
 mod determinism;

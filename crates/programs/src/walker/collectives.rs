@@ -162,6 +162,10 @@ impl Walker {
         let state = &open.slices[slice as usize];
         let time = plan.reduce_time(state.left[(step - state.done) as usize].reduce);
         let mut end = now;
+        if let Some(log) = &mut self.predecessors {
+            let key = (open.operation, slice, step);
+            log.reduce(key, time > Span::ZERO, self.collectives.reduced > now);
+        }
         if time > Span::ZERO {
             end = self.collectives.reduced.max(now).saturating_add(time.0);
             self.collectives.reduced = end;

@@ -4,6 +4,7 @@ mod chakra;
 mod checks;
 mod collectives;
 mod connections;
+mod critical_path;
 mod readers;
 mod simai;
 mod support;

@@ -19,7 +19,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Argument(
             metavar="DIR",
             help="A case of the HPCC simulator, or a folder of cases: config_TAG.txt with the files that it "
-            "names, and that simulator's results: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt.",
+            "names, and that simulator's results: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt. Or a folder of "
+            "times of jobs: astra-times.tsv, chakra-dags-times.tsv, goal-compare.tsv.",
             show_default=False,
         ),
     ],
@@ -58,7 +59,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="CASE/TAG",
-            help="Only these configurations, with * and ? as wildcards; may be repeated.",
+            help="Only these configurations or rows, with * and ? as wildcards; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -91,7 +92,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Run cases of the HPCC simulator and compare flows, pauses and queues with its results.
+    """Compare runs with those of the HPCC simulator, or times of jobs with those of other simulators.
 
     \b
     Examples:
@@ -103,8 +104,9 @@ def command(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    each configuration equals the reference to the nanosecond, or, where equality is not required,
-           all its numbers are within their bounds; configurations that cannot be run are listed
-      1    a configuration differs, and its first difference is shown; or a run failed
+           all its numbers are within their bounds; configurations that cannot be run are listed. Of jobs,
+           each row that a packet simulator can meet is met
+      1    a configuration differs, and its first difference is shown; a row is not met; or a run failed
       2    bad usage, or a file is missing or malformed; nothing has run
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130

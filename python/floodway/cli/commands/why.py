@@ -20,8 +20,10 @@ def command(
     flow: Annotated[
         str,
         typer.Argument(
-            metavar="[FLOW]",
-            help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst.",
+            metavar="[NAME]",
+            help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst. "
+            "In a run with jobs also a collective, WORKLOAD:NUMBER, or WORKLOAD for the longest of it; or "
+            "WORKLOAD:iteration-NUMBER.",
         ),
     ] = "p99",
     *,
@@ -29,22 +31,24 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Break down the completion time of one flow by cause and port.
+    """Break down the completion time of a flow by cause and port, or find a collective's critical path.
 
     The scenario is run again with the same seed until the flow is complete. The parts add up to the
-    completion time exactly.
+    completion time exactly. For a collective or an iteration it is run twice, and the steps of its critical
+    path, rank by rank, add up to the time from the first rank's start to the last one's end.
 
     \b
     Examples:
       floodway why out/demo
       floodway why out/incast worst
       floodway why out/incast victim:h2:0 --json
+      floodway why out/two-sites/pfc gradients:0
 
     \b
     Exit codes:
       0    done
       1    the repeated run differs from the results
-      2    bad usage, no such folder or flow, or a flow that was not complete
+      2    bad usage, no such folder, flow or collective, or one that was not complete
       130  interrupted by Ctrl-C
       143  interrupted by SIGTERM
     """

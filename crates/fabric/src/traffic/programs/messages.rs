@@ -32,6 +32,12 @@ impl AtNode<'_, '_> {
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         state.walker.advance(&spec.program, Time(self.now), &mut out);
         self.arm_rank(id);
+        if let Some((of, extent)) = &mut self.run.traffic.programs.logged
+            && *of == workload
+        {
+            let ended = out.ended.iter().zip(out.events.drain(..));
+            ended.for_each(|ended| extent.add(&spec.program, rank, ended));
+        }
         if let Some(log) = &mut self.run.kept.operations {
             out.ended.drain(..).for_each(|ended| log.push(id, ended));
         }
@@ -64,15 +70,15 @@ impl AtNode<'_, '_> {
         if let Some(domain) = self.run.traffic.programs.common_domain(id, receiver) {
             return self.send_in_domain(domain, (id, from), receiver, posting);
         }
-        let local = self.run.traffic.programs.places[id as usize].local;
+        let (source, number) = self.run.traffic.programs.flow_of(workload, from, message);
         let ranks = u64::from(from) << 32 | u64::from(to);
         let begin = Begin {
             workload,
             settings: self.facts.blueprint.workloads[workload as usize].settings,
-            source: spec.hosts[from as usize],
+            source,
             destination: spec.hosts[to as usize],
             size: Bytes(bytes.0.max(1)),
-            number: message.number() | u64::from(local) << Message::BITS,
+            number,
             entropy: floodway_units::fold(ranks, u64::from(channel)),
             ports: (None, None),
             pinned: (None, None),

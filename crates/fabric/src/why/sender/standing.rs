@@ -16,6 +16,7 @@ impl World<'_> {
     /// An event has been executed.
     pub(in crate::why) fn trace_sender(&mut self) {
         let Some(mut trace) = self.run.trace.take() else { return };
+        trace.pass(self.now);
         if trace.found.is_none()
             && let Some(mut sender) = trace.sender.take()
         {
@@ -66,8 +67,8 @@ impl World<'_> {
 
 impl AtNode<'_, '_> {
     /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before
-    /// are off the NIC's transmitter at `off`.
-    pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, off: u64) -> Sender {
+    /// are off the NIC's transmitter at `off`, and what is before `since` does not count.
+    pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, (off, since): (u64, u64)) -> Sender {
         let half = &self.run.pairs.senders[slot as usize];
         let nic = self.id(half.nic);
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
@@ -78,6 +79,7 @@ impl AtNode<'_, '_> {
             slot,
             nic,
             port_class: self.facts.layout.port_class_id(nic, half.class),
+            since,
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),

@@ -229,7 +229,8 @@ fn time(line: &mut Line<'_>) -> Result<Span, ReadError> {
     let whole = given.parse::<u64>().ok();
     let ps = || given.parse::<f64>().ok().filter(|ps| (0.0..u64::MAX as f64).contains(ps));
     let time = whole.or_else(|| ps().map(|ps| ps.round() as u64));
-    time.map(Span).ok_or_else(|| line.error(format!("start {given:?} is not a time in picoseconds below 2^64")))
+    time.map(Span)
+        .ok_or_else(|| line.error(format!("start {given:?} is not a time in picoseconds below 2^64")))
 }
 
 fn trigger(line: &mut Line<'_>) -> Result<(u64, Trigger), ReadError> {

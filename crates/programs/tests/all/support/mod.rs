@@ -60,10 +60,14 @@ impl Network for Drawn {
 pub struct History {
     /// Messages in the order of posting: time, sender, message.
     pub postings: Vec<(Time, u32, Posting)>,
+    /// Of each of them: when it arrived, when its sender knew, and when it had left.
+    pub completions: Vec<[Time; 3]>,
     /// Messages in the order of arrival.
     pub arrivals: Vec<(Time, u32, u32, Message)>,
     /// By rank.
     pub ended: Vec<Vec<Ended>>,
+    /// Their events, where predecessors are logged.
+    pub events: Vec<Vec<u32>>,
     pub finished: Vec<Option<Time>>,
 }
 
@@ -79,12 +83,25 @@ impl History {
 }
 
 /// Executes a program until nothing more happens.
-pub fn execute(program: &Program, network: &mut impl Network) -> History {
-    let ranks = program.ranks.len();
-    let mut walkers: Vec<Walker> =
-        (0..ranks as u32).map(|rank| Walker::new(program, rank, Time(0))).collect();
-    let mut history =
-        History { ended: vec![Vec::new(); ranks], finished: vec![None; ranks], ..History::default() };
+pub fn execute(program: &Program, network: &mut (impl Network + ?Sized)) -> History {
+    let ranks = 0..program.ranks.len() as u32;
+    let mut walkers: Vec<Walker> = ranks.map(|rank| Walker::new(program, rank, Time(0))).collect();
+    execute_by(&mut walkers, program, network)
+}
+
+/// As [`execute`], with walkers of the caller's.
+pub fn execute_by(
+    walkers: &mut [Walker],
+    program: &Program,
+    network: &mut (impl Network + ?Sized),
+) -> History {
+    let ranks = walkers.len();
+    let mut history = History {
+        ended: vec![Vec::new(); ranks],
+        events: vec![Vec::new(); ranks],
+        finished: vec![None; ranks],
+        ..History::default()
+    };
     let (mut out, mut step) = (Output::default(), Step::default());
     let mut arrivals: BinaryHeap<Reverse<(Time, u32, u32, u64)>> = BinaryHeap::new();
     loop {
@@ -101,12 +118,13 @@ pub fn execute(program: &Program, network: &mut impl Network) -> History {
             assert_eq!(arrival.to, to, "{message:?} of rank {from}");
             walkers[to as usize].received(at, from, message, arrival.step);
         }
-        for (rank, walker) in (0..).zip(&mut walkers) {
+        for (rank, walker) in (0..).zip(walkers.iter_mut()) {
             if walker.next_time() != Some(now) {
                 continue;
             }
             walker.advance(program, now, &mut out);
             history.ended[rank as usize].append(&mut out.ended);
+            history.events[rank as usize].append(&mut out.events);
             if std::mem::take(&mut out.finished) {
                 history.finished[rank as usize] = Some(now);
             }
@@ -118,11 +136,12 @@ pub fn execute(program: &Program, network: &mut impl Network) -> History {
                     SendCompletes::Received => walker.sent(arrives, posting.message),
                     SendCompletes::Issued => {}
                 }
-                // The network itself sends the messages of a rank in turn.
+                let left = Time(now.0 + (arrives.0 - now.0) / 2);
                 if program.in_turn {
-                    walker.left(now, posting.channel);
+                    walker.left(left, posting.channel);
                 }
                 history.postings.push((now, rank, posting));
+                history.completions.push([arrives, known, left]);
             }
         }
     }

@@ -1,0 +1,128 @@
+"""`floodway why` of a collective or an iteration: its critical path, rank by rank."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from floodway.cli.output import echo
+from floodway.cli.show import table_of
+from floodway.cli.terminal import Terminal
+from floodway.cli.why_table import add_causes, us_text
+from floodway.why import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from floodway.critical_path import CriticalPath, Step
+
+__all__ = ["print_path"]
+
+#: Width of tables when the output is not a terminal.
+WIDTH = 140
+#: Steps at each end of a path that are shown, with one row for those between.
+SHOWN = 20
+TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
+CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
+
+
+def print_path(found: CriticalPath, *, as_json: bool) -> None:
+    """Print a path as a table, what its time went to, and a summary; or as JSON."""
+    if as_json:
+        echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        return
+    _show(found, sys.stdout)
+
+
+def _show(found: CriticalPath, stream: TextIO) -> None:
+    console = Terminal(stream)
+    if not console.is_terminal:
+        console.width = WIDTH
+    console.print(_steps(found))
+    causes = table_of("", CAUSE_COLUMNS, text_columns=CAUSE_COLUMNS[:3])
+    add_causes(causes, found.by_cause(), found.parts, found.time_ps)
+    causes.add_section()
+    causes.add_row("whole path", "", "", us_text(found.time_ps), "100.0", style="bold")
+    console.print(causes)
+    console.print(found.summary(), soft_wrap=True)
+
+
+def _steps(found: CriticalPath) -> Table:
+    target = found.target
+    title = f"{target.name}, {target.title}, started at {found.start_ps / 1e6:,.3f} us"
+    columns = ("from us", "to us", "rank", *TEXT_COLUMNS, "us", "%")
+    table = table_of(title, columns, text_columns=TEXT_COLUMNS)
+    between = found.steps[SHOWN:-SHOWN] if len(found.steps) > 2 * SHOWN + 1 else ()
+    for number, step in enumerate(found.steps):
+        if between and SHOWN <= number < len(found.steps) - SHOWN:
+            if number == SHOWN:
+                table.add_row(*_several(between, found))
+            continue
+        table.add_row(
+            _time(step.from_ps), _time(step.to_ps), str(step.rank), step.name, step.waited_for,
+            _most(step, found), us_text(step.time_ps), _share(step.time_ps, found),
+        )  # fmt: skip
+    return table
+
+
+def _several(steps: Sequence[Step], found: CriticalPath) -> tuple[str, ...]:
+    whole = sum(step.time_ps for step in steps)
+    times = _time(steps[0].from_ps), _time(steps[-1].to_ps)
+    return (*times, "", f"{len(steps):,} steps", "", "", us_text(whole), _share(whole, found))
+
+
+def _most(step: Step, found: CriticalPath) -> str:
+    """Say what most of the time of a message went to, and where."""
+    if step.kind in {"computation", "reduction"} or not step.parts:
+        return ""
+    part = max(step.parts, key=lambda part: part.time_ps)
+    where = "" if part.port is None else f" at {short_name(part.port, found.parts)}"
+    origin = "" if part.origin is None else f", from {short_name(part.origin, found.parts)}"
+    return f"{part.cause} {part.time_ps * 100 / step.time_ps:.0f} %{where}{origin}"
+
+
+def _time(time_ps: int) -> str:
+    return f"{time_ps / 1e6:,.3f}"
+
+
+def _share(time_ps: int, found: CriticalPath) -> str:
+    return f"{time_ps * 100 / max(found.time_ps, 1):.1f}"
+
+
+def _document(found: CriticalPath) -> dict[str, Any]:
+    """Write a path as a JSON document."""
+    target = found.target
+    return {
+        "collective": target.name,
+        "title": target.title,
+        "workload": target.workload,
+        "iteration": target.iteration,
+        "start_us": found.start_ps / 1e6,
+        "time_us": found.time_ps / 1e6,
+        "time_ps": found.time_ps,
+        "summary": found.summary(),
+        "steps": [_step(step, found) for step in found.steps],
+    }
+
+
+def _step(step: Step, found: CriticalPath) -> dict[str, Any]:
+    return {
+        "from_ps": step.from_ps,
+        "to_ps": step.to_ps,
+        "rank": step.rank,
+        "began_at": step.began_at,
+        "peer": step.peer,
+        "kind": step.kind,
+        "iteration": step.iteration,
+        "operation": step.operation,
+        "name": step.name,
+        "of_target": step.of_target,
+        "share": step.time_ps / max(found.time_ps, 1),
+        "parts": [
+            {"cause": part.cause, "port": part.port, "origin": part.origin, "time_ps": part.time_ps}
+            for part in step.parts
+        ],
+    }

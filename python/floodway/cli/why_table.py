@@ -1,0 +1,66 @@
+"""Rows of causes and ports, of a flow's completion time and of a critical path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.why import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from floodway.why import Part
+
+__all__ = ["add_causes", "us_text"]
+
+#: Parts of a cause that are smaller than 1/LEAST of the whole share a row.
+LEAST = 1000
+
+
+def add_causes(
+    table: Table, causes: Mapping[str, Sequence[Part]], known: Sequence[Part], whole_ps: int
+) -> None:
+    """Add a row for each cause, and below it one for each port, the largest first.
+
+    Parameters
+    ----------
+    table
+        With columns for cause, port, origin, microseconds and share.
+    causes
+        The parts of each cause.
+    known
+        All parts, by whose ports names may be shortened.
+    whole_ps
+        What shares are of, in picoseconds.
+    """
+    for cause, parts in causes.items():
+        whole = sum(part.time_ps for part in parts)
+        if len(parts) == 1:
+            table.add_row(cause, *_location(parts[0], known), *_amount(whole, whole_ps))
+            continue
+        table.add_row(cause, "", "", *_amount(whole, whole_ps))
+        by_time = sorted(parts, key=lambda part: -part.time_ps)
+        small = [part for part in by_time if part.time_ps * LEAST < whole_ps]
+        small = small if len(small) > 1 else []
+        for part in by_time[: len(by_time) - len(small)]:
+            table.add_row("", *_location(part, known), *_amount(part.time_ps, whole_ps))
+        if small:
+            several = _amount(sum(part.time_ps for part in small), whole_ps)
+            what = "places" if len(small) == len(parts) else "others"
+            table.add_row("", f"{len(small)} {what}", "", *several)
+
+
+def _location(part: Part, known: Sequence[Part]) -> tuple[str, str]:
+    port, origin = ("" if name is None else short_name(name, known) for name in (part.port, part.origin))
+    return port, origin
+
+
+def _amount(time_ps: int, whole_ps: int) -> tuple[str, str]:
+    return us_text(time_ps), f"{time_ps * 100 / whole_ps:.1f}"
+
+
+def us_text(time_ps: int) -> str:
+    """Write picoseconds as microseconds, with nothing rounded."""
+    return f"{time_ps // 10**6:,}.{time_ps % 10**6:06d}"

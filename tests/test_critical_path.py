@@ -1,0 +1,182 @@
+"""Critical paths of collectives and iterations."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import floodway as package
+from floodway.critical_path import PATH_CAUSES, target_of, targets_of
+from floodway.errors import InputError, UnknownNameError
+from scenarios import SMALL, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+    from floodway import Result
+
+#: Two rings of four ranks one after another, beside flows that disturb them, and with a rank that reduces.
+RING = """\
+mtu = "1000B"
+limit = "20ms"
+
+[topology.dumbbell]
+left = 2
+right = 2
+rate = "100G"
+delay = "1us"
+bottleneck = { rate = "100G", delay = "1us" }
+
+[defaults]
+flow-control.pfc = { xoff = "30KB" }
+buffer.static = { size = "auto" }
+
+[[workload]]
+name = "gradients"
+collective = { op = "all-reduce", algorithm = "ring", size = ["400KB", "1MB"], reduce-rate = "400G" }
+
+[[workload]]
+name = "others"
+burst = { from = ["h1", "h2", "h4"], to = "h3", size = "400KB" }
+"""
+#: Four stages of a pipeline.
+STAGES = """\
+mtu = "4000B"
+topology.single-switch = { hosts = 4, rate = "400G", delay = "100ns" }
+
+[defaults]
+flow-control = "lossy"
+buffer.static = { size = "10MB" }
+
+[[workload]]
+name = "job"
+
+[workload.training]
+model = { layers = 8, hidden = 64, sequence = 128, parameters = 800000 }
+pipeline = 4
+micro-batches = 4
+forward = "1ms"
+backward = "2ms"
+iterations = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("ring"), RING)))
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("stages"), STAGES)))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_steps_add_up_to_what_the_table_says(ring: Result, number: int) -> None:
+    path = ring.critical_path(f"gradients:{number}")
+    assert ring.collectives is not None
+    row = ring.collectives.row(number, named=True)
+    assert (path.start_ps / 1e6, path.end_ps / 1e6) == (row["start_us"], row["end_us"])
+    assert sum(step.time_ps for step in path.steps) == path.time_ps
+    assert (path.steps[0].from_ps, path.steps[-1].to_ps) == (path.start_ps, path.end_ps)
+    assert path.steps[-1].rank == row["straggler"]
+    for before, after in zip(path.steps, path.steps[1:], strict=False):
+        assert (before.to_ps, before.rank) == (after.from_ps, after.began_at)
+    for step in path.steps:
+        assert sum(part.time_ps for part in step.parts) == step.time_ps
+        assert {part.cause for part in step.parts} <= set(PATH_CAUSES)
+    assert sum(part.time_ps for part in path.parts) == path.time_ps
+    assert path.frame["share"].sum() == pytest.approx(1.0)
+
+
+def test_messages_have_the_causes_of_their_flows(ring: Result) -> None:
+    assert ring.critical_path("gradients").target.name == "gradients:1"
+    path = ring.critical_path("gradients:0")
+    flows = ring.flows.filter(pl.col("workload").cast(pl.String) == "gradients")
+    compared = 0
+    for step in path.steps[1:]:
+        its = flows.filter(
+            (pl.col("start_us") == step.from_ps / 1e6) & (pl.col("finish_receiver_us") == step.to_ps / 1e6)
+        )
+        if step.kind == "message" and len(its) == 1:
+            assert ring.why(str(its["flow_id"][0])).parts == step.parts
+            compared += 1
+    assert compared > 0
+    assert "paused" in path.by_cause()
+
+
+def test_an_iteration_is_its_computations_and_messages(stages: Result) -> None:
+    path = stages.critical_path("job:iteration-0")
+    assert sum(step.time_ps for step in path.steps) == path.time_ps
+    computing = sum(part.time_ps for part in path.by_cause()["computation"])
+    # 1F1B: (m + p - 1)(f + b), with two layers a stage.
+    assert computing == 7 * 6_000 * 10**6
+    assert path.summary().startswith("computation 100.0 %, network 0.0 % (serialisation 0.0 %")
+    assert {step.kind for step in path.steps} == {"computation", "message"}
+    assert all(step.of_target for step in path.steps)
+    # The last stage begins its next iteration while others are at this one.
+    path = stages.critical_path("job:iteration-1")
+    assert sum(step.time_ps for step in path.steps) == path.time_ps
+    assert [step.of_target for step in path.steps].count(False) > 0
+    assert path.summary().endswith("had begun their part") or path.summary().endswith("had begun its part")
+
+
+def test_names_are_those_of_tables(ring: Result, stages: Result) -> None:
+    assert [target.name for target in targets_of(ring)] == [
+        "gradients:0", "gradients:1", "gradients:iteration-0",
+    ]  # fmt: skip
+    assert target_of(ring, "all-reduce 400KB").name == "gradients:0"
+    assert target_of(ring, "gradients all-reduce 1MB").name == "gradients:1"
+    assert target_of(stages, "job:iteration-1").iteration == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("gradient:0", r"'gradient:0' is no collective or iteration .* did you mean 'gradients:0'\?"),
+        (
+            "gradients:7",
+            r"has 3 from 'gradients:0' to 'gradients:iteration-0'; did you mean 'gradients:\d'\?",
+        ),
+        ("all-reduce 2MB", r"did you mean 'all-reduce 1MB'\?"),
+    ],
+)
+def test_what_is_no_collective_is_reported_with_the_nearest(ring: Result, name: str, why: str) -> None:
+    with pytest.raises(UnknownNameError, match=why):
+        ring.critical_path(name)
+
+
+def test_runs_without_jobs_and_collectives_that_are_not_complete(tmp_path: Path, ring: Result) -> None:
+    small = package.run(package.load(written(tmp_path, SMALL)))
+    with pytest.raises(UnknownNameError, match="the run has no jobs"):
+        small.critical_path("rpc")
+    assert ring.operations is not None
+    ends = ring.operations.filter(pl.col("sequence") == 1)["end_us"].sort()
+    limit = f'"{(ends[0] + ends[-1]) / 2:.3f}us"'
+    cut = package.run(package.load(written(tmp_path, RING), sets=[("limit", limit)]))
+    assert cut.critical_path("gradients:0").time_ps == ring.critical_path("gradients:0").time_ps
+    with pytest.raises(InputError, match=r"gradients:1 was not complete at all its ranks"):
+        cut.critical_path("gradients:1")
+    with pytest.raises(InputError, match=r"gradients:iteration-0 was not complete"):
+        cut.critical_path("gradients:iteration-0")
+
+
+def test_the_command_prints_path_causes_and_summary(tmp_path: Path, floodway: Command, ring: Result) -> None:
+    ring.save(tmp_path / "out")
+    done = floodway("why", tmp_path / "out", "gradients:0", "--quiet")
+    assert done.code == 0, done.err
+    assert "gradients:0, all-reduce 400KB of 4 ranks, started at 0.000 us" in done.out
+    assert "message of rank " in done.out
+    assert "whole path" in done.out
+    assert done.out.rstrip().splitlines()[-1].startswith("computation ")
+    done = floodway("why", tmp_path / "out", "gradients:0", "--json", "--quiet")
+    document = json.loads(done.out)
+    parts = [part["time_ps"] for step in document["steps"] for part in step["parts"]]
+    assert sum(parts) == document["time_ps"]
+    done = floodway("why", tmp_path / "out", "gradents")
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'gradients'?" in done.err

@@ -8,27 +8,10 @@
 use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
 use crate::run::events::NEVER;
+use crate::traffic::hooks::{NO_HOOK, has_row};
 
 mod complete;
 mod halves;
-
-/// No flow waits for the message.
-pub(crate) const NO_HOOK: u32 = u32::MAX;
-
-/// Hooks from this number on are of messages of programs: the number of the sender's rank is added to it.
-pub(crate) const OF_PROGRAM: u32 = 1 << 31;
-
-/// Hooks from this number on, below those of programs, are of flows of lists for which others wait.
-pub(crate) const AWAITED: u32 = 1 << 30;
-
-/// Added to the hook of a message of a program that has no row in the table of flows.
-pub(crate) const WITHOUT_ROW: u32 = 1 << 30;
-
-/// Does a message with this hook have a row?
-#[inline]
-fn has_row(hook: u32) -> bool {
-    hook < OF_PROGRAM | WITHOUT_ROW || hook == NO_HOOK
-}
 
 /// A flow, as a message of its queue pair's sender.
 #[derive(Clone, Copy, Debug)]

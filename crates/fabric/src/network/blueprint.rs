@@ -68,6 +68,14 @@ impl Domains {
 }
 
 impl Blueprint {
+    /// The flows of a workload that is a list; of another one, none.
+    pub(crate) fn flows_of(&self, workload: u32) -> &[FlowSpec] {
+        match &self.workloads[workload as usize].arrivals {
+            Arrivals::List(flows) => flows,
+            _ => &[],
+        }
+    }
+
     /// Scale-up domains by host.
     pub fn domains(&self) -> Domains {
         let domains = (0..).zip(&self.scale_up);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use floodway_units::{Bytes, NodeId, PortId, Rng};
 
 use crate::host::listed::Listed;
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
+use crate::network::blueprint::{Blueprint, FlowSpec, PoissonSpec};
 use crate::pool::Pool;
 use crate::run::events::NEVER;
 use crate::traffic::numbers::Label;
@@ -124,18 +124,10 @@ impl Traffic {
         match &self.sources[source] {
             Source::List { workload, flows, next } => {
                 let flow = *flows.get(*next)?;
-                Some(flows_of(blueprint, *workload)[flow as usize].start.0)
+                Some(blueprint.flows_of(*workload)[flow as usize].start.0)
             }
             Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
-    }
-}
-
-/// The flows of a list.
-pub(crate) fn flows_of(blueprint: &Blueprint, workload: u32) -> &[FlowSpec] {
-    match &blueprint.workloads[workload as usize].arrivals {
-        Arrivals::List(flows) => flows,
-        _ => unreachable!("the workload is a list"),
     }
 }
 

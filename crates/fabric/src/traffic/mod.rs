@@ -3,6 +3,7 @@
 pub mod dependencies;
 pub mod destinations;
 pub(crate) mod flows;
+pub(crate) mod hooks;
 pub(crate) mod numbers;
 pub(crate) mod programs;
 pub mod sizes;

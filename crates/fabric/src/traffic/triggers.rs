@@ -14,7 +14,6 @@ use floodway_units::NodeId;
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use crate::pool::Pool;
-use crate::traffic::flows::flows_of;
 use crate::traffic::programs::Programs;
 use crate::traffic::programs::lists::{ListProgram, Lists};
 
@@ -88,7 +87,7 @@ impl Triggers {
     pub fn host(&self, blueprint: &Blueprint, programs: &Programs, id: u32) -> NodeId {
         match self.all[id as usize] {
             Trigger::Rank(rank) => programs.host(rank),
-            Trigger::Flow { workload, flow } => flows_of(blueprint, workload)[flow].source,
+            Trigger::Flow { workload, flow } => blueprint.flows_of(workload)[flow].source,
             Trigger::Loop { workload, index, .. } => loop_spec(blueprint, workload, index).source,
         }
     }

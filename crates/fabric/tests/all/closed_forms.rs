@@ -2,9 +2,9 @@
 //! forwards as a whole, and acknowledgements included.
 //!
 //! A message takes α + m: m is its time at a NIC, α that of a link to the switch and one behind it, and of
-//! its first packet at the switch. All ranks of these algorithms do the same at the same time, so that no port
-//! of the switch has two packets at once unless a form says so. k are the steps, n the ranks, L the slices
-//! (chunks, or channels), r is how long a rank reduces what arrives in a slice's step.
+//! its first packet at the switch. All ranks of these algorithms do the same at the same time, so that no
+//! port of the switch has two packets at once unless a form says so. k are the steps, n the ranks, L the
+//! slices (chunks, or channels), r is how long a rank reduces what arrives in a slice's step.
 
 use floodway_fabric::outcome::Stopped;
 use floodway_programs::SendCompletes;

@@ -2,13 +2,14 @@
 
 use floodway_units::NodeId;
 
-use super::{Begin, Carrier, PairKey, Source, Traffic, flows_of, following};
-use crate::host::messages::{NO_HOOK, Outgoing};
+use super::{Begin, Carrier, PairKey, Source, Traffic, following};
+use crate::host::messages::Outgoing;
 use crate::network::blueprint::{Arrivals, Blueprint, Sharing, Turns, UNBOUNDED};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 use crate::run::world::World;
+use crate::traffic::hooks::NO_HOOK;
 
 impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
@@ -72,7 +73,7 @@ impl AtNode<'_, '_> {
     /// The flow of a list that begins now.
     pub fn listed(&self, workload: u32, flow: usize) -> Begin {
         let spec = &self.facts.blueprint.workloads[workload as usize];
-        let listed = &flows_of(self.facts.blueprint, workload)[flow];
+        let listed = &self.facts.blueprint.flows_of(workload)[flow];
         let label = self.run.traffic.labels[workload as usize][flow];
         Begin {
             workload,
@@ -148,7 +149,7 @@ impl Traffic {
         match source {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, next } => {
-                flows_of(blueprint, *workload)[flows[*next] as usize].source
+                blueprint.flows_of(*workload)[flows[*next] as usize].source
             }
         }
     }

@@ -14,8 +14,8 @@ use floodway_programs::{Graph, Kind, Message, Operation, Program, Rank};
 use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
 
-use crate::host::messages::{AWAITED, NO_HOOK};
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec};
+use crate::traffic::hooks::{AWAITED, NO_HOOK};
 
 /// The programs of all lists.
 #[derive(Debug, Default)]

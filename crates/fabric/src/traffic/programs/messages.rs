@@ -4,11 +4,11 @@ use floodway_programs::{Message, Posting, SendCompletes};
 use floodway_units::{Bytes, Time};
 
 use super::job;
-use crate::host::messages::{OF_PROGRAM, WITHOUT_ROW};
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, Carrier};
+use crate::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW};
 use crate::traffic::triggers::End;
 
 impl AtNode<'_, '_> {

@@ -8,7 +8,6 @@ use floodway_units::Time;
 
 use super::lists::{Awaited, ListProgram};
 use crate::run::at_node::AtNode;
-use crate::traffic::flows::flows_of;
 use crate::traffic::triggers::End;
 
 impl AtNode<'_, '_> {
@@ -34,7 +33,7 @@ impl AtNode<'_, '_> {
 
     /// Advances a rank of a list: each flow that it issues gets the event at which it starts.
     pub(super) fn advance_list(&mut self, list: &ListProgram, (workload, rank): (u32, u32), id: u32) {
-        let flows = flows_of(self.facts.blueprint, workload);
+        let flows = self.facts.blueprint.flows_of(workload);
         let traffic = &mut self.run.traffic;
         let programs = &mut traffic.programs;
         programs.ranks[id as usize].walker.advance(&list.program, Time(self.now), &mut programs.out);

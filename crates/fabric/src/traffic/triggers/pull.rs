@@ -1,11 +1,11 @@
 //! Flow starts that wait for completions.
 
 use super::{End, Trigger, loop_spec};
-use crate::host::messages::{AWAITED, NO_HOOK, OF_PROGRAM};
 use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, Carrier};
+use crate::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
 
 impl AtNode<'_, '_> {
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or

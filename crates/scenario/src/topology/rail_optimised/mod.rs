@@ -7,10 +7,11 @@
 //! With `planes = 2` each GPU's NIC has a port in each of two planes, which have rail switches and spines of
 //! their own and meet at the cores only.
 //!
-//! Nodes are numbered from 1: hosts h, one for each GPU, node by node; rail switches t, pod by pod, segment by
-//! segment, plane by plane; spines c, pod by pod, plane by plane; cores g. Hosts and their links are tagged
-//! `node-<n>` and `rail-<i>` (the place in the node); hosts also `pod-<p>`, and with several segments
-//! `segment-<s>`; switches and links of several planes `plane-<p>`. The first ports of a switch lead upward.
+//! Nodes are numbered from 1: hosts h, one for each GPU, node by node; rail switches t, pod by pod, segment
+//! by segment, plane by plane; spines c, pod by pod, plane by plane; cores g. Hosts and their links are
+//! tagged `node-<n>` and `rail-<i>` (the place in the node); hosts also `pod-<p>`, and with several
+//! segments `segment-<s>`; switches and links of several planes `plane-<p>`. The first ports of a switch
+//! lead up.
 
 mod scaled;
 #[cfg(test)]

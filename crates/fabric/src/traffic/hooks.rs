@@ -1,0 +1,19 @@
+//! Hooks: the number by which a message says who waits for it, in three ranges.
+
+/// No flow waits for the message.
+pub(crate) const NO_HOOK: u32 = u32::MAX;
+
+/// Hooks from this number on are of messages of programs: the number of the sender's rank is added to it.
+pub(crate) const OF_PROGRAM: u32 = 1 << 31;
+
+/// Hooks from this number on, below those of programs, are of flows of lists for which others wait.
+pub(crate) const AWAITED: u32 = 1 << 30;
+
+/// Added to the hook of a message of a program that has no row in the table of flows.
+pub(crate) const WITHOUT_ROW: u32 = 1 << 30;
+
+/// Does a message with this hook have a row?
+#[inline]
+pub(crate) fn has_row(hook: u32) -> bool {
+    hook < OF_PROGRAM | WITHOUT_ROW || hook == NO_HOOK
+}

@@ -110,10 +110,12 @@ impl Paths {
     }
 }
 
-/// What a message takes of its wire.
+/// What a message takes of its wire; no frame of Ethernet is shorter than 84 B with what is between frames.
 fn on_wire(bytes: u64) -> u64 {
-    let headers = FIRST - 1_000 + (bytes.div_ceil(1_000) - 1) * (OTHER - 1_000);
-    (bytes + headers) * BYTE
+    let (full, rest) = ((bytes - 1) / 1_000, (bytes - 1) % 1_000 + 1);
+    let before = if full == 0 { 0 } else { FIRST + (full - 1) * OTHER };
+    let last = rest + if full == 0 { FIRST } else { OTHER } - 1_000;
+    (before + last.max(84)) * BYTE
 }
 
 /// Hosts, each joined with each other one by 1 us of 100G.

@@ -242,6 +242,21 @@ def test_numbers_that_some_seeds_lack_say_of_how_many_seeds_they_are() -> None:
     )
 
 
+def test_collectives_are_compared_instead_of_their_messages() -> None:
+    def row_of(key: str, label: str, *cells: Cell) -> Row:
+        return Row(key=key, label=label, digits=0, change_unit="percent", missing="not reached", cells=cells)
+
+    flows = row_of("fct_mean_us", "mean", Cell(values=(1.0,)), Cell(values=(2.0,), change=100.0))
+    job = row_of(
+        "job_mean_us",
+        "all-reduce 1MB: time, mean, us",
+        Cell(values=(9.0,)),
+        Cell(values=(6.0,), change=-33.3),
+    )
+    said, *_ = findings(["one", "other"], [[], []], [flows, job], ["lossless"] * 2, None)
+    assert said == "with other, all-reduce 1MB ends 33 % sooner than with one"
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_strict_fails_where_any_variant_lost_packets(
     floodway: Command, tmp_path: Path, *, strict: bool

@@ -129,6 +129,25 @@ def test_messages_that_nobody_receives_are_a_warning(tmp_path: Path) -> None:
             'collective = { op = "all-reduce", algorithm = "hierarchical", levels = [3], size = "1MB" }',
             "the product of [3] is not the number of ranks, 4",
         ),
+        (
+            (
+                'collective = { op = "all-to-all", size = "1MB", count = 2, '
+                'matrix = [["0B", "2MB"], ["4MB", "0B"]] }'
+            ),
+            "1MB is not what a rank sends on average by `matrix`, 3MB",
+        ),
+        (
+            (
+                'collective = { op = "all-to-all", size = "1MB", count = 2, '
+                'matrix = [["0B", "0B"], ["0B", "0B"]] }'
+            ),
+            "matrix: no rank sends a byte by it",
+        ),
+        (
+            'training = { model = "llama-3-70b", flops = 4e14, pipeline = 4, micro-batches = 100000000 }',
+            "micro-batches: a rank has at least 4000000000 operations",
+        ),
+        ('collective = { op = "all-reduce", size = "1MB", count = 1 }', "a collective of 1 rank"),
         ('collective = { op = "all-reduce", size = "1MB", ranks = "x*" }', '"x*" matches no host'),
         (
             'collective = { op = "all-reduce", size = "1MB", count = 5 }',

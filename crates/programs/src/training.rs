@@ -119,6 +119,15 @@ impl Training {
             let why = format!("{} is not a number from 1 to {}", self.iterations, Message::ITERATIONS);
             return refuse("iterations", why);
         }
+        // A layer is computed forward and back for each micro-batch.
+        let least = 2 * u64::from(self.micro_batches) * u64::from(self.model.layers / self.pipeline);
+        if least > u64::from(Message::OPERATIONS) {
+            let why = format!(
+                "a rank has at least {least} operations; the maximum is {}: choose fewer micro-batches",
+                Message::OPERATIONS
+            );
+            return refuse("micro-batches", why);
+        }
         let bytes = [("micro-batch", self.micro_batch), ("bucket", self.bucket.0)];
         match bytes.into_iter().find(|(_, value)| *value == 0) {
             Some((key, _)) => refuse(key, "0 is not allowed".into()),

@@ -67,7 +67,8 @@ def failures(outcome: Outcome, *, strict: bool) -> list[str]:
     if outcome.stopped == "deadlock":
         found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
     found += [
-        f"{job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} did not complete"
+        f"{job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} did not complete "
+        f"within {outcome.simulated_us:,.0f} us"
         for job in outcome.jobs
         if job.finished < job.ranks and outcome.stopped == "limit"
     ]

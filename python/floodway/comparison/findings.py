@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["findings"]
 
+#: How the labels of times of collectives and iterations end.
+TIME_OF_JOB = ": time, mean, us"
+
 
 def findings(
     labels: Sequence[str],
@@ -38,7 +41,8 @@ def findings(
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
         if _workloads(results[0]) == _workloads(results[number]):
-            parts = [*pair.times(), *pair.goodput(), *pair.unfinished()]
+            # Flows of a job are messages of different sizes, each of which waits for others.
+            parts = [*(pair.jobs() or pair.times()), *pair.goodput(), *pair.unfinished()]
         else:
             parts = [
                 f"{labels[number]} has different workloads from {labels[0]}: their flows are not compared"
@@ -90,6 +94,16 @@ class _Pair:
                 texts.append(f"{_sooner(cells[1].change)} {where}{_doubt(cells[1])}")
         if texts:
             yield f"{self.label} finishes flows {' and '.join(texts)} than {self.first}"
+
+    def jobs(self) -> list[str]:
+        """Compare the times of collectives and iterations."""
+        found = []
+        for row in self._rows.values():
+            name = row.label.removesuffix(TIME_OF_JOB)
+            cells = self.cells(row.key)
+            if name != row.label and cells and cells[1].change is not None:
+                found.append(f"{name} ends {_sooner(cells[1].change)}{_doubt(cells[1])}")
+        return [f"with {self.label}, {', '.join(found)} than with {self.first}"] if found else []
 
     def goodput(self) -> Iterator[str]:
         """Compare what flows that never end got."""

@@ -407,7 +407,7 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]
     common = [name for name in (by_run[0] if by_run else ()) if all(name in run for run in by_run)]
     for name in common[:MOST_WORKLOADS]:
         label = f"{name}: " if len(common) > 1 else ""
-        for field, what in (("time_us", "iteration"), ("exposed_us", "exposed communication")):
+        for field, what in (("time_us", "iteration: time"), ("exposed_us", "exposed communication")):
 
             def of(summary: Summary, field: str, name: str = name) -> float:
                 return fmean(getattr(own, field) for own in summary.iterations if own.workload == name)

@@ -153,7 +153,7 @@ impl Request {
             return refuse("algorithm", why);
         }
         if ranks < 2 {
-            return refuse("ranks", format!("{ranks} is not allowed; the minimum is 2"));
+            return refuse("ranks", format!("a collective of {ranks} rank: it needs at least 2"));
         }
         if self.size.0 < u64::from(ranks) && self.sizes.is_none() {
             let why = format!("{} is less than a byte for each of {ranks} ranks", self.size);
@@ -202,11 +202,23 @@ impl Request {
         }
         if let Some(sizes) = &self.sizes {
             if op != Purpose::AllToAll || algorithm == AlgorithmName::Ring {
-                return refuse("sizes", "they belong to an all-to-all that is \"pairwise\" or \"direct\"");
+                return refuse("matrix", "it belongs to an all-to-all that is \"pairwise\" or \"direct\"");
             }
             let n = ranks as usize;
             if sizes.len() != n || sizes.iter().any(|row| row.len() != n) {
-                return refuse("sizes", format!("they are not {ranks} rows of {ranks} sizes"));
+                return refuse("matrix", format!("it does not have {ranks} rows of {ranks} sizes"));
+            }
+            // Bandwidths are computed from `size`.
+            let total: u128 = sizes.iter().flatten().map(|size| u128::from(size.0)).sum();
+            let average = total / u128::from(ranks);
+            if average == 0 {
+                return refuse("matrix", "no rank sends a byte by it");
+            }
+            if average != u128::from(self.size.0) {
+                let given = self.size;
+                let average = Bytes(u64::try_from(average).unwrap_or(u64::MAX));
+                let why = format!("{given} is not what a rank sends on average by `matrix`, {average}");
+                return refuse("size", why);
             }
         }
         Ok(())

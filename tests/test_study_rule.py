@@ -197,26 +197,11 @@ def test_one_seed_and_two_say_nothing(tmp_path: Path, claim: str, seeds: int) ->
     assert verdict_of(study, by_variant) == "too few seeds to say"
 
 
-#: A mechanism and two others at two points: their order is the same, whichever it is.
-UNCHANGED = """\
-title = "Made up"
-scenario = "small.toml"
-seeds = 3
-[[variant]]
-name = "own"
-[[variant]]
-name = "other"
-[[axis]]
-name = "length"
-key = "topology.single-switch.delay"
-values = ["1us", "2us"]
-[[claim]]
-figure = "1"
-says = "says"
-metric = "fct-mean"
-at = { length = "*" }
-unchanged-order = ["own", "other"]
-"""
+#: The same at two points of an axis, whose order is the same, whichever it is.
+AXIS = '[[axis]]\nname = "length"\nkey = "topology.single-switch.delay"\nvalues = ["1us", "2us"]\n'
+UNCHANGED = TEXT.replace("[[claim]]", f"{AXIS}[[claim]]", 1) + (
+    'at = { length = "*" }\nunchanged-order = ["own", "other"]\n'
+)
 
 
 def over_lengths(study: Study, by_point: list[dict[str, list[float]]]) -> Numbers:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["findings"]
 
-#: How the labels of times of collectives and iterations end.
-TIME_OF_JOB = ": time, mean, us"
-
 
 def findings(
     labels: Sequence[str],
@@ -99,10 +96,9 @@ class _Pair:
         """Compare the times of collectives and iterations."""
         found = []
         for row in self._rows.values():
-            name = row.label.removesuffix(TIME_OF_JOB)
-            cells = self.cells(row.key)
-            if name != row.label and cells and cells[1].change is not None:
-                found.append(f"{name} ends {_sooner(cells[1].change)}{_doubt(cells[1])}")
+            cells = self.cells(row.key) if row.job else None
+            if cells and cells[1].change is not None:
+                found.append(f"{row.job} ends {_sooner(cells[1].change)}{_doubt(cells[1])}")
         return [f"with {self.label}, {', '.join(found)} than with {self.first}"] if found else []
 
     def goodput(self) -> Iterator[str]:

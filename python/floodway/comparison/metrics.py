@@ -81,6 +81,8 @@ class Row:
         `percent` or `points`.
     cells
         One a variant.
+    job
+        The collective or iteration whose time it is; empty if it is another number.
     """
 
     key: str
@@ -89,6 +91,7 @@ class Row:
     missing: str
     change_unit: str
     cells: tuple[Cell, ...]
+    job: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +129,8 @@ class _Metric:
     thousandths: int | None = None
     #: Of how many flows a percentile is.
     flows: Callable[[Summary], int] = lambda summary: summary.total.measured
+    #: The collective or iteration whose time it is.
+    job: str = ""
 
 
 def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired: bool) -> tuple[Row, ...]:
@@ -214,6 +219,7 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) 
         digits=metric.digits,
         missing=metric.missing,
         change_unit=metric.change_unit,
+        job=metric.job,
         cells=(
             cells[0],
             *(_against(cells[0], cell, metric.change_unit, paired=paired) for cell in cells[1:]),
@@ -388,7 +394,10 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric
             return None if found is None else float(getattr(found, field))
 
         yield _Metric(
-            key=f"{word}_mean_us", label=f"{label}: time, mean, us", of=partial(of, field="mean_us")
+            key=f"{word}_mean_us",
+            label=f"{label}: time, mean, us",
+            of=partial(of, field="mean_us"),
+            job=label,
         )
         yield _Metric(
             key=f"{word}_busbw_gbps",
@@ -407,13 +416,17 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]
     common = [name for name in (by_run[0] if by_run else ()) if all(name in run for run in by_run)]
     for name in common[:MOST_WORKLOADS]:
         label = f"{name}: " if len(common) > 1 else ""
-        for field, what in (("time_us", "iteration: time"), ("exposed_us", "exposed communication")):
+        whole = f"{label}iteration"
+        for field, what, job in (
+            ("time_us", f"{whole}: time", whole),
+            ("exposed_us", f"{label}exposed communication", ""),
+        ):
 
             def of(summary: Summary, field: str, name: str = name) -> float:
                 return fmean(getattr(own, field) for own in summary.iterations if own.workload == name)
 
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
-            yield _Metric(key=key, label=f"{label}{what}, mean, us", of=partial(of, field=field))
+            yield _Metric(key=key, label=f"{what}, mean, us", of=partial(of, field=field), job=job)
 
 
 def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:

@@ -76,11 +76,16 @@ def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:
         not compute and communication had started that was not complete; `idle_us`, the rest: it waited for
         nothing that had started at this rank, as in the bubble of a pipeline.
     """
+    return _iterations(operations, exposed_of(operations))
+
+
+def _iterations(operations: pl.DataFrame, exposed: pl.DataFrame) -> pl.DataFrame:
+    """Break iterations down, with the exposed communication of each rank by name."""
     spans = operations.group_by(KEY, maintain_order=True).agg(
         pl.col("ready_us").min().alias("start_us"), pl.col("end_us").max()
     )
     computed = _rows(operations, "compute_us", lambda frame: [("", _union(*_spans(frame, COMPUTES)))])
-    exposed = exposed_of(operations).group_by(KEY).agg(pl.col("exposed_us").sum())
+    exposed = exposed.group_by(KEY).agg(pl.col("exposed_us").sum())
     return (
         spans.join(computed.drop("name"), on=KEY, how="left")
         .join(exposed, on=KEY, how="left")
@@ -128,9 +133,10 @@ def iteration_summaries(operations: pl.DataFrame) -> Iterator[IterationSummary]:
     computing = operations.filter(COMPUTES)["workload"].unique()
     chosen = operations.filter(pl.col("workload").is_in(computing.implode()))
     own = ["workload", "iteration"]
-    exposed = exposed_of(chosen).group_by([*own, "name"], maintain_order=True)
-    by_name = exposed.agg(pl.col("exposed_us").sum()).partition_by(own, as_dict=True)
-    for key, ranks in iterations_of(chosen).partition_by(own, as_dict=True).items():
+    exposed = exposed_of(chosen)
+    of_names = exposed.group_by([*own, "name"], maintain_order=True).agg(pl.col("exposed_us").sum())
+    by_name = of_names.partition_by(own, as_dict=True)
+    for key, ranks in _iterations(chosen, exposed).partition_by(own, as_dict=True).items():
         last = ranks.sort("end_us", "rank").row(-1, named=True)
         time_us = float(last["end_us"] - ranks["start_us"].min())
         compute_us, exposed_us = (
@@ -166,9 +172,8 @@ def _rows(
 def _exposed(frame: pl.DataFrame) -> Iterator[tuple[str, float]]:
     """Return by name the time of communication that neither computation nor earlier communication covers."""
     own = frame.filter(COMMUNICATES).sort("start_us", "operation")
-    starts, ends = own["start_us"].to_numpy(), own["end_us"].to_numpy()
-    covered = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1] if len(ends) else ends
-    begins = np.minimum(np.maximum(starts, covered), ends)
+    ends = own["end_us"].to_numpy()
+    begins = _uncovered(own["start_us"].to_numpy(), ends)
     computed = _computed_until(*_spans(frame, COMPUTES))
     times = (ends - begins) - (computed(ends) - computed(begins))
     totals: dict[str, float] = {}
@@ -183,6 +188,12 @@ def _spans(frame: pl.DataFrame, which: pl.Expr) -> tuple[Times, Times]:
     return own["start_us"].to_numpy(), own["end_us"].to_numpy()
 
 
+def _uncovered(starts: Times, ends: Times) -> Times:
+    """Return where each span begins to cover what none before it covers; at its end if nowhere."""
+    covered = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1]
+    return np.minimum(np.maximum(starts, covered), ends)
+
+
 def _union(starts: Times, ends: Times) -> float:
     """Return the time that spans cover."""
     return float(_computed_until(starts, ends)(np.array([np.inf]))[0]) if len(starts) else 0.0
@@ -192,9 +203,7 @@ def _computed_until(starts: Times, ends: Times) -> Callable[[Times], Times]:
     """Return how much of the time before an instant spans cover."""
     if not len(starts):
         return np.zeros_like
-    covered = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1]
-    begins = np.minimum(np.maximum(starts, covered), ends)
-    instants = np.column_stack((begins, ends)).ravel()
-    instants = np.maximum.accumulate(instants)
+    begins = _uncovered(starts, ends)
+    instants = np.maximum.accumulate(np.column_stack((begins, ends)).ravel())
     totals = np.cumsum(np.column_stack((np.zeros_like(begins), ends - begins)).ravel())
     return lambda times: np.interp(times, instants, totals, left=0.0, right=float(totals[-1]))

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from floodway.comparison.execution import Task, cores, run_all
 from floodway.comparison.variants import folder_names
 from floodway.errors import ScenarioError, ValidationError
-from floodway.names import nearest
 from floodway.validation.case_results import CaseResult, Reference, side_of
 from floodway.validation.cases import cases_of
 from floodway.validation.document import document
@@ -19,6 +17,7 @@ from floodway.validation.equality import decided
 from floodway.validation.folder import DOCUMENT_FILE, open_folder
 from floodway.validation.rows import worst
 from floodway.validation.running import export, refusal_of, scenario_of
+from floodway.validation.selection import selected
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.scenarios import Scenario
     from floodway.validation.case_results import Side
-    from floodway.validation.cases import Case
     from floodway.validation.rules import Verdict
 
 __all__ = ["SEEDS", "Validation", "validate"]
@@ -142,7 +140,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     """
     if seeds < 1:
         raise ValidationError(f"{seeds} seeds: at least one is needed", key="seeds", given=str(seeds))
-    chosen = _chosen(cases_of(folder), only)
+    chosen = selected(cases_of(folder), only, unmatched=_unmatched)
     references = [Reference.of(case, other_build=other_build) for case in chosen]
     plans = [_plan(reference, seeds=seeds, quick=quick) for reference in references]
     with open_folder(out, force=force) as target:
@@ -158,15 +156,10 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     return done
 
 
-def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
-    labels = [case.label for case in cases]
-    for pattern in only:
-        if not any(fnmatchcase(label, pattern) for label in labels):
-            near = nearest(pattern, labels)
-            hint = f"; did you mean {near}?" if near else ""
-            message = f"{pattern!r} matches none of the cases: {', '.join(labels)}{hint}"
-            raise ValidationError(message, key="only", given=pattern, allowed=tuple(labels), nearest=near)
-    return [case for case in cases if not only or any(fnmatchcase(case.label, pattern) for pattern in only)]
+def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> ValidationError:
+    hint = f"; did you mean {near}?" if near else ""
+    message = f"{pattern!r} matches none of the cases: {', '.join(labels)}{hint}"
+    return ValidationError(message, key="only", given=pattern, allowed=tuple(labels), nearest=near)
 
 
 def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:

@@ -2,61 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from floodway.cli.commands.import_options import (
-    Delay,
-    ForceFile,
-    OutFile,
-    Rate,
-    Topology,
-    TraceKeys,
-    imported,
-)
+from floodway.cli.commands.import_options import of_one_file
 
 __all__ = ["command"]
 
-
-def command(  # noqa: PLR0913 (one argument an option)
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="The connection matrix, a .cm file.",
-            show_default=False,
-        ),
-    ],
-    *,
-    topology: Topology = None,
-    rate: Rate = "400G",
-    delay: Delay = "1us",
-    trace: TraceKeys = None,
-    out: OutFile = None,
-    force: ForceFile = False,
-) -> int:
-    """Make a scenario that runs a connection matrix of htsim.
-
-    Without --topology the network is a switch with a host for each rank. Warnings say what is not used.
-
-    \b
-    Examples:
-      floodway import htsim scenarios/jobs/ring.cm --out ring.toml
-
-    \b
-    Exit codes:
-      0    done
-      2    bad usage, or a file with an error; nothing is written
-    """
-    return imported(
-        "htsim",
-        [file],
-        topology=topology,
-        rate=rate,
-        delay=delay,
-        trace=trace,
-        out=out,
-        force=force,
-    )
+command = of_one_file(
+    "htsim",
+    what="a connection matrix of htsim",
+    file_help="The connection matrix, a .cm file.",
+    example="scenarios/jobs/ring.cm --out ring.toml",
+)

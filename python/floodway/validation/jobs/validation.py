@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,10 @@ import polars as pl
 
 from floodway.comparison.execution import Task, cores, run_all
 from floodway.errors import RunError, ValidationError
-from floodway.names import nearest
 from floodway.validation.folder import DOCUMENT_FILE, open_folder
 from floodway.validation.jobs import astra, goal
 from floodway.validation.jobs.networks import scenario_of
+from floodway.validation.selection import selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +145,7 @@ def validate_jobs(  # noqa: PLR0913 (what a caller may choose)
         message = f"{root}: has no times of jobs: expected {', '.join(TABLES)}, or one of these"
         raise ValidationError(message, place=os.fspath(root), allowed=tuple(TABLES))
     rows = [row for name, read in TABLES.items() if (root / name).is_file() for row in read(root)]
-    rows = _chosen(rows, only)
+    rows = selected(rows, only, unmatched=_unmatched)
     planned = {row.expected.job: row.label for row in rows if row.expected is not None}
     tasks = {
         job: Task(label=label, scenario=scenario_of(job.network, job.workload))
@@ -164,15 +163,10 @@ def validate_jobs(  # noqa: PLR0913 (what a caller may choose)
     return done
 
 
-def _chosen(rows: Sequence[Row], only: Sequence[str]) -> list[Row]:
-    labels = [row.label for row in rows]
-    for pattern in only:
-        if not any(fnmatchcase(label, pattern) for label in labels):
-            near = nearest(pattern, labels)
-            hint = f"; did you mean {near!r}?" if near else ""
-            message = f"{pattern!r} matches none of the {len(labels):,} rows, such as {labels[0]!r}{hint}"
-            raise ValidationError(message, key="only", given=pattern, nearest=near)
-    return [row for row in rows if not only or any(fnmatchcase(row.label, pattern) for pattern in only)]
+def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> ValidationError:
+    hint = f"; did you mean {near!r}?" if near else ""
+    message = f"{pattern!r} matches none of the {len(labels):,} rows, such as {labels[0]!r}{hint}"
+    return ValidationError(message, key="only", given=pattern, nearest=near)
 
 
 def _run(

@@ -44,7 +44,7 @@ const BEHIND: u32 = 1;
 /// Reads a workload; `file` names it in errors.
 ///
 /// # Errors
-/// The first line that is none of a workload, or what of it cannot be.
+/// The first line that does not fit the format of a workload, or what of it cannot be.
 pub fn simai(text: &str, file: &str, options: &Options) -> Result<Imported, ReadError> {
     let workload = text::read(text, file)?;
     let header = &workload.header;

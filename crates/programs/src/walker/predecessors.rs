@@ -183,7 +183,7 @@ impl PredecessorLog {
         self.leaving.insert(channel, message);
     }
 
-    /// What arrived in a step of a collective is being reduced, until the rank is told; perhaps behind
+    /// What arrived in a step of a collective is being reduced, until the rank is notified; perhaps behind
     /// another reduction.
     pub fn reduce(&mut self, key: (u32, u32, u32), takes_time: bool, is_behind: bool) {
         let event = self.event();

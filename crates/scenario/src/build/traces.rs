@@ -83,7 +83,7 @@ pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
 /// Reads the files of a trace.
 ///
 /// # Errors
-/// The first file that is none of the format, by its line or node.
+/// The first file that does not fit the format, by its line or node.
 pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, String> {
     let options = Options {
         algorithm: trace.algorithm,

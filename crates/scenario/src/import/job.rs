@@ -31,7 +31,7 @@ pub struct Job<'a> {
 /// The text of a scenario for a job; relative paths in it begin at the folder `to`.
 ///
 /// # Errors
-/// What of the files is none of the format, or what of the scenario cannot be.
+/// What of the files does not fit the format, or what of the scenario cannot be.
 pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let file = job.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     let refuse = |why: String| ScenarioError::new(Place { file: file.as_str().into(), line: None }, "", why);

@@ -108,7 +108,7 @@ struct Head {
 /// Reads the text.
 ///
 /// # Errors
-/// The first line that is none of a matrix.
+/// The first line that does not fit the format of a matrix.
 pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
     let (mut matrix, mut head, mut ids) = (Matrix::default(), Head::default(), BTreeSet::new());
     let mut failures = 0;

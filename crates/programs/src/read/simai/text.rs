@@ -97,7 +97,7 @@ pub(super) struct Cell {
 /// Reads the text.
 ///
 /// # Errors
-/// The first line that is none of a workload.
+/// The first line that does not fit the format of a workload.
 pub(super) fn read(text: &str, file: &str) -> Result<Workload, ReadError> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
     let fault = |line, why: String| ReadError::at_line(file, line, why);

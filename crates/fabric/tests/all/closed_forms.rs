@@ -240,7 +240,8 @@ fn messages_of_different_sizes_share_the_port_of_their_rank() {
             let row = |from| (0..ranks).map(|to| Bytes(packets(from, to) * PACKET)).collect();
             let sizes = Some((0..ranks).map(row).collect());
             let window = (algorithm == Pairwise).then_some(ranks);
-            let request = Request { sizes, window, ..request(AllToAll, algorithm, 0) };
+            let average = (1..u64::from(ranks)).sum::<u64>() * PACKET / u64::from(ranks);
+            let request = Request { sizes, window, ..request(AllToAll, algorithm, average) };
             let bytes = (1..u64::from(ranks)).map(sent).sum::<u64>();
             // Of messages of 1 to 5 packets the last one's alternate with others: its port is idle then.
             let way = if to_one || ranks == 3 { WAY } else { WAY - LARGER };

@@ -2,12 +2,13 @@
 
 from floodway.study.claims.judgement import Judged
 from floodway.study.claims.outcome import Conducted, Part
-from floodway.study.execution import conduct
+from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
 from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
 from floodway.study.format.parse import load_study
 from floodway.study.running.plan import Plan, plan_of
 from floodway.study.running.pool import Task
+from floodway.study.running.shards import Shard
 from floodway.study.running.status import expected_minutes, states_of
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Paper",
     "Part",
     "Plan",
+    "Shard",
     "Study",
     "Task",
     "asked_for",
@@ -25,5 +27,6 @@ __all__ = [
     "papers",
     "plan_of",
     "ready_studies",
+    "report_of",
     "states_of",
 ]

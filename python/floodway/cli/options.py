@@ -125,7 +125,7 @@ ShardText = Annotated[
         "--shard",
         metavar="I/N",
         help="Run one of N shares of the runs, with I from 0 to N-1, beside processes that run the others in "
-        "the same folder. Whoever ends last writes the report.",
+        "the same folder. The last to end writes the report.",
         show_default=False,
     ),
 ]

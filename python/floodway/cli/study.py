@@ -242,7 +242,7 @@ def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
     here = f"{out}: {sum(run.key in conducted.done for run in own)} of {len(own)} runs"
     of_shard = "" if request.shard is None else f" of shard {request.shard}"
     rest = (
-        f"{conducted.missing} of all {len(runs)} are missing; whoever runs the last writes the report"
+        f"{conducted.missing} of all {len(runs)} are missing, and the last shard writes the report"
         if conducted.missing
         else f"all {len(runs)} are there, and another process writes the report"
     )

@@ -117,7 +117,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
             with study_folder.report_lock():
                 return _checked(so_far, study_folder, title, formats, notify)
         except InUseError:
-            # Whoever writes it began when all runs were there.
+            # The process that writes it began when all runs were there.
             return so_far
 
 
@@ -164,9 +164,7 @@ def _lacking(folder: Path, missing: int, plan: Plan) -> OutputError:
     )
 
 
-def _is_there(
-    runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again"
-) -> bool:
+def _is_there(runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again") -> bool:
     """Whether a run's results are there; what is not whole is removed, and said with what is done then."""
     if not runs.folder_of(run.key).exists():
         return False
@@ -179,7 +177,7 @@ def _is_there(
 
 
 def _so_far(plan: Plan, study_folder: StudyFolder, *, complete: bool) -> Conducted:
-    """Return which runs are there by now, and which have failed, whoever ran them."""
+    """Return which runs are there by now, and which have failed, in any process."""
     runs = study_folder.runs
     done = frozenset(run.key for run in plan.runs if runs.folder_of(run.key).exists())
     others = {run.key: runs.failure(run.key) for run in plan.runs if run.key not in done}

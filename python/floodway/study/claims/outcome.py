@@ -43,8 +43,8 @@ class Conducted:
     complete
         Whether every run that this process was to run has ended; false after Ctrl-C.
     missing
-        How many runs neither are there nor have failed, where other processes have a share of them: whoever
-        ends last writes the report.
+        How many runs neither are there nor have failed, where other processes have a share of them: the
+        last to end writes the report.
     files
         What was written: the report first; none where runs are missing, or another process writes them.
     """

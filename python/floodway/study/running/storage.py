@@ -116,7 +116,7 @@ class StudyFolder:
             remove_left_behind(self.runs.folder)
 
     def report_lock(self) -> Lock:
-        """Return a lock for whoever writes the report, where others share the folder.
+        """Return a lock for the process that writes the report, where others share the folder.
 
         Raises
         ------

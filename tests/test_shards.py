@@ -16,11 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import floodway as package
 from command import environment, until
-from floodway.errors import InUseError, StudyError
+from floodway.errors import ComparisonError, InputError, InUseError
 from floodway.results.locks import Lock, SharedLock
 from floodway.results.verification import verified_all
-from floodway.study import Shard, conduct, load_study, plan_of, report_of
+from floodway.shards import Shard
+from floodway.study import conduct, load_study, plan_of, report_of
 from floodway.study.report.report import TIMES
 from scenarios import SMALL
 from studies import BRIEF, study_file
@@ -76,7 +78,7 @@ def test_shards_have_every_run_once(runs: int, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "1/", "a/2", "-1/2", "2/2", "0/0", "1/2/3", "0.5/2", "٣/٤"])
 def test_what_is_no_shard_is_refused(text: str, tmp_path: Path, floodway: Command) -> None:
-    with pytest.raises(StudyError, match="shard"):
+    with pytest.raises(InputError, match="shard"):
         Shard.parse(text)
     study_file(tmp_path, STUDY)
     done = floodway("study", "pools.toml", f"--shard={text}")
@@ -283,3 +285,51 @@ def test_what_no_process_has_written_of_itself_is_read_as_a_lock_of_nobody(tmp_p
     with Lock(tmp_path / "out", shown="out"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+COMPARE = ("compare", "small.toml", "--vary", "mtu=1000B,4096B", "--seeds", "3")
+
+
+def compared(folder: Path) -> dict[str, bytes]:
+    """All that a comparison writes beside its runs."""
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def test_shards_of_a_comparison_write_that_of_one_process(tmp_path: Path, floodway: Command) -> None:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    assert floodway(*COMPARE, "--quiet", "--out", "alone").code == 0
+    first = floodway(*COMPARE, "--out", "out", "--shard", "0/3")
+    assert (first.code, "4 of all 6 runs are missing" in first.err, first.out) == (0, True, "")
+    others = [started(floodway, *COMPARE, "--out", "out", "--shard", f"{index}/3") for index in (1, 2)]
+    assert [(shard.communicate(timeout=100), shard.returncode)[1] for shard in others] == [0, 0]
+    assert compared(tmp_path / "out") == compared(tmp_path / "alone")
+    assert hidden(tmp_path / "out") == []
+    # All is there: it is read and shown.
+    again = floodway(*COMPARE, "--out", "out", "--shard", "0/3")
+    assert (again.code, "pictures and tables: out/index.html" in again.out) == (0, True)
+
+
+def test_a_killed_shard_of_a_comparison_loses_only_its_run_at_work(tmp_path: Path, floodway: Command) -> None:
+    (tmp_path / "small.toml").write_text(SLOWER, encoding="utf-8")
+    words = (*COMPARE, "--jobs", "1", "--out", "out", "--shard", "0/2")
+    shard = started(floodway, *words)
+    until(lambda: any((tmp_path / "out").glob("*/*/run.json")), "no run was stored", of=shard)
+    shard.send_signal(signal.SIGKILL)
+    shard.communicate()
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*/*/run.json")}
+    assert floodway(*words).code == 0
+    assert floodway(*words[:-1], "1/2").code == 0
+    assert (tmp_path / "out/index.html").exists()
+    assert kept == {file: file.stat().st_mtime_ns for file in kept}
+    assert hidden(tmp_path / "out") == []
+
+
+def test_shards_of_another_comparison_are_refused(tmp_path: Path, floodway: Command) -> None:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    assert floodway(*COMPARE, "--out", "out", "--shard", "0/2").code == 0
+    other = floodway(*COMPARE, "--set", "seed=9", "--out", "out", "--shard", "1/2")
+    assert (other.code, "out: holds a comparison of other runs" in other.err) == (2, True)
+    crossed = floodway(*COMPARE, "--out", "out", "--shard", "1/2", "--force")
+    assert (crossed.code, "cannot go with --force" in crossed.err) == (2, True)
+    with pytest.raises(ComparisonError, match="share the folder"):
+        package.compare(package.vary(tmp_path / "small.toml", [("seed", ("1", "2"))]), shard=Shard(0, 2))

@@ -19,11 +19,10 @@ from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
-from floodway.errors import ScenarioError, StudyError
+from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.ready import resolved
 from floodway.study import (
-    Shard,
     asked_for,
     conduct,
     expected_minutes,
@@ -40,11 +39,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from floodway.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.status import State
 
-__all__ = ["Request", "reproduce", "seeds_of", "shard_of", "study"]
+__all__ = ["Request", "reproduce", "seeds_of", "study"]
 
 #: The error of a scenario whose files are in a folder of an environment variable that is not set.
 WAITS_FOR_FILES = "needs the environment variable"
@@ -116,14 +116,6 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
             f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
         )
     return values[0] if one else tuple(values)
-
-
-def shard_of(text: str | None) -> Shard | None:
-    """Read `--shard`, such as `0/4`."""
-    try:
-        return None if text is None else Shard.parse(text)
-    except StudyError as error:
-        raise typer.BadParameter(str(error), param_hint="--shard") from None
 
 
 def _refuse_crossed(request: Request) -> None:

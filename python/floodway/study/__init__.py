@@ -8,7 +8,6 @@ from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
 from floodway.study.format.parse import load_study
 from floodway.study.running.plan import Plan, plan_of
 from floodway.study.running.pool import Task
-from floodway.study.running.shards import Shard
 from floodway.study.running.status import expected_minutes, states_of
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "Paper",
     "Part",
     "Plan",
-    "Shard",
     "Study",
     "Task",
     "asked_for",

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from floodway.plot import Format
+    from floodway.shards import Shard
     from floodway.study.format.model import Study
     from floodway.study.running.plan import Plan
     from floodway.study.running.runs import Run
-    from floodway.study.running.shards import Shard
 
 __all__ = ["conduct", "report_of"]
 

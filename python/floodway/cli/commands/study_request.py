@@ -33,13 +33,14 @@ def study_request(  # noqa: PLR0913 (one argument an option)
     """Return the options that `study` and `reproduce` share."""
     with loading():
         from floodway.cli import study as studying
+        from floodway.cli.inputs import shard_of
     return studying.Request(
         pictures=pictures,
         out=out,
         jobs=jobs,
         seeds=studying.seeds_of(seeds),
         quick=quick,
-        shard=studying.shard_of(shard),
+        shard=shard_of(shard),
         report=report,
         slurm=slurm,
         status=status,

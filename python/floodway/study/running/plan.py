@@ -10,8 +10,8 @@ from floodway.study.running.runs import Run, runs_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from floodway.shards import Shard
     from floodway.study.format.model import Study
-    from floodway.study.running.shards import Shard
 
 __all__ = ["Plan", "plan_of"]
 

@@ -1,19 +1,20 @@
-"""Shards of a study: processes, on one machine or many, that divide its runs."""
+"""Shards: processes, on one machine or many, that divide a list of runs."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from floodway.errors import StudyError
+from floodway.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.running.runs import Run
-
 __all__ = ["Shard"]
+
+#: What is divided.
+Each = TypeVar("Each")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Shard:
 
     Raises
     ------
-    StudyError
+    InputError
         If there is no such shard.
     """
 
@@ -38,9 +39,8 @@ class Shard:
 
     def __post_init__(self) -> None:
         if not 0 <= self.index < self.count:
-            raise StudyError(
-                f"{self}: no such shard: the first of n shards is 0/n and the last n-1/n", place=str(self)
-            )
+            text = f"{self}: no such shard: the first of n shards is 0/n and the last n-1/n"
+            raise InputError(text, given=str(self))
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
@@ -51,14 +51,14 @@ class Shard:
 
         Raises
         ------
-        StudyError
+        InputError
             If it is none.
         """
         found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
         if found is None:
-            raise StudyError(f"{text!r} is not a shard, such as 0/4: the first of four", place=text)
+            raise InputError(f"{text!r} is not a shard, such as 0/4: the first of four", given=text)
         return cls(int(found[1]), int(found[2]))
 
-    def of(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """Return this shard's runs."""
+    def of(self, runs: Sequence[Each]) -> Sequence[Each]:
+        """Return this shard's part of a list."""
         return runs[self.index :: self.count]

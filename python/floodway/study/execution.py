@@ -93,20 +93,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         for run in own if force else ():
             study_folder.runs.forget(run.key)
         missing = [run for run in own if not _is_there(study_folder.runs, run, notify)]
-        tasks = [Task(run=run, folder=study_folder.runs.folder_of(run.key)) for run in missing]
-
-        def end(task: Task) -> None:
-            if task.unwritable:
-                # The others could not be written either, so they are not run.
-                raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
-            if task.taken:
-                notify(f"{task.label}: {task.taken}")
-                return
-            study_folder.runs.note_failure(task.run.key, task.error or None)
-            if task.error:
-                notify(f"{task.label}: {task.error}")
-
-        complete = not tasks or run_tasks(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
+        complete = _run_missing(missing, study_folder, jobs or cores(), on_progress, notify)
         study_folder.tidy(own)
         so_far = _so_far(plan, study_folder, complete=complete)
         if not complete or so_far.missing:
@@ -162,6 +149,38 @@ def _lacking(folder: Path, missing: int, plan: Plan) -> OutputError:
         str(folder),
         f"{missing} of {len(plan.runs)} runs are missing; the same command without --report runs them",
     )
+
+
+def _run_missing(
+    missing: Sequence[Run],
+    study_folder: StudyFolder,
+    jobs: int,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+    notify: Callable[[str], None],
+) -> bool:
+    """Run what is missing, and return whether all of it has ended or is at work in another process."""
+    runs = study_folder.runs
+
+    def end(task: Task) -> None:
+        if task.unwritable:
+            # The others could not be written either, so they are not run.
+            raise LostResultsError(str(study_folder.folder), f"{task.label}: {task.error}{GOES_ON}")
+        if not task.taken:
+            runs.note_failure(task.run.key, task.error or None)
+        if task.error:
+            notify(f"{task.label}: {task.error}")
+
+    taken: list[Task] = []
+    # A process that has a run may be at its end, as that of a command that was killed: it is asked again.
+    for _ in range(2):
+        tasks = [Task(run=run, folder=runs.folder_of(run.key)) for run in missing]
+        if tasks and not run_tasks(tasks, jobs=jobs, on_progress=on_progress, on_end=end):
+            return False
+        taken = [task for task in tasks if task.taken]
+        missing = [task.run for task in taken]
+    for task in taken:
+        notify(f"{task.label}: {task.taken}")
+    return True
 
 
 def _is_there(runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again") -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "Fault",
     "FloodwayError",
     "GraphError",
+    "InUseError",
     "InputError",
     "InternalError",
     "LostResultsError",
@@ -297,6 +298,10 @@ class OutputError(FloodwayError):
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
+
+
+class InUseError(OutputError):
+    """A folder that another process writes to; the text names the process."""
 
 
 class LostResultsError(OutputError):

@@ -1,4 +1,4 @@
-"""Kill `run`, `compare`, `study` and `reproduce` at random moments, go on, and count what is lost.
+"""Kill `run`, `compare`, `study`, its shards and `reproduce` at random moments, and count what is lost.
 
 A command is started again and again at one place and killed by SIGKILL, SIGTERM or SIGINT, until in the end
 it may come to its own. After each kill nothing that had ended may be gone or changed, and the place must take
@@ -48,10 +48,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "small.toml", "--quiet"),
     "compare": ("compare", "small.toml", "--vary", "mtu=1000B,4096B", "--seeds", "2", "--quiet"),
     "study": ("study", "pools.toml", "--jobs", "2", "--quiet"),
+    "shards": ("study", "pools.toml", "--jobs", "1", "--quiet"),
     "reproduce": ("reproduce", "rcm", "6", "--quick", "--quiet"),
 }
 #: Of so many kills, those of each command: the longer one takes, the fewer.
-SHARES = {"run": 7, "compare": 5, "study": 5, "reproduce": 3}
+SHARES = {"run": 7, "compare": 5, "study": 5, "shards": 5, "reproduce": 3}
 #: A command that has not ended by then hangs.
 LONGEST_S = 600.0
 #: Kills of one place before a command may come to its end.
@@ -152,17 +153,34 @@ def _run(  # noqa: PLR0913 (how a command is called)
     after_s: float = 0.0,
     force: bool = False,
 ) -> _Ended:
-    """Call a command, and kill it after a while unless it has ended by then."""
+    """Call a command, and kill it after a while unless it has ended by then; of two shards, the first one."""
     line = [sys.executable, "-m", "floodway", *COMMANDS[verb], "--out", place.name]
-    with subprocess.Popen(
-        [*line, *(["--force"] if force else [])],
+    line += ["--force"] if force else []
+    if verb != "shards":
+        return _watched(_begun(line, folder), kill=kill, after_s=after_s, force=force)
+    first, second = (_begun([*line, "--shard", f"{index}/2"], folder) for index in range(2))
+    ended = _watched(first, kill=kill, after_s=after_s, force=force)
+    other = _watched(second, kill=None, after_s=0.0, force=force)
+    return ended if other.code == 0 else other
+
+
+def _begun(line: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        line,
         cwd=folder,
         env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-    ) as running:
+    )
+
+
+def _watched(
+    running: subprocess.Popen[str], *, kill: signal.Signals | None, after_s: float, force: bool
+) -> _Ended:
+    """Kill a command after a while unless it has ended by then, and wait for its end."""
+    with running:
         killed = False
         if kill is not None:
             try:

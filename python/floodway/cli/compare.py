@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.comparison import Comparison, Variant
+    from floodway.shards import Shard
 
 __all__ = ["Request", "compare"]
 
@@ -46,12 +49,15 @@ class Request:
     quiet: bool
     json: bool
     strict: bool
+    shard: Shard | None = None
     force_threads: bool = False
     force_memory: bool = False
 
 
 def compare(request: Request) -> int:
     """Simulate the variants, write, print; returns the exit code."""
+    if request.shard is not None and request.force:
+        raise typer.BadParameter("cannot go with --force", param_hint="--shard")
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
@@ -68,6 +74,7 @@ def compare(request: Request) -> int:
                 force_threads=request.force_threads,
                 force_memory=request.force_memory,
                 out=out,
+                shard=request.shard,
                 force=request.force,
                 on_progress=watch.update,
                 on_message=lambda text: _print_message(text, quiet=request.quiet),
@@ -81,7 +88,9 @@ def compare(request: Request) -> int:
         echo(f"error: the results are in {comparison.folder}/ instead", err=True)
     where = comparison.folder or out
     if not comparison.complete:
-        return _interrupted(comparison, where)
+        return (
+            _interrupted(comparison, where) if comparison.left is None else _left(request, comparison, where)
+        )
     _print(request, comparison, where)
     return _verdict(request, comparison) or (DONE if comparison.trouble is None else FAILED)
 
@@ -135,6 +144,12 @@ def _interrupted(comparison: Comparison, out: Path) -> int:
     kept = f"{ended} of {of} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
     echo(f"interrupted; {kept}", err=True)
     return INTERRUPTED
+
+
+def _left(request: Request, comparison: Comparison, out: Path) -> int:
+    of = sum(len(seeds) for seeds in comparison.seeds)
+    echo(f"{out}: {comparison.left} of all {of} runs are missing, and the last shard compares them", err=True)
+    return _verdict(request, comparison)
 
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:

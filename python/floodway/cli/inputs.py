@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import typer
 
 import floodway
+from floodway.errors import InputError
 from floodway.ready import resolved
+from floodway.shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Plan
 
-__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "threads_asked"]
+__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "threads_asked"]
 
 #: Text with quotes and backslashes, as TOML writes it.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
@@ -30,6 +32,14 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
         ones = f"; it has {', '.join(found)}" if found else ""
         raise typer.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
     return floodway.load(resolved(path), sets=[pair(given) for given in sets])
+
+
+def shard_of(text: str | None) -> Shard | None:
+    """Read `--shard`, such as `0/4`."""
+    try:
+        return None if text is None else Shard.parse(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--shard") from None
 
 
 def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:

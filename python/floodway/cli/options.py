@@ -21,10 +21,13 @@ __all__ = [
     "Python",
     "Quick",
     "Quiet",
+    "Report",
     "RunAgain",
     "ScenarioFile",
     "Seeds",
     "Sets",
+    "ShardText",
+    "Slurm",
     "Status",
     "Strict",
     "Title",
@@ -113,6 +116,30 @@ Status = Annotated[
     typer.Option(
         "--status",
         help="Print the numbers of completed, failed and remaining runs, by study and variant; run nothing.",
+        show_default=False,
+    ),
+]
+ShardText = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Run one of N shares of the runs, with I from 0 to N-1, beside processes that run the others in "
+        "the same folder. The last to end writes the report.",
+        show_default=False,
+    ),
+]
+Report = Annotated[
+    bool,
+    typer.Option(
+        "--report", help="Write the report of runs that are there; run nothing.", show_default=False
+    ),
+]
+Slurm = Annotated[
+    bool,
+    typer.Option(
+        "--slurm",
+        help="Print the script of a Slurm job array that does this in shards; run nothing.",
         show_default=False,
     ),
 ]

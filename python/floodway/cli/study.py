@@ -15,13 +15,22 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
 from floodway.cli.show import WIDTH, table_of
+from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.ready import resolved
-from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
+from floodway.study import (
+    asked_for,
+    conduct,
+    expected_minutes,
+    load_study,
+    plan_of,
+    report_of,
+    states_of,
+)
 from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
 from floodway.study.report.counts import verdict_counts
 from floodway.study.report.table import numbers_table
@@ -30,7 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from floodway.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
+    from floodway.study.running.runs import Run
     from floodway.study.running.status import State
 
 __all__ = ["Request", "reproduce", "seeds_of", "study"]
@@ -59,6 +70,9 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    shard: Shard | None = None
+    report: bool = False
+    slurm: bool = False
     pictures: PictureOptions = field(default_factory=PictureOptions)
 
 
@@ -104,11 +118,36 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
     return values[0] if one else tuple(values)
 
 
+def _refuse_crossed(request: Request) -> None:
+    """Refuse options of which one leaves another without a meaning.
+
+    A shard has no document of its own for `--json`, and what one forgets by `--force` another may have run.
+    """
+    ways = {
+        "--slurm": request.slurm,
+        "--status": request.status,
+        "--report": request.report,
+        "--shard": request.shard is not None,
+    }
+    given = [option for option, is_given in ways.items() if is_given]
+    if not given:
+        return
+    crossed = given[1:]
+    crossed += ["--force"] if request.force else []
+    crossed += ["--json"] if request.json and given[0] in {"--slurm", "--shard"} else []
+    if crossed:
+        raise typer.BadParameter(f"cannot go with {crossed[0]}", param_hint=given[0])
+
+
 def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
     """Read everything before the first run, then run one folder after the other."""
+    _refuse_crossed(request)
     plans = [(title, _plan(studies, request), out) for title, studies, out in asked]
     if request.status:
         return _status([(plan, out) for _, plan, out in plans], request)
+    if request.slurm:
+        echo(slurm_script([(plan, out) for _, plan, out in plans], jobs=request.jobs or 1).rstrip())
+        return DONE
     documents: list[dict[str, Any]] = []
     code = DONE
     for title, plan, out in plans:
@@ -146,22 +185,28 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
 
 def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[dict[str, Any]]) -> int:
     jobs = request.jobs or cores()
-    if not request.quiet:
+    if not request.quiet and not request.report:
         for warning in _warnings(plan):
             echo(f"warning: {warning}", err=True)
-        echo(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
+        echo(_announced(title, plan, out, request, jobs=jobs), err=True)
     try:
         with request.pictures.look(), WatchAll(quiet=request.quiet) as watch:
-            conducted = conduct(
-                plan,
-                out=out,
-                jobs=jobs,
-                force=request.force,
-                title=title,
-                formats=request.pictures.formats,
-                on_progress=watch.update,
-                on_message=lambda text: echo(f"warning: {text}", err=True),
-            )
+            if request.report:
+                conducted = report_of(
+                    plan, out=out, title=title, formats=request.pictures.formats, on_message=_warn
+                )
+            else:
+                conducted = conduct(
+                    plan,
+                    out=out,
+                    jobs=jobs,
+                    shard=request.shard,
+                    force=request.force,
+                    title=title,
+                    formats=request.pictures.formats,
+                    on_progress=watch.update,
+                    on_message=_warn,
+                )
     except KeyboardInterrupt:
         # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
         echo(f"interrupted; completed runs are kept in {out}/", err=True)
@@ -174,14 +219,40 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
             err=True,
         )
         return INTERRUPTED
+    if not conducted.files:
+        return _left_to_others(conducted, request, out)
     documents.append(read_json(out / "study.json"))
     if not request.quiet and not request.json:
         _show(conducted, title, sys.stdout)
-    return _verdict(conducted)
+    return _verdict(conducted, plan.runs)
 
 
-def _announced(title: str, plan: Plan, out: Path, *, jobs: int, force: bool) -> str:
-    states = {} if force else states_of(plan, out)
+def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
+    """Say why there is no report yet, and return the exit code."""
+    runs = conducted.plan.runs
+    own = runs if request.shard is None else request.shard.of(runs)
+    here = f"{out}: {sum(run.key in conducted.done for run in own)} of {len(own)} runs"
+    of_shard = "" if request.shard is None else f" of shard {request.shard}"
+    rest = (
+        f"{conducted.missing} of all {len(runs)} are missing, and the last shard writes the report"
+        if conducted.missing
+        else f"all {len(runs)} are there, and another process writes the report"
+    )
+    if not request.quiet:
+        echo(f"{here}{of_shard} are there; {rest}", err=True)
+    lost = any(run.key not in conducted.done and run.key not in conducted.failures for run in own)
+    return max(_verdict(conducted, own), FAILED if lost else DONE)
+
+
+def _warn(text: str) -> None:
+    echo(f"warning: {text}", err=True)
+
+
+def _announced(title: str, plan: Plan, out: Path, request: Request, *, jobs: int) -> str:
+    if request.shard is not None:
+        plan = plan.shard(request.shard)
+        title = f"{title}, shard {request.shard}"
+    states = {} if request.force else states_of(plan, out)
     missing = sum(states.get(run.key) != "done" for run in plan.runs)
     total = len(plan.runs)
     if not missing:
@@ -291,12 +362,12 @@ def _show_numbers(part: Part, console: Terminal) -> None:
         console.print(table)
 
 
-def _verdict(conducted: Conducted) -> int:
-    """Name the runs that failed, and return the exit code."""
-    labels = {run.key: run.label for run in conducted.plan.runs}
-    for key, error in conducted.failures.items():
-        echo(f"error: {labels[key]}: {error}", err=True)
-    return FAILED if conducted.failures else DONE
+def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:
+    """Name those of some runs that failed, and return the exit code."""
+    failed = [run for run in runs if run.key in conducted.failures]
+    for run in failed:
+        echo(f"error: {run.label}: {conducted.failures[run.key]}", err=True)
+    return FAILED if failed else DONE
 
 
 def _title(name: str, studies: Sequence[Study]) -> str:

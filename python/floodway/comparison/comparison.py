@@ -12,7 +12,7 @@ import polars as pl
 
 from floodway.comparison.execution import Resources, Task, cores, run_all
 from floodway.comparison.findings import findings
-from floodway.comparison.folder import ComparisonFolder, PlannedRun
+from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolder
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from floodway.analysis import Result
+    from floodway.shards import Shard
 
 __all__ = ["Comparison", "compare"]
 
@@ -45,7 +46,9 @@ class Comparison:
     results
         For each variant the results of the runs that ended, one a seed.
     complete
-        Whether all runs ended; not so after Ctrl-C.
+        Whether all runs ended; not so after Ctrl-C, or where other processes have runs that are missing.
+    left
+        How many runs are left to other processes, once this shard's have ended; none where it was not one.
     folder
         Where results, tables, pictures and the page are; none where nothing was to be written.
     trouble
@@ -56,6 +59,7 @@ class Comparison:
     seeds: tuple[tuple[int, ...], ...]
     results: tuple[tuple[Result, ...], ...]
     complete: bool
+    left: int | None = None
     folder: Path | None = None
     trouble: str | None = None
 
@@ -138,6 +142,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     force_threads: bool = False,
     force_memory: bool = False,
     out: str | os.PathLike[str] | None = None,
+    shard: Shard | None = None,
     force: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
@@ -169,6 +174,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     out
         Where results, tables, pictures and a page are written: each run's as soon as it has ended.
         By default nothing is written.
+    shard
+        Where several processes divide the runs of one `out`, which of them this one is. The one after which
+        no run is missing has all results, and writes tables, pictures and the page.
     force
         Whether an earlier comparison there may be replaced.
     on_progress
@@ -179,7 +187,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     Raises
     ------
     ComparisonError
-        If there is nothing to compare.
+        If there is nothing to compare, or shards have no place that they share, or one is to replace it.
     ScenarioError
         If a scenario cannot be simulated; nothing has run then.
     OutputError
@@ -210,7 +218,19 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         for seed in own
     ]
     planned = [] if out is None else _planned_runs(chosen, seeds_of)
-    with ComparisonFolder(out, planned, force=force) as target:
+    if shard is not None and (out is None or force):
+        raise ComparisonError(
+            f"shard {shard}: shards share the folder `out`, and none replaces what another wrote there",
+            place="shard",
+            given=str(shard),
+        )
+    place = (
+        ComparisonFolder(out, planned, force=force)
+        if out is None or shard is None
+        else SharedFolder(out, planned, shard=shard)
+    )
+    with place as target:
+        own = target.own if isinstance(target, SharedFolder) else None
         for number, result in target.ended.items():
             tasks[number].result = result
         if target.ended and on_message is not None:
@@ -219,10 +239,17 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
             tasks,
             jobs=jobs or cores(),
             resources=Resources(threads, force_threads=force_threads, force_memory=force_memory),
+            only=own,
             on_progress=on_progress,
             on_result=target.publish,
         )
-        comparison = replace(_comparison(chosen, seeds_of, tasks, per_variant=seeds), folder=target.folder)
+        left = None
+        if own is not None and all(tasks[number].result for number in own):
+            for number, result in target.found().items():
+                tasks[number].result = result
+            left = sum(task.result is None for task in tasks)
+        compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
+        comparison = replace(compared, left=left, folder=target.folder)
         if comparison.complete:
             target.finish(comparison)
     if target.error_elsewhere is None:

@@ -15,7 +15,7 @@ from floodway.simulation import run
 from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from floodway._floodway import Progress
     from floodway.analysis import Result
@@ -80,11 +80,12 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def run_all(
+def run_all(  # noqa: PLR0913 (what a comparison chooses)
     tasks: Sequence[Task],
     *,
     jobs: int,
     resources: Resources = USUAL,
+    only: Container[int] | None = None,
     on_progress: Callable[[Sequence[Task]], None] | None,
     on_result: Callable[[int, Result], None],
 ) -> None:
@@ -98,6 +99,8 @@ def run_all(
         Runs at a time.
     resources
         What each may use.
+    only
+        The numbers of the tasks that are run here; none for all.
     on_progress
         Called about ten times a second in the calling thread.
     on_result
@@ -111,7 +114,11 @@ def run_all(
     stop = threading.Event()
     start = partial(_run, resources=resources)
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
-        missing = [(number, task) for number, task in enumerate(tasks) if task.result is None]
+        missing = [
+            (number, task)
+            for number, task in enumerate(tasks)
+            if task.result is None and (only is None or number in only)
+        ]
         numbers = {pool.submit(start, task, stop): number for number, task in missing}
         running = set(numbers)
         try:

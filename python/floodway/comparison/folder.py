@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.analysis import read
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
-from floodway.errors import OutputError
+from floodway.errors import InUseError, LostResultsError, OutputError
 from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
 from floodway.results.folders import COMPARISON_FILE
-from floodway.results.locks import Lock, is_ours, refuse_in_use
+from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
 from floodway.results.rescue import rescued
-from floodway.results.store import FILES, Reservation, remove_left_behind
+from floodway.results.store import FILES, Reservation, finish_left_behind, remove_left_behind
 from floodway.results.verification import verified
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     from floodway.analysis import Result
     from floodway.comparison.comparison import Comparison
+    from floodway.shards import Shard
 
-__all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun"]
+__all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
 _OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
@@ -109,6 +110,10 @@ class ComparisonFolder:
     def ended(self) -> dict[int, Result]:
         """The runs that have ended, by their numbers; at first those of a comparison that continues."""
         return dict(self._ended)
+
+    def found(self) -> dict[int, Result]:
+        """Read all planned runs that are there, in whichever process they were made."""
+        return {} if self.folder is None else self._found(self.folder)
 
     def publish(self, number: int, result: Result) -> None:
         """Write a run's results.
@@ -257,6 +262,89 @@ class ComparisonFolder:
             }
             for number in sorted(numbers)
         ]
+
+
+class SharedFolder(ComparisonFolder):
+    """A place for a comparison whose runs several processes divide.
+
+    Nothing there is replaced. Each run that is made here is locked until the end, so that no other process
+    makes it as well.
+
+    Parameters
+    ----------
+    folder, planned
+        As `ComparisonFolder`'s.
+    shard
+        Which of the processes this one is.
+
+    Attributes
+    ----------
+    own
+        The numbers of the runs that are made here: those of the shard that are missing.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else, is in use by a process that does not share it, or cannot be made.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], planned: Sequence[PlannedRun], *, shard: Shard
+    ) -> None:
+        self._shard = shard
+        self._places: dict[int, Reservation] = {}
+        self.own: Sequence[int] = ()
+        super().__init__(folder, planned, force=False)
+
+    def finish(self, comparison: Comparison) -> None:
+        """Write the numbers, the pictures and the page, unless another process is writing the same.
+
+        Raises
+        ------
+        OutputError
+            If they cannot be written.
+        """
+        assert self.folder is not None  # noqa: S101 (as it was made)
+        self._ended = self.found()
+        with contextlib.suppress(InUseError), Lock(self.folder.resolve() / "report", shown=""):
+            remove_left_behind(self.folder)
+            super().finish(comparison)
+
+    def _begin(self, folder: Path, *, force: bool) -> None:  # noqa: ARG002 (nothing is replaced)
+        """Share the lock, write the marker, and lock the runs that are missing of this shard's."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._held.enter_context(SharedLock(folder.resolve(), shown=os.fspath(folder), inside=True))
+        self._refuse_foreign(folder)
+        if _is_there(folder):
+            self._refuse_others(folder)
+        else:
+            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+        shares = self._shard.of(range(len(self._planned_runs)))
+        for place in (folder / self._folders[number] for number in shares):
+            if place.parent.is_dir():
+                finish_left_behind(place.parent, {place.name})
+        there = self._found(folder)
+        for number in (number for number in shares if number not in there):
+            with contextlib.suppress(InUseError):
+                self._places[number] = self._held.enter_context(
+                    Reservation(folder / self._folders[number], force=True)
+                )
+        # What another process has ended in between is there now.
+        self._ended = self._found(folder)
+        self.own = [number for number in self._places if number not in self._ended]
+
+    def _refuse_others(self, folder: Path) -> None:
+        """Refuse a comparison of other runs."""
+        earlier = _earlier(folder / COMPARISON_FILE)
+        if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned():
+            raise OutputError(os.fspath(folder), "holds a comparison of other runs; choose another folder")
+
+    def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:  # noqa: ARG002 (as above)
+        self._places[number].publish(self._ended[number], key=self._planned_runs[number].key)
+
+    def _move_elsewhere(self, folder: Path, error: OutputError) -> None:  # noqa: ARG002 (as above)
+        """Raise the error: elsewhere, no other process would find the results."""
+        raise LostResultsError(error.path, error.reason) from error
 
 
 def _folders(planned: Sequence[PlannedRun]) -> list[str]:

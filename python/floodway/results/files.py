@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ def replace_file(file: Path, content: bytes) -> None:
     OSError
         If it cannot be written; what was there before is then still there.
     """
-    new = file.with_name(f".{file.name}{NEW_SUFFIX}")
-    # What lies there may be a pipe, and opening that would wait for a reader.
-    new.unlink(missing_ok=True)
+    # A name of its own: several processes may replace one file at once.
+    new = file.with_name(f".{file.name}.{uuid.uuid4().hex}{NEW_SUFFIX}")
     try:
         with new.open("xb") as opened:
             opened.write(content)

@@ -8,6 +8,10 @@ gone.
 On file systems without locks the file itself is the lock, with the process that made it written in it. The
 file of a process of this machine that is gone counts for nothing; of other machines nobody here can know,
 and the message says which file stands in the way.
+
+Processes that divide the work of a place have shared locks, each a file of its own in the hidden folder. Who
+wants the place alone and who shares it both take their own file first and look for the others' then: so at
+least one of two that begin at once sees the other.
 """
 
 from __future__ import annotations
@@ -19,11 +23,13 @@ import json
 import os
 import re
 import socket
+import time
+import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
-from floodway.errors import OutputError
+from floodway.errors import InUseError
 from floodway.results.files import NEW_SUFFIX
 
 if TYPE_CHECKING:
@@ -31,14 +37,18 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["Lock", "is_ours", "left_behind", "refuse_in_use"]
+__all__ = ["Lock", "SharedLock", "is_ours", "left_behind", "refuse_in_use"]
 
 _LOCK_FILE = "lock"
+#: How the names of shared locks' files begin.
+_SHARED = "shared."
 _SUFFIX = ".floodway"
 #: What `flock` answers on file systems that have no locks.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 #: Attempts to open the file when a process that is just leaving removes it.
 _TRIES = 100
+#: Between attempts at a shared lock: who wants the place alone has it for a moment before it is refused.
+_WAIT_S = 0.01
 #: More of a record than this is not ours.
 _LONGEST_RECORD = 1000
 #: The error for a folder that another process uses, with what is known of that process.
@@ -85,8 +95,8 @@ class Lock:
 
     Raises
     ------
-    OutputError
-        If another process has the lock; the text names it.
+    InUseError
+        If another process has the lock, or shares it; the text names it.
     OSError
         If the hidden folder cannot be made.
     """
@@ -100,8 +110,12 @@ class Lock:
             descriptor = self._taken()
             if descriptor is not None:
                 self._descriptor = descriptor
+                sharer = next(_sharers(self.work), None)
+                if sharer is not None:
+                    self.release()
+                    raise _in_use(self._shown, sharer)
                 return
-        raise self._in_use()
+        raise _in_use(self._shown, self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -133,7 +147,7 @@ class Lock:
             if not (error.errno in _NO_LOCKS and (is_new or self._is_left_alone())):
                 os.close(descriptor)
                 if error.errno in (*_NO_LOCKS, errno.EWOULDBLOCK, errno.EACCES):
-                    raise self._in_use(unlocked=error.errno in _NO_LOCKS) from None
+                    raise _in_use(self._shown, self._file) from None
                 raise
         if not _is_the_same(descriptor, self._file):
             os.close(descriptor)
@@ -155,15 +169,72 @@ class Lock:
         aside.unlink()
         return True
 
-    def _in_use(self, *, unlocked: bool = False) -> OutputError:
-        holder = _holder(self._file)
-        who = str(holder) if holder else "another process is writing there"
-        if not unlocked:
-            return OutputError(self._shown, _IN_USE.format(who))
-        return OutputError(
-            self._shown,
-            f"is in use: {who}; its file system has no locks: if that process has ended, remove {self._file}",
-        )
+
+class SharedLock:
+    """A lock on a folder that several processes have at once, against those that want it alone.
+
+    Parameters
+    ----------
+    folder, shown, inside
+        As `Lock`'s.
+
+    Raises
+    ------
+    InUseError
+        If a process has the folder alone; the text names it.
+    OSError
+        If the hidden folder cannot be made.
+    """
+
+    def __init__(self, folder: Path, *, shown: str, inside: bool = False) -> None:
+        self._work = _work_folder(folder, inside=inside)
+        self._file = self._work / f"{_SHARED}{uuid.uuid4().hex}"
+        self._descriptor = -1
+        for _ in range(_TRIES):
+            if self._is_taken():
+                return
+            time.sleep(_WAIT_S)
+        raise _in_use(shown, self._work / _LOCK_FILE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the lock back; the last one removes the hidden folder unless something is left in it."""
+        with contextlib.suppress(OSError):
+            self._file.unlink()
+        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            # Those of processes that were killed are removed as one looks.
+            if next(_sharers(self._work), None) is None:
+                self._work.rmdir()
+
+    def _is_taken(self) -> bool:
+        """Take the lock; false where a process has, or had in this moment, the folder alone."""
+        self._work.mkdir(exist_ok=True)
+        try:
+            self._descriptor, _ = _opened(self._file)
+        except FileNotFoundError:
+            return False
+        _sign(self._descriptor)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                self.release()
+                if error.errno in {errno.EWOULDBLOCK, errno.EACCES}:
+                    # Another process looks whether anybody has it, and is about to remove it.
+                    return False
+                raise
+        if _is_the_same(self._descriptor, self._file) and not _is_held(self._work / _LOCK_FILE):
+            return True
+        self.release()
+        return False
 
 
 def left_behind(folder: Path) -> Iterator[Path]:
@@ -183,18 +254,25 @@ def refuse_in_use(folder: Path, *, shown: str) -> None:
 
     Raises
     ------
-    OutputError
-        If a process has the lock; the text names it.
+    InUseError
+        If a process has the lock, or shares it; the text names it.
     """
     for work in (_work_folder(folder, inside=False), folder / _SUFFIX):
-        if not (work / _LOCK_FILE).is_file():
-            continue
-        holder = _holder(work / _LOCK_FILE)
-        if holder is not None and _is_held(work / _LOCK_FILE, holder):
-            raise OutputError(shown, _IN_USE.format(holder))
+        for file in (work / _LOCK_FILE, *_sharers(work)):
+            if _holder(file) is not None and _is_held(file):
+                raise _in_use(shown, file)
 
 
-def _is_held(file: Path, holder: _Holder) -> bool:
+def _sharers(work: Path) -> Iterator[Path]:
+    """Yield the files of shared locks that processes have; those of processes that are gone are removed."""
+    for file in sorted(work.glob(f"{_SHARED}*")):
+        if _is_held(file):
+            yield file
+        else:
+            file.unlink(missing_ok=True)
+
+
+def _is_held(file: Path) -> bool:
     """Whether a process has the lock of this file."""
     try:
         descriptor = os.open(file, os.O_RDWR)
@@ -203,10 +281,39 @@ def _is_held(file: Path, holder: _Holder) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
-        return not holder.is_gone() if error.errno in _NO_LOCKS else True
+        if error.errno not in _NO_LOCKS:
+            return True
+        holder = _holder(file)
+        return holder is None or not holder.is_gone()
     finally:
         os.close(descriptor)
     return False
+
+
+def _in_use(shown: str, file: Path) -> InUseError:
+    """Return the error for a folder whose lock is this file."""
+    holder = _holder(file)
+    who = str(holder) if holder else "another process is writing there"
+    if _has_locks(file):
+        return InUseError(shown, _IN_USE.format(who))
+    return InUseError(
+        shown, f"is in use: {who}; its file system has no locks: if that process has ended, remove {file}"
+    )
+
+
+def _has_locks(file: Path) -> bool:
+    """Whether the file system of a file has locks."""
+    try:
+        descriptor = os.open(file, os.O_RDWR)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in _NO_LOCKS
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def is_ours(name: str) -> bool:

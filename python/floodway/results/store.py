@@ -34,7 +34,7 @@ from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
     from types import TracebackType
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "READ_FILES",
     "TABLES",
     "Reservation",
+    "finish_left_behind",
     "read",
     "read_as",
     "remove_left_behind",
@@ -269,9 +270,23 @@ def remove_left_behind(folder: Path) -> None:
     """
     for file in folder.glob(f".*{NEW_SUFFIX}"):
         file.unlink(missing_ok=True)
-    for locked_folder in left_behind(folder):
-        with contextlib.suppress(OutputError, OSError), Lock(locked_folder, shown="") as lock:
-            _finish_interrupted(locked_folder, lock.work)
+    finish_left_behind(folder)
+
+
+def finish_left_behind(folder: Path, names: Container[str] | None = None) -> None:
+    """Finish or remove places of runs, all or those of these names, whose processes were killed.
+
+    Folders that a process is writing are left alone.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be read.
+    """
+    for place in left_behind(folder):
+        if names is None or place.name in names:
+            with contextlib.suppress(OutputError, OSError), Lock(place, shown="") as lock:
+                _finish_interrupted(place, lock.work)
 
 
 def _finish_interrupted(folder: Path, work: Path) -> None:

@@ -2,7 +2,7 @@
 
 from floodway.study.claims.judgement import Judged
 from floodway.study.claims.outcome import Conducted, Part
-from floodway.study.execution import conduct
+from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
 from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
 from floodway.study.format.parse import load_study
@@ -25,5 +25,6 @@ __all__ = [
     "papers",
     "plan_of",
     "ready_studies",
+    "report_of",
     "states_of",
 ]

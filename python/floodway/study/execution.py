@@ -1,13 +1,14 @@
-"""The execution of studies: missing runs are run, and a failed run does not stop the others."""
+"""The execution of studies, by one process or by shards: a failed run does not stop the others."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.comparison.execution import cores
-from floodway.errors import LostResultsError, OutputError
-from floodway.results.store import remove_left_behind
+from floodway.errors import InUseError, LostResultsError, OutputError
+from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.claims.verdicts import claim_verdicts
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from floodway.plot import Format
+    from floodway.shards import Shard
     from floodway.study.format.model import Study
     from floodway.study.running.plan import Plan
     from floodway.study.running.runs import Run
 
-__all__ = ["conduct"]
+__all__ = ["conduct", "report_of"]
 
 #: The end of the error when runs can no longer be written.
 GOES_ON = "; completed runs are kept, and the same command continues once that is fixed"
@@ -34,6 +36,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     *,
     out: str | os.PathLike[str],
     jobs: int | None = None,
+    shard: Shard | None = None,
     force: bool = False,
     title: str = "",
     formats: Sequence[Format] = (),
@@ -54,6 +57,9 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         Folder of the runs and the report.
     jobs
         So many processes; by default one per core.
+    shard
+        Where several processes divide the runs of one folder, which of them this one is. The one after which
+        no run is missing writes the report.
     force
         Whether all runs are run again.
     title
@@ -81,80 +87,179 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     """
     folder = Path(out)
     notify = on_message or (lambda _: None)
-    with StudyFolder(folder) as study_folder, output_errors(folder):
-        for run in plan.runs if force else ():
+    own = plan.runs if shard is None else shard.of(plan.runs)
+    with StudyFolder(folder, shared=shard is not None) as study_folder, output_errors(folder):
+        study_folder.tidy(own)
+        for run in own if force else ():
             study_folder.runs.forget(run.key)
-        missing = [run for run in plan.runs if not _is_there(study_folder.runs, run, notify)]
-        tasks = [Task(run=run, folder=study_folder.runs.folder_of(run.key)) for run in missing]
-
-        def end(task: Task) -> None:
-            if task.unwritable:
-                # The others could not be written either, so they are not run.
-                raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
-            study_folder.runs.note_failure(task.run.key, task.error or None)
-            if task.error:
-                notify(f"{task.label}: {task.error}")
-
-        complete = not tasks or run_tasks(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
-        remove_left_behind(study_folder.runs.folder)
-        return _finished(
-            plan,
-            study_folder,
-            tasks,
-            complete=complete,
-            title=title,
-            formats=formats if report else None,
-            notify=notify,
-        )
+        missing = [run for run in own if not _is_there(study_folder.runs, run, notify)]
+        complete = _run_missing(missing, study_folder, jobs or cores(), on_progress, notify)
+        study_folder.tidy(own)
+        so_far = _so_far(plan, study_folder, complete=complete)
+        if not complete or so_far.missing:
+            return so_far
+        if shard is None:
+            return _reported(so_far, study_folder, title, formats if report else None, notify)
+        try:
+            with study_folder.report_lock():
+                return _checked(so_far, study_folder, title, formats, notify)
+        except InUseError:
+            # The process that writes it began when all runs were there.
+            return so_far
 
 
-def _is_there(runs: Runs, run: Run, notify: Callable[[str], None]) -> bool:
-    """Whether a run's results are there; what is not whole is removed."""
+def report_of(
+    plan: Plan,
+    *,
+    out: str | os.PathLike[str],
+    title: str = "",
+    formats: Sequence[Format] = (),
+    on_message: Callable[[str], None] | None = None,
+) -> Conducted:
+    """Write numbers, pictures and a report of runs that are there, and run nothing.
+
+    Parameters
+    ----------
+    plan, out, title, formats, on_message
+        As `conduct`'s.
+
+    Raises
+    ------
+    OutputError
+        If runs are missing, or as `conduct`.
+    LostResultsError
+        If the pictures or the report cannot be written.
+    StudyError
+        If a metric cannot be computed.
+    """
+    folder = Path(out)
+    if not folder.is_dir():
+        raise _lacking(folder, len(plan.runs), plan)
+    with StudyFolder(folder, shared=True) as study_folder, output_errors(folder), study_folder.report_lock():
+        so_far = _so_far(plan, study_folder, complete=True)
+        if not so_far.missing:
+            so_far = _checked(so_far, study_folder, title, formats, on_message or (lambda _: None))
+        if so_far.missing:
+            raise _lacking(folder, so_far.missing, plan)
+        return so_far
+
+
+def _lacking(folder: Path, missing: int, plan: Plan) -> OutputError:
+    return OutputError(
+        str(folder),
+        f"{missing} of {len(plan.runs)} runs are missing; the same command without --report runs them",
+    )
+
+
+def _run_missing(
+    missing: Sequence[Run],
+    study_folder: StudyFolder,
+    jobs: int,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+    notify: Callable[[str], None],
+) -> bool:
+    """Run what is missing, and return whether all of it has ended or is at work in another process."""
+    runs = study_folder.runs
+
+    def end(task: Task) -> None:
+        if task.unwritable:
+            # The others could not be written either, so they are not run.
+            raise LostResultsError(str(study_folder.folder), f"{task.label}: {task.error}{GOES_ON}")
+        if not task.taken:
+            runs.note_failure(task.run.key, task.error or None)
+        if task.error:
+            notify(f"{task.label}: {task.error}")
+
+    taken: list[Task] = []
+    # A process that has a run may be at its end, as that of a command that was killed: it is asked again.
+    for _ in range(2):
+        tasks = [Task(run=run, folder=runs.folder_of(run.key)) for run in missing]
+        if tasks and not run_tasks(tasks, jobs=jobs, on_progress=on_progress, on_end=end):
+            return False
+        taken = [task for task in tasks if task.taken]
+        missing = [task.run for task in taken]
+    for task in taken:
+        notify(f"{task.label}: {task.taken}")
+    return True
+
+
+def _is_there(runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again") -> bool:
+    """Whether a run's results are there; what is not whole is removed, and said with what is done then."""
     if not runs.folder_of(run.key).exists():
         return False
     fault = runs.fault(run.key)
     if fault is None:
         return True
     runs.drop(run.key)
-    notify(f"{run.label}: {fault}; it is run again")
+    notify(f"{run.label}: {fault}; {then}")
     return False
 
 
-def _finished(  # noqa: PLR0913 (as `conduct`)
-    plan: Plan,
+def _so_far(plan: Plan, study_folder: StudyFolder, *, complete: bool) -> Conducted:
+    """Return which runs are there by now, and which have failed, in any process."""
+    runs = study_folder.runs
+    done = frozenset(run.key for run in plan.runs if runs.folder_of(run.key).exists())
+    others = {run.key: runs.failure(run.key) for run in plan.runs if run.key not in done}
+    return Conducted(
+        plan=plan,
+        folder=study_folder.folder,
+        parts=(),
+        done=done,
+        failures={key: error for key, error in others.items() if error is not None},
+        complete=complete,
+        missing=sum(error is None for error in others.values()),
+    )
+
+
+def _checked(
+    so_far: Conducted,
     study_folder: StudyFolder,
-    tasks: Sequence[Task],
-    *,
-    complete: bool,
+    title: str,
+    formats: Sequence[Format],
+    notify: Callable[[str], None],
+) -> Conducted:
+    """Write the report unless a run that another process ran is not whole: then it is missing again."""
+    store = study_folder.runs
+    done = [run for run in so_far.plan.runs if run.key in so_far.done]
+    then = "it is missing again, and the command that ran it runs it again"
+    torn = [run for run in done if not _is_there(store, run, notify, then=then)]
+    if torn:
+        return replace(so_far, done=so_far.done - {run.key for run in torn}, missing=len(torn))
+    # Nobody else writes here now: the report is locked, and no run is missing.
+    remove_left_behind(study_folder.folder)
+    finish_left_behind(store.folder)
+    return _reported(so_far, study_folder, title, formats, notify)
+
+
+def _reported(
+    so_far: Conducted,
+    study_folder: StudyFolder,
     title: str,
     formats: Sequence[Format] | None,
     notify: Callable[[str], None],
 ) -> Conducted:
-    failures = {task.run.key: task.error for task in tasks if task.error}
-    ended = {task.run.key: task.wall_s is not None for task in tasks}
-    done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
-    parts = (
-        tuple(_part(study, runs, study_folder.runs, done, failures, notify) for study, runs in plan.studies)
-        if complete
-        else ()
+    """Compute the verdicts and, if formats are given, write numbers, pictures and the report."""
+    plan, store = so_far.plan, study_folder.runs
+    conducted = replace(
+        so_far,
+        parts=tuple(
+            _part(study, runs, store, so_far.done, so_far.failures, notify) for study, runs in plan.studies
+        ),
     )
-    conducted = Conducted(
-        plan=plan, folder=study_folder.folder, parts=parts, done=done, failures=failures, complete=complete
-    )
-    if not complete or formats is None:
+    if formats is None:
         return conducted
     # Drawing is loaded where it is needed: it takes as long as all the rest.
     from floodway.study.report.report import write_report  # noqa: PLC0415
 
     heading = title or plan.studies[0][0].title
     try:
-        files = write_report(conducted, study_folder.runs, title=heading, formats=formats, on_message=notify)
+        files = write_report(conducted, store, title=heading, formats=formats, on_message=notify)
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:
         reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
         raise LostResultsError(str(study_folder.folder), reason) from error
-    return Conducted(**{**conducted.__dict__, "files": files})
+    return replace(conducted, files=files)
 
 
 def _part(  # noqa: PLR0913, PLR0917 (as `conduct`)

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from floodway.cli.options import Force, ForceMemory, ForceThreads, Json, Python, Quiet, Sets, Strict
+from floodway.cli.options import (
+    Force,
+    ForceMemory,
+    ForceThreads,
+    Json,
+    Python,
+    Quiet,
+    Sets,
+    ShardText,
+    Strict,
+)
 from floodway.limits import MOST_THREADS
 from floodway.loading import loading
 
@@ -58,6 +68,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/compare/SCENARIO"),
     ] = None,
+    shard: ShardText = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -75,6 +86,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway compare scenarios/demo.toml --vary long-haul.buffer.static.size=42MB,82MB --seeds 3
       floodway compare scenarios/demo.toml --vary 'defaults.flow-control.pfc.xoff={ alpha = 0.25 },1MB'
       floodway compare scenarios/incast.toml scenarios/demo.toml --out out/both
+      floodway compare scenarios/demo.toml --vary seed=1,2,3,4 --shard 0/2
 
     \b
     Exit codes:
@@ -87,6 +99,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import compare as comparing
+        from floodway.cli.inputs import shard_of
     return comparing.compare(
         comparing.Request(
             scenarios=scenarios,
@@ -96,6 +109,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             threads=threads,
             sets=sets or [],
             out=out,
+            shard=shard_of(shard),
             force=force,
             quiet=quiet,
             json=json,

@@ -17,8 +17,11 @@ from floodway.cli.options import (
     NoNote,
     Quick,
     Quiet,
+    Report,
     RunAgain,
     Seeds,
+    ShardText,
+    Slurm,
     Status,
     Title,
     Width,
@@ -46,6 +49,9 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
     ] = None,
+    shard: ShardText = None,
+    report: Report = False,
+    slurm: Slurm = False,
     status: Status = False,
     form: AlsoFormats = None,
     width: Width = None,
@@ -71,7 +77,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     Exit codes:
       0    done
       1    a run failed; the report and the results of the other runs are written. Or results could not be
-           written; completed runs are kept
+           written; completed runs are kept. With --report, runs are missing
       2    bad usage, study or scenario; nothing has run
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130
@@ -85,6 +91,9 @@ def command(  # noqa: PLR0913 (one argument an option)
             jobs=jobs,
             seeds=seeds,
             quick=quick,
+            shard=shard,
+            report=report,
+            slurm=slurm,
             status=status,
             force=force,
             quiet=quiet,

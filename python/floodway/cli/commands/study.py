@@ -18,8 +18,11 @@ from floodway.cli.options import (
     Python,
     Quick,
     Quiet,
+    Report,
     RunAgain,
     Seeds,
+    ShardText,
+    Slurm,
     Status,
     Title,
     Width,
@@ -44,6 +47,9 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/study/STUDY"),
     ] = None,
+    shard: ShardText = None,
+    report: Report = False,
+    slurm: Slurm = False,
     status: Status = False,
     form: AlsoFormats = None,
     width: Width = None,
@@ -65,13 +71,15 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway study studies/example.toml --quick
       floodway study studies/example.toml --status
       floodway study studies/example.toml --seeds 1,2,7 --out out/seven
+      floodway study studies/example.toml --shard 0/4
+      floodway study studies/example.toml --slurm
       floodway study studies/example.toml --format pdf,svg --width 3.4 --font-size 8 --title ''
 
     \b
     Exit codes:
       0    done
       1    a run failed; the report and the results of the other runs are written. Or results could not be
-           written; completed runs are kept
+           written; completed runs are kept. With --report, runs are missing
       2    bad usage, study or scenario; nothing has run
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130
@@ -85,6 +93,9 @@ def command(  # noqa: PLR0913 (one argument an option)
             jobs=jobs,
             seeds=seeds,
             quick=quick,
+            shard=shard,
+            report=report,
+            slurm=slurm,
             status=status,
             force=force,
             quiet=quiet,

@@ -21,6 +21,9 @@ def study_request(  # noqa: PLR0913 (one argument an option)
     jobs: int | None,
     seeds: str | None,
     quick: bool,
+    shard: str | None,
+    report: bool,
+    slurm: bool,
     status: bool,
     force: bool,
     quiet: bool,
@@ -30,12 +33,16 @@ def study_request(  # noqa: PLR0913 (one argument an option)
     """Return the options that `study` and `reproduce` share."""
     with loading():
         from floodway.cli import study as studying
+        from floodway.cli.inputs import shard_of
     return studying.Request(
         pictures=pictures,
         out=out,
         jobs=jobs,
         seeds=studying.seeds_of(seeds),
         quick=quick,
+        shard=shard_of(shard),
+        report=report,
+        slurm=slurm,
         status=status,
         force=force,
         quiet=quiet,

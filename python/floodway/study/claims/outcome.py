@@ -37,13 +37,16 @@ class Conducted:
     folder
         Where runs, pictures and the report are.
     parts
-        What came out, a part for each study; empty after Ctrl-C.
+        What came out, a part for each study; empty after Ctrl-C, and where runs are missing.
     done, failures
         Keys of the runs that are there, and why the others failed.
     complete
-        Whether every run has completed or failed; false after Ctrl-C.
+        Whether every run that this process was to run has ended; false after Ctrl-C.
+    missing
+        How many runs neither are there nor have failed, where other processes have a share of them: the
+        last to end writes the report.
     files
-        What was written: the report first.
+        What was written: the report first; none where runs are missing, or another process writes them.
     """
 
     plan: Plan
@@ -52,4 +55,5 @@ class Conducted:
     done: frozenset[str]
     failures: Mapping[str, str]
     complete: bool
+    missing: int = 0
     files: tuple[Path, ...] = ()

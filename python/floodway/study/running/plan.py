@@ -10,6 +10,7 @@ from floodway.study.running.runs import Run, runs_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from floodway.shards import Shard
     from floodway.study.format.model import Study
 
 __all__ = ["Plan", "plan_of"]
@@ -34,6 +35,12 @@ class Plan:
     def runs(self) -> tuple[Run, ...]:
         """Every run once: what two studies share is run once."""
         return tuple({run.key: run for _, runs in self.studies for run in runs}.values())
+
+    def shard(self, shard: Shard) -> Plan:
+        """Return the part of the plan that a shard runs: what the shards of all run is run once."""
+        own = {run.key for run in shard.of(self.runs)}
+        studies = ((study, tuple(run for run in runs if run.key in own)) for study, runs in self.studies)
+        return Plan(studies=tuple((study, runs) for study, runs in studies if runs), quick=self.quick)
 
 
 def plan_of(

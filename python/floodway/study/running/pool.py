@@ -56,6 +56,8 @@ class Task:
         Why it failed; empty where it did not.
     unwritable
         Whether it failed because its results could not be written.
+    taken
+        Which other process runs it; empty where none does.
     """
 
     run: Run
@@ -65,6 +67,7 @@ class Task:
     wall_s: float | None = None
     error: str = ""
     unwritable: bool = False
+    taken: str = ""
 
     @property
     def label(self) -> str:
@@ -83,8 +86,8 @@ class Task:
 
     @property
     def ended(self) -> bool:
-        """Whether it completed or failed."""
-        return self.wall_s is not None or self.failed
+        """Whether it completed or failed, or is left to another process."""
+        return self.wall_s is not None or self.failed or bool(self.taken)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -212,7 +215,7 @@ class _Pool:
             task.progress = TaskProgress(*answer["progress"])
             return
         task.wall_s, task.error = answer.get("done"), answer.get("error", "")
-        task.unwritable = answer.get("unwritable", False)
+        task.unwritable, task.taken = answer.get("unwritable", False), answer.get("taken", "")
         self._ended(worker, task)
 
     def _died(self, worker: _Worker) -> None:

@@ -19,18 +19,19 @@ from floodway.keys import engine
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
-from floodway.results.locks import Lock, is_ours, refuse_in_use
-from floodway.results.store import Reservation, read, remove_left_behind
+from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
+from floodway.results.store import finish_left_behind, read, remove_left_behind
 from floodway.results.verification import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from types import TracebackType
 
     from floodway.results import Result
+    from floodway.study.running.runs import Run
 
-__all__ = ["Runs", "StudyFolder", "output_errors", "publish"]
+__all__ = ["Runs", "StudyFolder", "output_errors"]
 
 
 class StudyFolder:
@@ -40,6 +41,8 @@ class StudyFolder:
     ----------
     folder
         Where; made if it does not exist.
+    shared
+        Whether other processes may enter it as well, if they share it, too.
 
     Raises
     ------
@@ -47,15 +50,17 @@ class StudyFolder:
         If it holds something else, is in use, or cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self.folder = folder
         self.runs = Runs(folder / "runs")
-        self._lock: Lock | None = None
+        self._shared = shared
+        self._lock: Lock | SharedLock | None = None
         try:
             with output_errors(folder):
                 self._refuse_begun()
                 folder.mkdir(parents=True, exist_ok=True)
-                self._lock = Lock(folder.resolve(), shown=os.fspath(folder), inside=True)
+                kind = SharedLock if shared else Lock
+                self._lock = kind(folder.resolve(), shown=os.fspath(folder), inside=True)
                 self._begin()
         except OutputError:
             self._leave()
@@ -97,8 +102,28 @@ class StudyFolder:
             # An interrupted study is a study, too.
             replace_file(mark, (json.dumps({"complete": False, "engine": engine()}) + "\n").encode())
         self.runs.folder.mkdir(exist_ok=True)
-        remove_left_behind(self.folder)
-        remove_left_behind(self.runs.folder)
+        if not self._shared:
+            remove_left_behind(self.folder)
+
+    def tidy(self, runs: Iterable[Run]) -> None:
+        """Remove what processes that were killed have left of some runs.
+
+        Where others share the folder, what else is in the making may be theirs.
+        """
+        if self._shared:
+            finish_left_behind(self.runs.folder, {run.key for run in runs})
+        else:
+            remove_left_behind(self.runs.folder)
+
+    def report_lock(self) -> Lock:
+        """Return a lock for the process that writes the report, where others share the folder.
+
+        Raises
+        ------
+        InUseError
+            If another process is writing it.
+        """
+        return Lock(self.folder.resolve() / "report", shown=os.fspath(self.folder))
 
     def _leave(self) -> None:
         if self._lock is not None:
@@ -214,20 +239,6 @@ def output_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
-
-
-def publish(result: Result, folder: Path) -> None:
-    """Write a run under its key, whole or not at all.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    if folder.exists():
-        Runs(folder.parent).drop(folder.name)
-    with Reservation(folder, force=True) as reservation:
-        reservation.publish(result, key=folder.name)
 
 
 def _is_ours(file: Path) -> bool:

@@ -12,11 +12,12 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from floodway.errors import FloodwayError, OutOfMemoryError, OutputError
+from floodway.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError
 from floodway.mechanisms import load_file
+from floodway.results.store import Reservation
 from floodway.simulation import run
 from floodway.study.running.runs import Recipe
-from floodway.study.running.storage import publish
+from floodway.study.running.storage import Runs
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress
@@ -47,7 +48,10 @@ def main() -> None:
 
 
 def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
-    """Run a task, and return its answer; progress is printed meanwhile."""
+    """Run a task, and return its answer; progress is printed meanwhile.
+
+    The run's folder is locked from before the run to its end, so that no other process runs it as well.
+    """
     recipe = Recipe(
         **{**task["recipe"], "sets": tuple((key, value) for key, value in task["recipe"]["sets"])}
     )
@@ -57,25 +61,37 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         seen = (progress.time_us, progress.flows_done, progress.flows_started, progress.packet_hops)
         _say(answers, {"progress": seen})
 
+    store = Runs(folder.parent)
     try:
-        scenario = recipe.scenario().with_seed(task["seed"])
-        with contextlib.chdir(recipe.folder or "."):
-            result = run(scenario, threads=1, on_progress=poll)
-        broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
-        if broken:
-            return {"error": f"{broken}; this is a bug in the simulator"}
-        try:
-            publish(result, folder)
-        except OutputError as error:
-            return {"error": error.reason, "unwritable": True}
-    except OutOfMemoryError as error:
-        # Studies have none of the options that the rest of its text names.
-        return {"error": error.reason}
-    except FloodwayError as error:
-        return {"error": str(error)}
+        with Reservation(folder, force=True) as place:
+            # Another process may have ended it since it was missing here.
+            if store.has(folder.name):
+                return {"done": store.wall_s(folder.name)}
+            scenario = recipe.scenario().with_seed(task["seed"])
+            with contextlib.chdir(recipe.folder or "."):
+                result = run(scenario, threads=1, on_progress=poll)
+            broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
+            if broken:
+                return {"error": f"{broken}; this is a bug in the simulator"}
+            place.publish(result, key=folder.name)
     except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
-        return {"error": f"{type(error).__name__}: {error}"}
+        return _answer_of(error)
     return {"done": result.run.timings.wall_s}
+
+
+def _answer_of(error: Exception) -> dict[str, Any]:
+    match error:
+        case InUseError():
+            return {"taken": error.reason}
+        case OutputError():
+            return {"error": error.reason, "unwritable": True}
+        case OutOfMemoryError():
+            # Studies have none of the options that the rest of its text names.
+            return {"error": error.reason}
+        case FloodwayError():
+            return {"error": str(error)}
+        case _:
+            return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _listen(tasks: queue.SimpleQueue[str]) -> None:

@@ -79,6 +79,10 @@ def goal(tmp_path: Path, text: str) -> str:
         ("num_ranks 2\nrank 0 {\nsend 5b to 2\n}", '"2" where a rank, from 0 to 1, is expected'),
         ("num_ranks 2\nrank 0 {\nsend 5b to 0\n}", "a rank has no messages to itself"),
         ("num_ranks 2\nrank 0 {\na: calc 5\na requires b\n}", 'no operation above has the label "b"'),
+        (
+            "num_ranks 2\nrank 0 {\na: calc 5\nb: calc 6\na: calc 7\n}",
+            'job.goal, line 5: an operation above has the label "a"; each of a rank has its own',
+        ),
         ("num_ranks 2\nrank 0 {\n}", 'the file ends where "rank" is expected'),
         ("num_ranks 2\nrank 0 {\nsend 5 to 1\n}", '"5" where a size like 1024b is expected'),
         (

@@ -12,11 +12,9 @@
 //! }
 //! ```
 //! A send is complete when it is issued, as eager messages are. A send and a computation occupy their CPU,
-//! which each rank has of its own, from start to end; a receive occupies none. Messages of a NIC leave one
+//! which each rank has of its own, from start to end; a receive occupies none. A second operation of a label
+//! is executed, but the label stays with the first one. Messages of a NIC leave one
 //! after another. Sizes of sends and receives are not compared.
-//!
-//! A label that a rank has twice is refused: these simulators execute both operations, and silently take the
-//! first one wherever the label is named.
 //!
 //! The threshold for rendezvous (`S`) of these simulators has no counterpart: in both of its versions a
 //! larger message travels as a smaller one does, and only what waits for the send waits until a receive is
@@ -252,13 +250,9 @@ impl Reader<'_> {
     ) -> Result<(), ReadError> {
         let mut name = 0;
         if self.peek(1) == ":" {
-            let token = self.some("a label")?;
+            let label = self.some("a label")?.text;
             self.at += 1;
-            let label = token.text.clone();
-            if schedule.labels.insert(label.clone(), schedule.operations.len() as u32).is_some() {
-                let why = format!("an operation above has the label {label:?}; each of a rank has its own");
-                return Err(self.error(&token, why));
-            }
+            schedule.labels.entry(label.clone()).or_insert(schedule.operations.len() as u32);
             let next = names.len() as u32 + 1;
             name = *names.entry(label).or_insert(next);
         }

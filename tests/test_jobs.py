@@ -154,6 +154,36 @@ def test_messages_that_nobody_receives_are_a_warning(tmp_path: Path) -> None:
             "5 is not a number from 1 to the 4 GPUs",
         ),
         ('trace = { format = "goal", files = "nothing.goal" }', "nothing.goal"),
+        ('trace = { format = "goal", files = 3 }', "trace.files: the number 3 where a string is required"),
+        (
+            'collective = { op = "all-reduce", size = 1000000 }',
+            'collective.size: "1000000" is not a size: its unit is missing; write it like "288KB"',
+        ),
+        (
+            'collective = { op = "all-reduce", size = "1MB", rank-file = "ranks.txt", ranks = "h1" }',
+            'collective.ranks: it and "rank-file", which has the hosts in their order, are given together',
+        ),
+        (
+            'training = { model = "llama-3-70b", flops = 4e14, rank-file = "a", placement = "node-first" }',
+            'training.placement: it and "rank-file", which has the hosts in their order, are given together',
+        ),
+        (
+            'collective = { op = "all-reduce", size = "1MB", ranks = ["h1", "h2", "h1"] }',
+            'collective.ranks: "h1" is there twice: it selects a host once',
+        ),
+        ('collective = { op = "all-reduce", size = "1MB", ranks = [] }', "ranks: [] matches no host"),
+        (
+            'collective = { op = "all-reduce", size = "1MB", groups = "node" }',
+            'collective.groups: "node" makes a group of rank 0 (h1) alone: it needs at least 2 ranks',
+        ),
+        (
+            'collective = { op = "all-gather", size = "1MB", reduce-rate = "1T" }',
+            'reduce-rate: it belongs to op = "all-reduce" and op = "reduce-scatter"',
+        ),
+        (
+            'until = "1ms"\ncollective = { op = "all-reduce", size = "1MB" }',
+            'until: a job runs to its end: only "limit" ends it before',
+        ),
     ],
 )
 def test_mistakes_name_their_key(workload: str, why: str) -> None:
@@ -357,8 +387,115 @@ def test_exposed_communication_adds_up_by_name() -> None:
         ('forward = "1ms", pipeline = 9', "9 stages are more than the model's 8 layers"),
         ('forward = "1ms", expert = 2', "the model has no experts"),
         ('forward = "1ms", data = 8', "the degrees make 8 ranks, and there are 4 GPUs for them"),
+        (
+            'forward = "1ms", data = 4, algorithm = "hierarchical"',
+            'training.algorithm: "hierarchical" needs levels, which training jobs do not have',
+        ),
+        ('forward = "1ms", channels = 300', "training.channels: 300 is not a number from 1 to 256"),
+        (
+            'forward = "100000s", micro-batches = 10',
+            "training: the computations of rank 0 take more than 2^64 ps together, which is 213 days",
+        ),
+        ('forward = "1ms", sequence = 0', "training.sequence: 0 is not a number from 1 to 16777216"),
+        (
+            'forward = "1ms", micro-batch = 65537',
+            "training.micro-batch: 65537 is not a number from 1 to 65536",
+        ),
     ],
 )
 def test_iterations_that_cannot_be_are_refused(keys: str, why: str) -> None:
     with pytest.raises(floodway.ScenarioError, match=re.escape(why)):
         run(star(4, rate="400G", delay="100ns"), f"training = {{ model = {MODEL}, {keys} }}")
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (MODEL.replace("layers", "layer"), 'training.model: "layer" is not a key; allowed: layers, hidden'),
+        (MODEL.replace("layers = 8, ", ""), 'training.model: the key "layers" is missing'),
+        (MODEL.replace("= 8,", '= "8",'), 'training.model.layers: the string "8" where a whole number'),
+        (MODEL.replace("= 8,", "= 0,"), "training.model.layers: 0 is not a number from 1 to 4294967295"),
+        (
+            MODEL.replace("800000", "8e5"),
+            (
+                "training.model.parameters: the number 800000 where a whole number of at least 0 is "
+                "required: write 800000, without a point or an exponent"
+            ),
+        ),
+        (MODEL.replace("64", "-64"), "training.model.hidden: the number -64 where a whole number"),
+        (
+            MODEL.replace(" }", ", active-parameters = 800001 }"),
+            (
+                "training.model.active-parameters: 800001 is not a number from 1 to 800000, the parameters "
+                "of the model"
+            ),
+        ),
+        (
+            "{ layers = 1, hidden = 16777216, sequence = 16777216, parameters = 1, experts-per-token = 2 }",
+            "training.micro-batch: 1 makes activations of 1125899906842624 B",
+        ),
+        ('"llama-3-70"', 'did you mean "llama-3-70b"?'),
+        ("70", "training.model: the number 70 where the name of a model, or { layers, hidden, sequence,"),
+    ],
+)
+def test_a_model_that_cannot_be_names_its_key(model: str, why: str) -> None:
+    with pytest.raises(floodway.ScenarioError, match=re.escape(why)):
+        run(star(4, rate="400G", delay="100ns"), f'training = {{ model = {model}, forward = "1ms" }}')
+
+
+def test_the_first_stages_have_the_layers_that_are_left() -> None:
+    model = MODEL.replace("layers = 8", "layers = 5")
+    training = f'training = {{ model = {model}, pipeline = 4, forward = "1ms", backward = "2ms" }}'
+    result = run(star(4, rate="400G", delay="100ns"), training)
+    assert result.operations is not None
+    parts = iterations_of(result.operations).sort("rank")
+    assert parts["compute_us"].to_list() == pytest.approx([6000, 3000, 3000, 3000])
+
+
+def test_an_algorithm_that_no_collective_of_a_job_has_is_a_warning() -> None:
+    job = f'training = {{ model = {MODEL}, forward = "1ms", data = 4, algorithm = "binomial-tree" }}'
+    text = f'{star(4, rate="400G", delay="100ns")}\n[[workload]]\nname = "job"\n{job}\n'
+    why = '"binomial-tree" is no algorithm of any of the job\'s collectives: it has no effect'
+    assert any(why in warning for warning in floodway.Scenario.from_toml(text).warnings)
+
+
+#: Two sites of two nodes, each of four GPUs.
+FOUR_NODES = ACROSS.replace("hosts = 6", "hosts = 8")
+HIERARCHICAL = 'op = "all-reduce", algorithm = "hierarchical", size = "1MB"'
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "levels"),
+    [
+        (FOUR_NODES, HIERARCHICAL, "ranks of job: 16; hierarchical, levels from the innermost: 4, 2, 2"),
+        (FOUR_NODES, HIERARCHICAL + ', groups = "site"', "levels from the innermost: 4, 2\n"),
+        (FOUR_NODES, HIERARCHICAL + ", count = 4", '"hierarchical" has one level here, [4]: it is a ring'),
+        (FOUR_NODES, HIERARCHICAL + ", levels = [16]", '"hierarchical" has one level here, [16]'),
+        (
+            FOUR_NODES,
+            HIERARCHICAL + ", count = 6",
+            "levels: the ranks of a group are not equally many of each node",
+        ),
+        (FOUR_NODES, HIERARCHICAL + ", count = 12", "levels: the ranks of a group are not equally many"),
+        (
+            FOUR_NODES,
+            HIERARCHICAL + ', placement = "rail-first"',
+            "levels: the ranks of a group are not equally many",
+        ),
+        (
+            switch(8, "{ gpus-per-node = 4 }"),
+            'op = "all-reduce", size = "1MB", groups = "site"',
+            'groups: "site" makes one group of all 8 ranks, as "all" does',
+        ),
+    ],
+)
+def test_levels_and_groups_that_are_found_are_told(
+    floodway: Any,  # noqa: ANN401 (the command line)
+    text: str,
+    keys: str,
+    levels: str,
+) -> None:
+    job = f'{text}\n[[workload]]\nname = "job"\ncollective = {{ {keys} }}\n'
+    (floodway.folder / "job.toml").write_text(job, encoding="utf-8")
+    done = floodway("check", "job.toml")
+    assert levels in done.out + done.err

@@ -119,6 +119,28 @@ def test_mistakes_of_an_import_are_told(
     assert not (tmp_path / "job.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        (3, "job.toml: Execution traces of Chakra: 3 ranks."),
+        (
+            1,
+            ('there is no file of rank 1, "traces/step.1.et", but there are files of 3 ranks up to rank 3'),
+        ),
+    ],
+)
+def test_the_ranks_that_have_traces_are_told(
+    floodway: Command, tmp_path: Path, missing: int, said: str
+) -> None:
+    (tmp_path / "traces").mkdir()
+    for rank in {0, 1, 2, 3} - {missing}:
+        (tmp_path / f"traces/step.{rank}.et").write_bytes(chakra_traces.iteration(rank))
+    done = floodway("import", "chakra", "traces", "--out", "job.toml")
+    assert said in (done.out + done.err).replace("\n", " ")
+    if done.code == 0:
+        assert "ranks of traces: 3\n" in floodway("check", "job.toml").out
+
+
 def test_what_is_not_used_of_a_file_is_a_warning(floodway: Command) -> None:
     done = floodway("import", "htsim", FILES["htsim"])
     why = "triggers act at once at any node in htsim: here messages of a byte carry them from node to node"

@@ -2810,8 +2810,8 @@ class Workload(Table):
     start
         Its start time. Default: 0.
     until
-        No flow starts at this time or later. Default of Poisson arrivals: to the end of the
-        run.
+        No flow starts at this time or later; not of jobs. Default of Poisson arrivals: to the
+        end of the run.
     measure
         Flows that start in this window are measured. Default: as at the top level.
     measured
@@ -3240,10 +3240,10 @@ class Collective(Table):
     algorithm
         The algorithm. Default: `ring`; of an all-to-all `pairwise`.
     ranks
-        Hosts of the ranks. Default: all.
+        Hosts of the ranks, in the order of the network. Default: all.
     rank_file
         A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
-        comment. Not together with `ranks`.
+        comment. Not together with `ranks` or `placement`.
     count
         Number of ranks, the first of those. Default: all.
     placement
@@ -3261,8 +3261,8 @@ class Collective(Table):
     root
         Of a broadcast: the place of its source in the group. Default: 0.
     reduce_rate
-        How fast a rank adds what has arrived to what it has, before it sends the sum on.
-        Default: at once.
+        Of all-reduce and reduce-scatter: how fast a rank adds what has arrived to what it has,
+        before it sends the sum on. Default: at once.
     levels
         Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is
         the number of ranks of a group. Default: GPUs of a node, nodes of a site, sites.
@@ -3308,7 +3308,8 @@ class Training(Table):
     tensor
         Ranks over which each layer is split (tensor parallel). Default: 1.
     pipeline
-        Stages of the pipeline. Default: 1.
+        Stages of the pipeline; where they do not divide the layers, the first ones have one
+        more. Default: 1.
     data
         Replicas of the model (data parallel). Default: 1.
     expert
@@ -3339,10 +3340,10 @@ class Training(Table):
     iterations
         Number of iterations, from 1 to 4096. Default: 1.
     ranks
-        Hosts of the ranks. Default: all.
+        Hosts of the ranks, in the order of the network. Default: all.
     rank_file
         A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
-        comment. Not together with `ranks`.
+        comment. Not together with `ranks` or `placement`.
     placement
         Order of the ranks. Default: `node-first`.
     flows
@@ -3387,7 +3388,7 @@ class ModelTable(Table):
     parameters
         Parameters in all. No default.
     active_parameters
-        Parameters that a token passes. Default: all.
+        Parameters that a token passes, at most all. Default: all.
     experts_per_token
         Experts that a token goes to. Default: 0, no experts.
     """
@@ -3413,10 +3414,10 @@ class Trace(Table):
         list of these. Paths are relative to the scenario's folder; `${NAME}` is replaced by an
         environment variable.
     ranks
-        Hosts of the ranks. Default: all.
+        Hosts of the ranks, in the order of the network. Default: all.
     rank_file
         A file with the host of each rank, one in a line, in the order of ranks; `#` begins a
-        comment. Not together with `ranks`.
+        comment. Not together with `ranks` or `placement`.
     placement
         Order of the ranks. Default: `node-first`.
     algorithm

@@ -37,6 +37,9 @@ pub struct Model {
     pub experts_per_token: u64,
 }
 
+/// The largest activations of a micro-batch: 1 PB, as of all sizes of a scenario.
+const MOST_BYTES: u128 = 1_000_000_000_000_000;
+
 /// How it is trained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Training {
@@ -128,6 +131,22 @@ impl Training {
             );
             return refuse("micro-batches", why);
         }
+        let sizes = [
+            self.micro_batch,
+            self.model.sequence,
+            self.model.hidden,
+            self.element,
+            self.model.experts_per_token.max(1),
+        ];
+        let activations = sizes.into_iter().map(u128::from).product::<u128>();
+        if activations > MOST_BYTES {
+            let why = format!(
+                "{} makes activations of {activations} B, with a copy for each expert of a token; the \
+                 maximum is {MOST_BYTES} B",
+                self.micro_batch
+            );
+            return refuse("micro-batch", why);
+        }
         let bytes = [("micro-batch", self.micro_batch), ("bucket", self.bucket.0)];
         match bytes.into_iter().find(|(_, value)| *value == 0) {
             Some((key, _)) => refuse(key, "0 is not allowed".into()),
@@ -163,6 +182,8 @@ impl Training {
             program.graphs.push(graph);
         }
         self.add_ranks(&mut program);
+        let times = program.check_times();
+        times.map_err(|error| RequestError { key: "", why: error.to_string() })?;
         Ok(program)
     }
 

@@ -66,7 +66,11 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
         delay=job.delay,
         to=_folder(out),
     )
-    return _done(text, warnings, out=out, force=force)
+    done = _done(text, warnings, out=out, force=force)
+    if out is not None:
+        # The first line says what the files are, and of how many ranks.
+        echo(f"{out}: {text.splitlines()[0].removeprefix('# ')}")
+    return done
 
 
 def _folder(out: Path | None) -> Path:

@@ -132,9 +132,14 @@ impl Program {
         Ok(())
     }
 
-    fn check_times(&self) -> Result<(), ProgramError> {
+    /// Can a clock count the computations of each rank?
+    pub(crate) fn check_times(&self) -> Result<(), ProgramError> {
         let time = |rank: &u32| self.compute_time(*rank).0.checked_mul(self.iterations.into());
-        let is_long = |rank: &u32| time(rank).is_none_or(|time| time == u64::MAX);
+        let mut checked = vec![false; self.graphs.len()];
+        let is_long = |rank: &u32| {
+            let graph = self.ranks[*rank as usize].graph as usize;
+            !std::mem::replace(&mut checked[graph], true) && time(rank).is_none_or(|time| time == u64::MAX)
+        };
         match (0..self.ranks.len() as u32).find(is_long) {
             Some(rank) => Err(ProgramError::TooLong { rank }),
             None => Ok(()),

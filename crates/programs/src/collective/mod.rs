@@ -172,6 +172,14 @@ impl Plan {
         plan
     }
 
+    /// Ranks of a ring of each level, the innermost first; none of an algorithm that is no ring.
+    pub fn levels(&self) -> &[u32] {
+        match &self.steps {
+            Steps::Nested(nested) => &nested.levels,
+            _ => &[],
+        }
+    }
+
     /// Number of slices.
     pub fn slices(&self) -> u32 {
         self.shape.slices

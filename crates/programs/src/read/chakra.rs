@@ -272,8 +272,15 @@ impl<'a> Reader<'a> {
         match other {
             Some(other) if other < ranks && other != u64::from(rank) => Ok(other as u32),
             Some(other) => {
-                let why = format!("{other_key} is {other}; another rank from 0 to {} is expected", ranks - 1);
-                Err(self.error(rank, node, why))
+                let count = format!("another rank from 0 to {} is expected", ranks - 1);
+                let file = self.traces[rank as usize].file;
+                let name = file.strip_suffix(&format!("{rank}.et")).filter(|_| other >= ranks);
+                let missing = name.map_or(String::new(), |name| {
+                    format!(
+                        " (there are files of {ranks} ranks, and none of rank {other}, \"{name}{other}.et\")"
+                    )
+                });
+                Err(self.error(rank, node, format!("{other_key} is {other}; {count}{missing}")))
             }
             None => Err(self.error(rank, node, format!("{other_key} is missing"))),
         }

@@ -243,7 +243,8 @@ fn mistakes_name_file_and_node() {
     assert_eq!(refused(&[vec![sends.clone()]]), "t.0.et, node 3 (\"s\"): comm_dst is missing");
     assert_eq!(
         refused(&[vec![sends.number("comm_dst", 4)], vec![]]),
-        "t.0.et, node 3 (\"s\"): comm_dst is 4; another rank from 0 to 1 is expected"
+        "t.0.et, node 3 (\"s\"): comm_dst is 4; another rank from 0 to 1 is expected (there are files of 2 \
+         ranks, and none of rank 4, \"t.4.et\")"
     );
     assert_eq!(
         refused(&[vec![Node::new(1, "a", COMP).after(9)]]),

@@ -1,11 +1,11 @@
 //! Jobs: ranks on hosts, and the programs that they execute.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
 use floodway_programs::Program;
-use floodway_programs::collective::{Request, RequestError};
+use floodway_programs::collective::{AlgorithmName, Purpose, Request, RequestError};
 
 use floodway_units::{Bytes, NodeId, Rate, Span};
 
@@ -159,8 +159,15 @@ impl Builder<'_> {
         };
         let ranks = self.ranks(workload, &keys, &gpus, map)?;
         let groups = groups(collective.groups, &ranks, map.network);
-        let first = groups.first().map_or(&[][..], Vec::as_slice);
-        let levels = levels(collective, first, &ranks, map.network);
+        self.check_groups(workload, collective, &groups, (&ranks, map.network))?;
+        let levels = self.levels(workload, collective, &groups, (&ranks, map.network))?;
+        if collective.reduce_rate.is_some()
+            && !matches!(collective.op, Purpose::AllReduce | Purpose::ReduceScatter)
+        {
+            let why = "it belongs to op = \"all-reduce\" and op = \"reduce-scatter\"";
+            self.fault(&workload_path(workload, "collective.reduce-rate"), why);
+            return None;
+        }
         if collective.size.0.is_empty() {
             self.fault(&workload_path(workload, "collective.size"), "the list is empty");
             return None;
@@ -176,6 +183,73 @@ impl Builder<'_> {
             }
         };
         Some(job(workload, program, &ranks, collective.flows))
+    }
+
+    /// Has each group several ranks, and are there several groups where some are asked for?
+    fn check_groups(
+        &mut self,
+        workload: &Workload,
+        collective: &Collective,
+        groups: &[Vec<u32>],
+        (ranks, network): (&[RankAt], &Network),
+    ) -> Option<()> {
+        let name = match collective.groups {
+            Groups::All => return Some(()),
+            Groups::Node => "node",
+            Groups::Rail => "rail",
+            Groups::Site => "site",
+        };
+        let path = workload_path(workload, "collective.groups");
+        if let Some(&[rank]) = groups.iter().map(Vec::as_slice).find(|group| group.len() == 1) {
+            let host = &network.nodes[ranks[rank as usize].host].name;
+            let why =
+                format!("{name:?} makes a group of rank {rank} ({host}) alone: it needs at least 2 ranks");
+            self.fault(&path, why);
+            return None;
+        }
+        if groups.len() == 1 {
+            self.warn_at(
+                &path,
+                format!("{name:?} makes one group of all {} ranks, as \"all\" does", ranks.len()),
+            );
+        }
+        Some(())
+    }
+
+    /// The levels of a hierarchical algorithm: as given, or GPUs of a node, nodes of a site, sites.
+    fn levels(
+        &mut self,
+        workload: &Workload,
+        collective: &Collective,
+        groups: &[Vec<u32>],
+        (ranks, network): (&[RankAt], &Network),
+    ) -> Option<Vec<u32>> {
+        let is_hierarchical = collective.algorithm == Some(AlgorithmName::Hierarchical);
+        let path = workload_path(workload, "collective.levels");
+        let levels = match &collective.levels {
+            Some(levels) => levels.clone(),
+            None if !is_hierarchical => return Some(Vec::new()),
+            None => {
+                let mut found = groups.iter().map(|group| levels_of(group, ranks, network));
+                let first = found.next()?;
+                let Some(levels) = first.filter(|first| found.all(|of| of.as_ref() == Some(first))) else {
+                    let why = "the ranks of a group are not equally many of each node, and nodes of each site, \
+                               one node and one site after another: give it, like [8, 16]";
+                    self.fault(&path, why);
+                    return None;
+                };
+                levels
+            }
+        };
+        if is_hierarchical && levels.iter().filter(|&&level| level != 1).count() == 1 {
+            let path = workload_path(workload, "collective.algorithm");
+            let why = format!(
+                "\"hierarchical\" has one level here, {levels:?}: it is a ring; levels are GPUs of a node \
+                 (gpu-nodes.gpus-per-node), nodes of a site, sites, or as \"levels\" says"
+            );
+            self.warn_at(&path, why);
+        }
+        Some(levels)
     }
 
     /// The arrivals of a program on the first of the GPUs that its keys name; none where errors say why.
@@ -208,8 +282,24 @@ impl Builder<'_> {
     ) -> Option<Vec<RankAt>> {
         let key = |key: &str| format!("{}.{key}", keys.table);
         let mut ranks: Vec<RankAt> = if let Some(file) = keys.rank_file {
+            for beside in ["ranks", "placement"].map(key) {
+                let path = workload_path(workload, &beside);
+                if self.tree.at(path.iter().copied()).is_some() {
+                    let why = "it and \"rank-file\", which has the hosts in their order, are given together: give one";
+                    self.fault(&path, why);
+                    return None;
+                }
+            }
             self.ranks_of_file(workload, &key("rank-file"), file, gpus, map)?
         } else {
+            if let Some(twice) = keys.ranks.twice() {
+                let why = format!(
+                    "{twice:?} is there twice: it selects a host once, which has a rank for each of its GPUs \
+                     (gpu-nodes.gpus-per-nic)"
+                );
+                self.fault(&workload_path(workload, &key("ranks")), why);
+                return None;
+            }
             let hosts = self.hosts(workload, &key("ranks"), keys.ranks, map)?;
             let ranks = hosts.into_iter().flat_map(|host| gpus.ranks_of(host)).collect();
             placed(ranks, keys.placement, map.network)
@@ -255,9 +345,10 @@ impl Builder<'_> {
             };
             let so_far = taken.entry(host).or_default();
             let Some(rank) = gpus.ranks_of(host).nth(*so_far) else {
+                let so_far = if *so_far == 1 { "a rank".to_owned() } else { format!("{so_far} ranks") };
                 let why = format!(
-                    "{file}, line {line}: {name} has {so_far} ranks already; gpu-nodes.gpus-per-nic is how many \
-                     it may have"
+                    "{file}, line {line}: {name} has {so_far} already; gpu-nodes.gpus-per-nic is how many it may \
+                     have"
                 );
                 self.fault(&path, why);
                 return None;
@@ -351,22 +442,17 @@ fn groups(groups: Groups, ranks: &[RankAt], network: &Network) -> Vec<Vec<u32>> 
     of.into_values().collect()
 }
 
-/// The levels of a hierarchical algorithm: as given, or GPUs of a node, nodes of a site, sites.
-fn levels(collective: &Collective, group: &[u32], ranks: &[RankAt], network: &Network) -> Vec<u32> {
-    if let Some(levels) = &collective.levels {
-        return levels.clone();
-    }
-    if collective.algorithm != Some(floodway_programs::collective::AlgorithmName::Hierarchical) {
-        return Vec::new();
-    }
-    let count = |key: &dyn Fn(&RankAt) -> (u32, String)| {
-        let mut keys: Vec<_> = group.iter().map(|&rank| key(&ranks[rank as usize])).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys.len() as u32
-    };
-    let nodes = count(&|rank| (rank.node, String::new())).max(1);
-    let sites = count(&|rank| (0, site(network, rank.host).to_owned())).max(1);
-    let levels = [group.len() as u32 / nodes, nodes / sites, sites];
-    levels.into_iter().filter(|&level| level != 1).collect()
+/// GPUs of a node, nodes of a site, sites, without those of one; none if the ranks are not in this order.
+fn levels_of(group: &[u32], ranks: &[RankAt], network: &Network) -> Option<Vec<u32>> {
+    let node = |rank: &u32| ranks[*rank as usize].node;
+    let site = |rank: &u32| site(network, ranks[*rank as usize].host);
+    let nodes = group.iter().map(node).collect::<BTreeSet<_>>().len();
+    let sites = group.iter().map(site).collect::<BTreeSet<_>>().len();
+    let (of_node, of_site) = (group.len() / nodes.max(1), group.len() / sites.max(1));
+    let fits = of_node * nodes == group.len()
+        && of_site * sites == group.len()
+        && group.chunks(of_node.max(1)).all(|of| of.iter().all(|rank| node(rank) == node(&of[0])))
+        && group.chunks(of_site.max(1)).all(|of| of.iter().all(|rank| site(rank) == site(&of[0])));
+    let levels = [of_node, nodes / sites.max(1), sites];
+    fits.then(|| levels.into_iter().filter(|&level| level != 1).map(|level| level as u32).collect())
 }

@@ -124,8 +124,14 @@ fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<
     if of_rank.is_empty() {
         return Err(format!("{:?} has no file NAME.<rank>.et", given[0]));
     }
-    if let Some(missing) = (0..of_rank.len()).find(|rank| !of_rank.contains_key(rank)) {
-        return Err(format!("there is no file of rank {missing}, but of {} ranks", of_rank.len()));
+    let missing = (0..of_rank.len()).find(|rank| !of_rank.contains_key(rank));
+    if let (Some(missing), Some((last, file))) = (missing, of_rank.last_key_value()) {
+        let name = file.strip_suffix(&format!("{last}.et")).unwrap_or_default();
+        return Err(format!(
+            "there is no file of rank {missing}, \"{name}{missing}.et\", but there are files of {} ranks up to \
+             rank {last}",
+            of_rank.len()
+        ));
     }
     let read = |file: String| files.read_bytes(&file).map(|bytes| (file, bytes));
     of_rank.into_values().map(read).collect()

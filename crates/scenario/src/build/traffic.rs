@@ -80,6 +80,13 @@ impl Builder<'_> {
                 self.fault(&workload_path(workload, ""), error);
                 continue;
             }
+            let is_job =
+                workload.collective.is_some() || workload.training.is_some() || workload.trace.is_some();
+            if is_job && workload.until.is_some() {
+                let why = "a job runs to its end: only \"limit\" ends it before";
+                self.fault(&workload_path(workload, "until"), why);
+                continue;
+            }
             let arrivals = if let Some(poisson) = &workload.poisson {
                 self.poisson(workload, poisson, &map, blueprint)
             } else if let Some(perftest) = &workload.perftest {

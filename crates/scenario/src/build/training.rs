@@ -1,6 +1,7 @@
 //! Jobs of training iterations.
 
 use floodway_fabric::blueprint::Arrivals;
+use floodway_programs::collective::AlgorithmName;
 use floodway_programs::training::{Model, Training as Program};
 use floodway_units::{Bytes, Span};
 
@@ -54,6 +55,12 @@ impl Builder<'_> {
                 return None;
             }
         };
+        if let Some(name) = training.algorithm.map(AlgorithmName::name)
+            && made.plans.iter().all(|plan| plan.algorithm != name)
+        {
+            let why = format!("{name:?} is no algorithm of any of the job's collectives: it has no effect");
+            self.warn_at(&workload_path(workload, "training.algorithm"), why);
+        }
         let keys = RankKeys {
             table: "training",
             ranks: &training.ranks,
@@ -67,13 +74,24 @@ impl Builder<'_> {
 
 /// What of a job's description cannot be, by its key.
 fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
-    let numbers = [model.layers.into(), model.hidden, model.sequence, model.parameters];
-    if numbers.contains(&0) || model.active_parameters == 0 {
-        return Some(("model", "layers, hidden, sequence and parameters are above 0".into()));
+    let sequence = if training.sequence.is_some() { "sequence" } else { "model.sequence" };
+    let numbers = [
+        ("model.layers", model.layers.into(), 1..=u64::from(u32::MAX)),
+        ("model.hidden", model.hidden, 1..=1 << 24),
+        (sequence, model.sequence, 1..=1 << 24),
+        ("model.parameters", model.parameters, 1..=1 << 50),
+        ("model.active-parameters", model.active_parameters, 1..=model.parameters),
+        ("model.experts-per-token", model.experts_per_token, 0..=1 << 10),
+        ("micro-batch", training.micro_batch.unwrap_or(1), 1..=1 << 16),
+        ("channels", training.channels.unwrap_or(1).into(), 1..=256),
+    ];
+    if let Some((key, given, allowed)) = numbers.into_iter().find(|(_, given, all)| !all.contains(given)) {
+        let of = if key == "model.active-parameters" { ", the parameters of the model" } else { "" };
+        let why = format!("{given} is not a number from {} to {}{of}", allowed.start(), allowed.end());
+        return Some((key, why));
     }
-    let too_much = model.sequence.max(model.hidden) > 1 << 24 || model.parameters > 1 << 50;
-    if too_much || training.micro_batch.unwrap_or(1) > 1 << 16 || model.experts_per_token > 1 << 10 {
-        return Some(("model", "it, or a micro-batch, is larger than any can be".into()));
+    if training.algorithm == Some(AlgorithmName::Hierarchical) {
+        return Some(("algorithm", "\"hierarchical\" needs levels, which training jobs do not have".into()));
     }
     match (training.flops, training.forward) {
         (Some(_), Some(_)) => Some(("flops", "it and \"forward\" are given together: give one".into())),

@@ -11,6 +11,7 @@ use floodway_fabric::blueprint::{Arrivals, Role, UNBOUNDED};
 use floodway_fabric::routing::Routes;
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::slots::Sizing;
+use floodway_programs::collective::AlgorithmName;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use serde::Serialize;
 
@@ -152,6 +153,12 @@ pub struct Traffic {
     pub offered_bytes: Option<f64>,
     /// Offered payload of Poisson arrivals.
     pub offered_gbps: Option<f64>,
+    /// Of a job: its ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<usize>,
+    /// Of hierarchical collectives: ranks of a ring of each level, the innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<u32>,
     /// Hosts that a hot spot is at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot_hosts: Vec<String>,
@@ -332,6 +339,8 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         flows: None,
         offered_bytes: None,
         offered_gbps: None,
+        ranks: None,
+        levels: Vec::new(),
         hot_hosts: hot_hosts(blueprint, workload),
         measure_from_us: from.as_us(),
         measure_to_us: (to < Time::NEVER).then(|| to.as_us()),
@@ -352,6 +361,10 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             let (messages, bytes) = job.offered(&blueprint.domains());
             traffic.flows = Some(messages as usize);
             traffic.offered_bytes = Some(bytes as f64);
+            traffic.ranks = Some(job.program.ranks.len());
+            let name = AlgorithmName::Hierarchical.name();
+            let plan = job.program.plans.iter().find(|plan| plan.algorithm == name);
+            traffic.levels = plan.map_or_else(Vec::new, |plan| plan.levels().to_vec());
         }
         Arrivals::Poisson(poisson) => {
             let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();

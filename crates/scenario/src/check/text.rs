@@ -31,6 +31,14 @@ pub fn render(report: &Report) -> String {
     for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
         let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
     }
+    for (traffic, ranks) in report.workloads.iter().filter_map(|of| Some((of, of.ranks?))) {
+        let levels: Vec<String> = traffic.levels.iter().map(u32::to_string).collect();
+        let levels = match &levels[..] {
+            [] => String::new(),
+            levels => format!("; hierarchical, levels from the innermost: {}", levels.join(", ")),
+        };
+        let _ = writeln!(text, "ranks of {}: {ranks}{levels}", traffic.name);
+    }
     if let Some(relays) = report.relays.as_ref().and_then(super::Relays::text) {
         let _ = writeln!(text, "{relays}");
     }

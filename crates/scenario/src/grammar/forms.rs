@@ -54,6 +54,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
         T::deserialize(text.into_deserializer()).map(|one| Many(vec![one]))
     }
 
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Many<T>, E> {
+        T::deserialize(number.into_deserializer()).map(|one| Many(vec![one]))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Many<T>, E> {
+        T::deserialize(number.into_deserializer()).map(|one| Many(vec![one]))
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Many<T>, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(|one| Many(vec![one]))
     }

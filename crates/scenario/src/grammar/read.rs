@@ -196,6 +196,9 @@ fn instead(given: Unexpected<'_>, due: &str) -> String {
         Unexpected::Str(text) if is_number => share(text)
             .or_else(|| text.trim().parse().ok())
             .map_or_else(String::new, |number| format!(": write {number}, without quotation marks")),
+        Unexpected::Float(number) if is_number && number.fract() == 0.0 && number.abs() < 1e18 => {
+            format!(": write {number}, without a point or an exponent")
+        }
         Unexpected::Map if due == "a sequence" => ": put [ ] around it, or [[ ]] around its header".into(),
         _ => String::new(),
     }

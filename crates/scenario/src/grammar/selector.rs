@@ -41,6 +41,15 @@ impl Selector {
         matches!(self.0.as_slice(), [Term::Name(name)] if name == word)
     }
 
+    /// A name, without wildcards, that it has twice.
+    pub fn twice(&self) -> Option<&str> {
+        let mut seen = BTreeSet::new();
+        self.0.iter().find_map(|term| match term {
+            Term::Name(name) if !name.contains(['*', '?']) && !seen.insert(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether the object of this name and these tags is selected.
     pub fn matches(&self, name: &str, tags: &[String]) -> bool {
         self.0.iter().any(|term| match term {
@@ -76,6 +85,9 @@ impl Selector {
 
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("[]");
+        }
         for (i, term) in self.0.iter().enumerate() {
             let separator = if i > 0 { ", " } else { "" };
             match term {

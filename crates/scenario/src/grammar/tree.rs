@@ -194,6 +194,11 @@ impl Node {
         name.map_or_else(|| (index + 1).to_string(), str::to_owned)
     }
 
+    /// The value at `path`.
+    pub fn at<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Option<&Node> {
+        path.into_iter().try_fold(self, |node, segment| node.get(segment))
+    }
+
     /// The place of the deepest part of `path` that was written; where a value in it was set from outside the
     /// file, the place of that value.
     pub fn place_of<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Place {

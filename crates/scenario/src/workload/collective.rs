@@ -24,11 +24,11 @@ pub struct Collective {
     /// The algorithm. Default: `ring`; of an all-to-all `pairwise`.
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
-    /// Hosts of the ranks. Default: all.
+    /// Hosts of the ranks, in the order of the network. Default: all.
     #[serde(default = "Selector::all")]
     pub ranks: Selector,
     /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
-    /// together with `ranks`.
+    /// together with `ranks` or `placement`.
     #[serde(default)]
     pub rank_file: Option<String>,
     /// Number of ranks, the first of those. Default: all.
@@ -53,7 +53,8 @@ pub struct Collective {
     /// Of a broadcast: the place of its source in the group. Default: 0.
     #[serde(default)]
     pub root: Option<u32>,
-    /// How fast a rank adds what has arrived to what it has, before it sends the sum on. Default: at once.
+    /// Of all-reduce and reduce-scatter: how fast a rank adds what has arrived to what it has, before it
+    /// sends the sum on. Default: at once.
     #[serde(default)]
     pub reduce_rate: Option<Rate>,
     /// Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is the number of

@@ -75,7 +75,8 @@ pub struct Workload {
     pub trace: Option<Trace>,
     /// Its start time. Default: 0.
     pub start: Option<Time>,
-    /// No flow starts at this time or later. Default of Poisson arrivals: to the end of the run.
+    /// No flow starts at this time or later; not of jobs. Default of Poisson arrivals: to the end of the
+    /// run.
     pub until: Option<Time>,
     /// Flows that start in this window are measured. Default: as at the top level.
     pub measure: Option<Window>,

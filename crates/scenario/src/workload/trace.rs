@@ -20,11 +20,11 @@ pub struct Trace {
     /// The file; of Chakra's traces a folder with a file `NAME.<rank>.et` for each rank, or a list of these.
     /// Paths are relative to the scenario's folder; `${NAME}` is replaced by an environment variable.
     pub files: Many<String>,
-    /// Hosts of the ranks. Default: all.
+    /// Hosts of the ranks, in the order of the network. Default: all.
     #[serde(default = "Selector::all")]
     pub ranks: Selector,
     /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
-    /// together with `ranks`.
+    /// together with `ranks` or `placement`.
     #[serde(default)]
     pub rank_file: Option<String>,
     /// Order of the ranks. Default: `node-first`.

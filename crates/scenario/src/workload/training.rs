@@ -9,10 +9,14 @@
 //! Compute times are not measured: each layer takes its floating-point operations over an assumed rate, or
 //! the time that is given.
 
+use std::fmt;
+
 use floodway_programs::collective::AlgorithmName;
 use floodway_programs::training::Model;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::collective::Placement;
@@ -27,7 +31,8 @@ pub struct Training {
     /// Ranks over which each layer is split (tensor parallel). Default: 1.
     #[serde(default)]
     pub tensor: Option<u32>,
-    /// Stages of the pipeline. Default: 1.
+    /// Stages of the pipeline; where they do not divide the layers, the first ones have one more. Default:
+    /// 1.
     #[serde(default)]
     pub pipeline: Option<u32>,
     /// Replicas of the model (data parallel). Default: 1.
@@ -71,11 +76,11 @@ pub struct Training {
     /// Number of iterations, from 1 to 4096. Default: 1.
     #[serde(default)]
     pub iterations: Option<u32>,
-    /// Hosts of the ranks. Default: all.
+    /// Hosts of the ranks, in the order of the network. Default: all.
     #[serde(default = "Selector::all")]
     pub ranks: Selector,
     /// A file with the host of each rank, one in a line, in the order of ranks; `#` begins a comment. Not
-    /// together with `ranks`.
+    /// together with `ranks` or `placement`.
     #[serde(default)]
     pub rank_file: Option<String>,
     /// Order of the ranks. Default: `node-first`.
@@ -98,8 +103,8 @@ pub enum Gradients {
 }
 
 /// A model.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "the name of a model, or { layers, hidden, sequence, parameters }")]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
 pub enum ModelKeys {
     /// A published one.
     Name(ModelName),
@@ -140,12 +145,36 @@ pub struct ModelTable {
     pub sequence: u64,
     /// Parameters in all. No default.
     pub parameters: u64,
-    /// Parameters that a token passes. Default: all.
+    /// Parameters that a token passes, at most all. Default: all.
     #[serde(default)]
     pub active_parameters: Option<u64>,
     /// Experts that a token goes to. Default: 0, no experts.
     #[serde(default)]
     pub experts_per_token: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for ModelKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ModelVisitor)
+    }
+}
+
+struct ModelVisitor;
+
+impl<'de> Visitor<'de> for ModelVisitor {
+    type Value = ModelKeys;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a model, or { layers, hidden, sequence, parameters }")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<ModelKeys, E> {
+        ModelName::deserialize(name.into_deserializer()).map(ModelKeys::Name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelKeys, A::Error> {
+        ModelTable::deserialize(MapAccessDeserializer::new(map)).map(ModelKeys::Table)
+    }
 }
 
 impl ModelKeys {

@@ -159,8 +159,19 @@ def test_runs_without_jobs_and_collectives_that_are_not_complete(tmp_path: Path,
     limit = f'"{(ends[0] + ends[-1]) / 2:.3f}us"'
     cut = package.run(package.load(written(tmp_path, RING), sets=[("limit", limit)]))
     assert cut.critical_path("gradients:0").time_ps == ring.critical_path("gradients:0").time_ps
-    with pytest.raises(InputError, match=r"gradients:1 was not complete at all its ranks"):
+    waits = r"ranks of gradients had not finished, waiting for rank \d, iteration 0: all-reduce 1MB"
+    with pytest.raises(
+        InputError, match=rf"gradients:1 was not complete at all its ranks when .* us; .*{waits}"
+    ):
         cut.critical_path("gradients:1")
+    with pytest.raises(InputError, match=f"'all-reduce 1MB' was complete at all its ranks when .*{waits}"):
+        cut.critical_path("all-reduce 1MB")
+    early = package.run(package.load(written(tmp_path, RING), sets=[("limit", "10us")]))
+    for name, said in (("gradients:0", "was complete at no rank"), ("gradients", "at all its ranks")):
+        with pytest.raises(InputError, match=f"{said} when the run ended at 10.0 us; 4 of 4 ranks"):
+            early.critical_path(name)
+    with pytest.raises(UnknownNameError, match="which has none that is complete"):
+        early.critical_path("others")
     with pytest.raises(InputError, match=r"gradients:iteration-0 was not complete"):
         cut.critical_path("gradients:iteration-0")
 

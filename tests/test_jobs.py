@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import floodway
+from floodway import plot
+from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
 from floodway.validation.jobs import star
@@ -499,3 +501,51 @@ def test_levels_and_groups_that_are_found_are_told(
     (floodway.folder / "job.toml").write_text(job, encoding="utf-8")
     done = floodway("check", "job.toml")
     assert levels in done.out + done.err
+
+
+TWO_JOBS = """\
+topology.single-switch = { hosts = 4, rate = "100G", delay = "1us" }
+
+[[workload]]
+name = "left"
+collective = { op = "all-reduce", size = ["1MB", "2MB"], count = 4 }
+
+[[workload]]
+name = "right"
+collective = { op = "all-gather", size = ["64KB", "1MB"], count = 2 }
+"""
+
+
+@pytest.fixture(scope="module")
+def two_jobs() -> floodway.Result:
+    return floodway.run(floodway.Scenario.from_toml(TWO_JOBS))
+
+
+def test_collectives_of_several_jobs_are_listed_job_by_job(two_jobs: floodway.Result) -> None:
+    assert two_jobs.collectives is not None
+    started = two_jobs.collectives["workload"].cast(pl.String).to_list()
+    assert started == ["left", "right", "right", "left"]
+    rows = [(row.workload, row.name) for row in two_jobs.summary().collectives]
+    assert rows == [
+        ("left", "all-reduce 1MB"), ("left", "all-reduce 2MB"),
+        ("right", "all-gather 64KB"), ("right", "all-gather 1MB"),
+    ]  # fmt: skip
+
+
+def test_pictures_of_jobs_name_jobs_shades_and_sizes(two_jobs: floodway.Result) -> None:
+    sources = [plot.Source(label="two", results=(two_jobs,))]
+    drawing = plot.timeline(sources)
+    axes = drawing.figure.axes[0]
+    assert [label.get_text() for label in axes.child_axes[0].get_yticklabels()] == ["left", "right"]
+    # Ranks count from 0 in each job.
+    assert [axes.yaxis.get_major_formatter()(row, None) for row in range(6)] == [*"0123", *"01"]
+    assert "Dark and light" in drawing.figure.legends[0].get_title().get_text()
+    alone = plot.timeline(sources, workloads=["right"])
+    assert alone.figure.axes[0].get_ylabel() == "rank of right"
+    sizes = plot.busbw(sources).figure.axes[0].get_xticklabels()
+    assert [label.get_text() for label in sizes] == ["64 KB", "1 MB", "2 MB"]
+
+
+def test_the_page_of_a_comparison_has_pictures_of_jobs(two_jobs: floodway.Result) -> None:
+    files = [picture.file for picture in pictures(["one", "two"], [[two_jobs], [two_jobs]], None)]
+    assert files[-2:] == ["busbw.png", "timeline.png"]

@@ -24,6 +24,17 @@ FILES = {
     "simai": EXAMPLES / "transformer.txt",
 }
 
+#: Operations that wait for each other.
+CYCLE = """\
+num_ranks 1
+rank 0 {
+a: calc 1
+b: calc 1
+a requires b
+b requires a
+}
+"""
+
 
 def run(trace: str, *, hosts: int, rate: str = "8G", delay: str = "500ns") -> package.Result:
     """Run a trace on a switch whose packets have nothing but headers in their way."""
@@ -86,11 +97,11 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("chakra", "nothing"), 'nothing: cannot read "./nothing": No such file or directory'),
+        (("chakra", "nothing"), "error: nothing: cannot read it: No such file or directory"),
         (("chakra", "."), '.: "." has no file NAME.<rank>.et'),
-        (("goal", "a.goal"), 'a.goal: a.goal, line 1: "what" where "num_ranks" is expected'),
-        (("simai", "a.goal"), 'a.goal: a.goal, line 1: "what" is not available; available is HYBRID_TRANS'),
-        (("htsim", "a.goal"), 'a.goal: a.goal, line 1: "what" is unknown; allowed: Nodes, Connections,'),
+        (("goal", "a.goal"), 'error: a.goal:1: "what" where "num_ranks" is expected'),
+        (("simai", "a.goal"), 'error: a.goal:1: "what" is not available; available is HYBRID_TRANS'),
+        (("htsim", "a.goal"), 'error: a.goal:1: "what" is unknown; allowed: Nodes, Connections,'),
         (
             ("goal", FILES["goal"], "--trace", "algorithm=ring"),
             'trace.algorithm: it belongs to format = "chakra" and format = "simai"',
@@ -101,7 +112,15 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
             'trace.algorithm: "hierarchical" needs levels, which traces do not have',
         ),
         (("simai", FILES["simai"], "--trace", "algoritm=ring"), 'did you mean "algorithm"?'),
-        (("goal", FILES["goal"], "--rate", "fast"), '"fast" is not a rate'),
+        (
+            ("goal", FILES["goal"], "--rate", "fast"),
+            f'error: {FILES["goal"]}: topology.single-switch.rate: "fast"',
+        ),
+        (("goal", "empty"), "expected is a GOAL schedule as text, which begins with num_ranks"),
+        (("simai", "empty"), "error: empty: cannot read it: it is empty, or has no size"),
+        (("htsim", "empty"), "expected is a connection matrix of htsim, which begins with Nodes"),
+        (("chakra", "ranks"), "error: ranks/empty.0.et: cannot read it: it is empty, or has no size"),
+        (("goal", "cycle.goal"), "error: cycle.goal: operations of rank 0 wait for each other"),
         (
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=2,rate="8G",delay="1us"}'),
             "the trace has 3 ranks, and there are 2 GPUs for them",
@@ -113,10 +132,24 @@ def test_mistakes_of_an_import_are_told(
     floodway: Command, tmp_path: Path, arguments: tuple[str | Path, ...], why: str
 ) -> None:
     (tmp_path / "a.goal").write_text("what\n", encoding="utf-8")
-    done = floodway("import", *arguments, "--out", "job.toml")
+    (tmp_path / "cycle.goal").write_text(CYCLE, encoding="utf-8")
+    (tmp_path / "ranks").mkdir()
+    for name in ("empty", "ranks/empty.0.et"):
+        (tmp_path / name).touch()
+    done = floodway("import", *arguments, "--out", "new/folder/job.toml")
     assert done.code == 2
     assert why in done.err.replace("\n", " ")
-    assert not (tmp_path / "job.toml").exists()
+    assert not (tmp_path / "new").exists()
+
+
+def test_imports_and_exports_make_their_folder(floodway: Command, tmp_path: Path) -> None:
+    assert floodway("import", "goal", FILES["goal"], "--out", "new/folder/job.toml").code == 0
+    assert floodway("export", "goal", "new/folder/job.toml", "--out", "other/job.goal").code == 0
+    assert floodway("import", "goal", "other/job.goal", "--out", "other/job.toml").code == 0
+    assert sorted(file.name for file in (tmp_path / "other").iterdir()) == ["job.goal", "job.toml"]
+    done = floodway("import", "goal", "other/job.goal", "--out", "/dev/null", "--force")
+    assert done.code == 2
+    assert "/dev/null: is not a regular file" in done.err
 
 
 @pytest.mark.parametrize(
@@ -241,9 +274,9 @@ def test_an_export_replaces_no_file_unasked(floodway: Command, tmp_path: Path) -
     assert (tmp_path / "a.goal").read_text(encoding="utf-8") == "mine"
     assert floodway("export", "goal", "job.toml", "--out", "a.goal", "--force").code == 0
     assert (tmp_path / "a.goal").read_text(encoding="utf-8").startswith("num_ranks 3\n")
-    nowhere = floodway("export", "goal", "job.toml", "--out", "nowhere/a.goal")
+    nowhere = floodway("export", "goal", "job.toml", "--out", "a.goal/b.goal")
     assert nowhere.code == 2
-    assert re.fullmatch(r"error: nowhere/a.goal: cannot be written: No such .*\n", nowhere.err)
+    assert re.fullmatch(r"error: a.goal/b.goal: cannot be written: .*\n", nowhere.err)
 
 
 def test_all_reduces_of_simai_take_their_closed_form() -> None:

@@ -4065,11 +4065,6 @@ Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
 #: What a collective computes.
-#: - 'all-reduce': What a collective computes.
-#: - 'reduce-scatter': What a collective computes.
-#: - 'all-gather': What a collective computes.
-#: - 'broadcast': What a collective computes.
-#: - 'all-to-all': What a collective computes.
 Purpose: TypeAlias = "Literal['all-reduce', 'reduce-scatter', 'all-gather', 'broadcast', 'all-to-all']"
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.results import Result
+    from floodway.results.outcome import JobTotals
     from floodway.scenarios import Scenario
 
 __all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
@@ -39,6 +40,10 @@ PATH_CAUSES = {
 }
 #: Causes that are no message's.
 _OF_RANKS = ("computation", "reduction")
+#: Longer numbers are of no collective.
+MOST_DIGITS = 9
+#: Operations that a job waited for, of which errors name so many.
+NAMED_WAITS = 3
 #: An iteration of a workload.
 _ITERATION = re.compile(r"(.+):iteration-(\d{1,6})")
 
@@ -322,31 +327,61 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
     if result.collectives is None:
         message = f"{name!r} is no collective: the run has no jobs"
         return UnknownNameError(message, key="collective", given=name)
-    workload, _, number = name.rpartition(":")
-    if number.isdecimal() and int(number) < _count(result.collectives, workload):
-        message = f"{name} was not complete at all its ranks when the run ended"
-        return InputError(message, key="collective", given=name)
-    if (iteration := _ITERATION.fullmatch(name)) and any(
-        job.workload == iteration[1] for job in result.outcome.jobs
-    ):
-        message = f"{name} was not complete at all ranks when the run ended, or has no rows of its own"
-        return InputError(message, key="collective", given=name)
+    if (unfinished := _unfinished(result, name)) is not None:
+        return InputError(unfinished, key="collective", given=name)
     names = list(
         dict.fromkeys(name for target in targets for name in (target.name, *_others(target, result)))
     )
     near = nearest(name, names)
     hint = f"; did you mean {near!r}?" if near else ""
-    span = f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}" if targets else "none"
+    span = (
+        f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}"
+        if targets
+        else "none that is complete"
+    )
     span = f"{targets[0].name!r} alone" if len(targets) == 1 else span
     message = f"{name!r} is no collective or iteration of this run, which has {span}{hint}"
     return UnknownNameError(message, key="collective", given=name, nearest=near)
+
+
+def _unfinished(result: Result, name: str) -> str | None:
+    """Say that it was not complete and what its job waited for; none where the run has no such name."""
+    for job in result.outcome.jobs:
+        workload, _, number = name.rpartition(":")
+        iteration = _ITERATION.fullmatch(name)
+        ended = f"when the run ended at {result.outcome.simulated_us:,.1f} us"
+        if iteration is not None and iteration[1] == job.workload:
+            said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
+        elif workload == job.workload and number.isdecimal() and len(number) <= MOST_DIGITS:
+            if int(number) < _count(result.collectives, workload):
+                said = f"{name} was not complete at all its ranks {ended}"
+            elif job.finished < job.ranks:
+                said = f"{name} was complete at no rank {ended}"
+            else:
+                continue
+        elif job.finished < job.ranks and _is_of(name, job):
+            said = f"no collective {name!r} was complete at all its ranks {ended}"
+        else:
+            continue
+        left = f"; {job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} had not finished"
+        waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
+        return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
+    return None
+
+
+def _is_of(name: str, job: JobTotals) -> bool:
+    """Whether a name is of a job, or of an operation that it waits for."""
+    title = name.removeprefix(f"{job.workload} ")
+    return name == job.workload or any(f": {title} (" in f"{waits} (" for waits in job.waiting)
 
 
 def _others(target: Target, result: Result) -> tuple[str, ...]:
     return _names(target, result) if target.call is not None else ()
 
 
-def _count(collectives: pl.DataFrame, workload: str) -> int:
+def _count(collectives: pl.DataFrame | None, workload: str) -> int:
+    if collectives is None:
+        return 0
     return collectives.filter(pl.col("workload").cast(pl.String) == workload).height
 
 

@@ -99,5 +99,7 @@ def options(schema: Schema) -> tuple[Option, ...]:
         values = [form["const"]] if "const" in form else form.get("enum", [])
         if not values:
             return ()
-        found += [Option(value=str(value), text=form.get("description", "")) for value in values]
+        # What is said of several values is said of all of them together, where they are defined.
+        text = form.get("description", "") if len(values) == 1 else ""
+        found += [Option(value=str(value), text=text) for value in values]
     return tuple(found)

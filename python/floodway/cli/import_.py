@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import pair
+from floodway.cli.new_file import new_file
 from floodway.cli.output import echo
-from floodway.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["Job", "import_hpcc", "import_job"]
 
@@ -46,8 +46,12 @@ class Job:
 
 def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
     """Write the scenario that a configuration of the HPCC simulator means; returns the exit code."""
-    text, _, warnings = _floodway.import_hpcc(config, to=_folder(out))
-    return _done(text, warnings, out=out, force=force)
+
+    def read(to: Path) -> tuple[str, list[str]]:
+        text, _, warnings = _floodway.import_hpcc(config, to=to)
+        return text, warnings
+
+    return _written(read, out=out, force=force)
 
 
 def import_job(job: Job, *, out: Path | None, force: bool) -> int:
@@ -57,41 +61,38 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
         kind, table = pair(job.topology, option="--topology", form="KIND={...}")
         topology = f"{kind} = {table}"
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
-    text, warnings = _floodway.import_job(
-        job.format,
-        job.files,
-        keys=keys,
-        topology=topology,
-        rate=job.rate,
-        delay=job.delay,
-        to=_folder(out),
+    return _written(
+        lambda to: _floodway.import_job(
+            job.format,
+            job.files,
+            keys=keys,
+            topology=topology,
+            rate=job.rate,
+            delay=job.delay,
+            to=to,
+        ),
+        out=out,
+        force=force,
     )
-    done = _done(text, warnings, out=out, force=force)
-    if out is not None:
-        # The first line says what the files are, and of how many ranks.
-        echo(f"{out}: {text.splitlines()[0].removeprefix('# ')}")
-    return done
 
 
-def _folder(out: Path | None) -> Path:
-    return Path() if out is None else out.parent
-
-
-def _done(text: str, warnings: Iterable[str], *, out: Path | None, force: bool) -> int:
-    for warning in warnings:
-        echo(f"warning: {warning}", err=True)
+def _written(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
+    """Write what is read for a folder, and print its warnings."""
     if out is None:
+        text, warnings = read(Path())
+        _warn(warnings)
         echo(text.rstrip("\n"))
     else:
-        _write(text, out, force=force)
+        # Paths in it begin at its folder, which is there now.
+        with new_file(out, force=force) as file:
+            text, warnings = read(out.parent)
+            file.write(text)
+        _warn(warnings)
+        # The first line says what was imported: of jobs also how many ranks they have.
+        echo(f"{out}: {text.splitlines()[0].removeprefix('# ')}")
     return DONE
 
 
-def _write(text: str, out: Path, *, force: bool) -> None:
-    try:
-        with out.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise OutputError(str(out), "is there already; --force replaces it") from None
-    except OSError as error:
-        raise OutputError(str(out), f"cannot be written: {error.strerror}") from None
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        echo(f"warning: {warning}", err=True)

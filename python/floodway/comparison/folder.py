@@ -37,7 +37,16 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
-_OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
+_OF_A_COMPARISON = (
+    PAGE_FILE,
+    "fct.png",
+    "slowdown.png",
+    "busbw.png",
+    "timeline.png",
+    "throughput.png",
+    "buffer.png",
+    "pauses.png",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

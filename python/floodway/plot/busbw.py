@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import axes_of, plain_style, plain_ticks, shown
+from floodway.plot.axes import axes_of, plain_style, shown
 from floodway.plot.curves import Drawing, colour_of, titled
+from floodway.plot.units import size_text
 from floodway.results.collectives import bandwidths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
 
     from floodway.plot.curves import Source
 
 __all__ = ["busbw"]
 
+#: The least share of the axis between two sizes that are written there.
+SIZES_APART = 0.1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
@@ -58,7 +64,9 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
         raise PlotError("no collective was complete", key="workload" if workloads else None)
     with plain_style():
         figure, axes = axes_of(
-            "size", "bus bandwidth in Gbit/s", title=title or titled("Bus bandwidth of collectives", sources)
+            "size of a collective",
+            "bus bandwidth in Gbit/s",
+            title=title or titled("Bus bandwidth of collectives", sources),
         )
         lines = data.group_by("result", "workload", "kind", maintain_order=True)
         several = data["workload"].n_unique() > 1
@@ -66,16 +74,28 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
             parts = [str(result)] * (len(sources) > 1) + [str(workload)] * several + [str(kind)]
             line = line.sort("bytes")  # noqa: PLW2901 (the same line)
             axes.plot(
-                line["bytes"].to_numpy() / 1e6,
+                line["bytes"].to_numpy(),
                 line["busbw_gbps"].to_numpy(),
                 color=colour_of(number),
                 marker=MARKS[number % len(MARKS)],
                 label=shown(", ".join(parts)),
             )
         axes.set_ylim(bottom=0)
-        if data["bytes"].n_unique() > 1:
-            axes.set_xscale("log")
-            plain_ticks(axes.xaxis)
-        axes.set_xlabel("size in MB")
+        _name_sizes(axes, data["bytes"].unique().sort())
         axes.legend(fontsize="small")
     return Drawing(figure=figure, data=data)
+
+
+def _name_sizes(axes: Axes, sizes: Iterable[int]) -> None:
+    """Write the sizes below the axis, each with its unit, as far as there is room."""
+    # Nothing at all has no place on a logarithmic axis.
+    marks = [max(size, 1) for size in sizes]
+    apart = SIZES_APART * math.log(marks[-1] / marks[0])
+    named = marks[:1]
+    for mark in marks[1:]:
+        if math.log(mark / named[-1]) >= apart:
+            named.append(mark)
+    if len(marks) > 1:
+        axes.set_xscale("log")
+    axes.set_xticks(named, [size_text(mark) for mark in named])
+    axes.set_xticks([], minor=True)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, png_of, shown
+from floodway.plot.busbw import busbw
 from floodway.plot.curves import Source, colour_of
 from floodway.plot.fct import fct
 from floodway.plot.series import series
 from floodway.plot.slowdown import slowdown
+from floodway.plot.timeline import timeline
 from floodway.results.interval import half_width, interval_note
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ __all__ = ["Picture", "pictures"]
 
 #: Labels longer than this make bars unreadable when they stand side by side.
 LONG_LABEL = 12
+#: More operations of a variant are drawn by `floodway plot timeline` alone: it takes seconds.
+MOST_OPERATIONS = 50_000
 #: So many of them have room all the same.
 FEW_LABELS = 2
 
@@ -60,7 +64,7 @@ def pictures(
     """
     sources = [Source(label=label, results=tuple(own)) for label, own in zip(labels, results, strict=True)]
     several = len(results[0]) > 1
-    drawn = [*_of_flows(sources, several=several)]
+    drawn = [*_of_flows(sources, several=several), *_of_jobs(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
     made = []
@@ -83,6 +87,21 @@ def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str
         f"Slowdown against flow size, in buckets of equal numbers of flows{pooled}.",
         lambda: slowdown(sources, workloads=None).figure,
     )
+
+
+def _of_jobs(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
+    yield (
+        "busbw.png",
+        f"Bus bandwidth of collectives against their size{', over all seeds' if several else ''}.",
+        lambda: busbw(sources).figure,
+    )
+    operations = [source.results[0].operations for source in sources]
+    if all(frame is not None and len(frame) <= MOST_OPERATIONS for frame in operations):
+        yield (
+            "timeline.png",
+            f"What each rank of the jobs did in time{', first seed' if several else ''}.",
+            lambda: timeline(sources).figure,
+        )
 
 
 def _of_link(

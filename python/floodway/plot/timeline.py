@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from floodway.errors import PlotError
 from floodway.plot.axes import plain_style, shown, stacked
-from floodway.plot.curves import Drawing, colour_of
+from floodway.plot.curves import Drawing, add_legend, colour_of
 from floodway.plot.look import current
 from floodway.plot.units import time_unit
 from floodway.plot.window import limits_of
@@ -36,8 +36,11 @@ HIGH, NARROW = 0.84, 0.25
 FEW = 64
 #: Operations that are narrow.
 WAITS = "recv"
-#: What stands below the picture where receives are shown.
-NOTE = "narrow bars: a receive was posted and waited"
+#: What stands below the picture, and what is added where receives are shown.
+NOTE = "Dark and light of a colour in turn: an operation of this kind, and the next one of its rank."
+NARROW_NOTE = "Narrow bars: a receive was posted and waited."
+#: Letters of a job's name, and the least share of a panel between two names.
+LONGEST_JOB, NAMES_APART = 24, 0.07
 COLUMNS = ("workload", "rank", "node", "iteration", "name", "kind", "bytes", "start_us", "end_us")
 
 
@@ -77,7 +80,7 @@ def timeline(
     kinds = sorted({kind for frame in frames for kind in frame["kind"].unique()})
     colours = {kind: colour_of(number) for number, kind in enumerate(kinds)}
     per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
-    note = NOTE if WAITS in kinds else ""
+    note = f"{NOTE} {NARROW_NOTE}" if WAITS in kinds else NOTE
     with plain_style():
         most = max((frame.select("workload", "rank").n_unique() for frame in frames), default=1)
         panel = min(max(LEAST, EACH * most), MOST)
@@ -89,8 +92,8 @@ def timeline(
             axes.set_title(shown(source.label), loc="left", fontsize="small")
             axes.set_xlim(limits[0] / per_time, limits[1] / per_time)
         panels[-1].set_xlabel(f"time in {unit}")
-        keys = [Patch(color=colour, label=kind) for kind, colour in colours.items()]
-        figure.legend(handles=keys, loc="outside lower center", ncols=min(len(keys), 4), fontsize="small")
+        keys = [Patch(color=colour) for colour in colours.values()]
+        add_legend(figure, list(colours), handles=keys, note=note)
     data = [
         frame.select(pl.lit(source.label).alias("result"), pl.lit(result.run.seed).alias("seed"), *COLUMNS)
         for source, result, frame in zip(sources, results, frames, strict=True)
@@ -141,7 +144,29 @@ def _panel(axes: Axes, frame: pl.DataFrame, colours: dict[str, str], per_time: f
         shades = [lighter if turn else colour for turn in turns]
         axes.add_collection(PolyCollection(list(corners), facecolors=shades, linewidths=0))
     axes.set_ylim(len(ranks) - 0.5, -0.5)
-    several = ranks["workload"].n_unique() > 1
-    axes.set_ylabel("rank, job by job" if several else "rank")
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.grid(visible=False, axis="y")
+    _name_rows(axes, ranks)
+
+
+def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
+    """Write the numbers of ranks in their job, and names of jobs."""
+    numbers = ranks["rank"].to_list()
+    axes.yaxis.set_major_formatter(
+        lambda row, _: str(numbers[round(row)]) if 0 <= round(row) < len(numbers) else ""
+    )
+    jobs = ranks.group_by("workload", maintain_order=True).agg(pl.col("row").min(), pl.len().alias("ranks"))
+    if jobs.height == 1:
+        axes.set_ylabel(f"rank of {shown(jobs['workload'][0], longest=LONGEST_JOB)}")
+        return
+    axes.set_ylabel("rank of each job")
+    named: dict[float, str] = {}
+    for workload, row, count in jobs.iter_rows():
+        if row:
+            axes.axhline(row - 0.5, color="black", linewidth=0.6)
+        middle = row + (count - 1) / 2
+        # Names of jobs with few ranks beside many others would lie on one another.
+        if not named or middle - max(named) >= NAMES_APART * len(numbers):
+            named[middle] = shown(workload, longest=LONGEST_JOB)
+    names = axes.secondary_yaxis("right")
+    names.set_yticks(list(named), list(named.values()), fontsize="small")

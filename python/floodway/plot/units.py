@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["time_unit", "value_unit"]
+__all__ = ["size_text", "time_unit", "value_unit"]
 
 #: By the suffix of a column: the unit that axes show, and units from so many of it on.
 _UNITS = {
@@ -31,6 +31,19 @@ def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]
     """
     largest = max((frame["value"].max() or 0.0 for frame in frames), default=0.0)
     return _unit(column.rpartition("_")[2], largest)  # type: ignore[arg-type]
+
+
+def size_text(size_bytes: int) -> str:
+    """Write a size with its unit, in at most three digits.
+
+    Examples
+    --------
+    >>> size_text(1_048_576), size_text(64_000), size_text(8)
+    ('1.05 MB', '64 KB', '8 B')
+    """
+    units = reversed(_UNITS["bytes"][1])
+    size, name = next((unit for unit in units if size_bytes >= unit[0]), (1.0, "B"))
+    return f"{size_bytes / size:.3g} {name}"
 
 
 def time_unit(frames: Iterable[pl.DataFrame]) -> tuple[float, str]:

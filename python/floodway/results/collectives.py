@@ -61,7 +61,7 @@ def collectives_of(operations: pl.DataFrame) -> pl.DataFrame:
 
 
 def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
-    """Report as nccl-tests do: a row for each workload, operation and size.
+    """Report as nccl-tests do: a row for each workload, operation and size, workload by workload.
 
     Parameters
     ----------
@@ -89,5 +89,7 @@ def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns((pl.col("bytes") * 8 / pl.col("mean_us") / 1e3).alias("algbw_gbps"))
         .with_columns((pl.col("algbw_gbps") * pl.col("factor")).alias("busbw_gbps"))
-        .drop("factor")
+        .with_row_index("row")
+        .sort(pl.col("row").min().over("workload"), "row")
+        .drop("factor", "row")
     )

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use floodway_fabric::blueprint::Arrivals;
 use floodway_programs::collective::AlgorithmName;
-use floodway_programs::read::{self, Imported, Options};
+use floodway_programs::read::{self, Imported, Options, ReadError};
 
 use super::jobs::RankKeys;
 use super::map::Map;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
-use crate::workload::files::Files;
+use crate::workload::files::{EMPTY, Files};
 use crate::workload::trace::{Trace, TraceFormat};
 
 impl Builder<'_> {
@@ -23,7 +23,7 @@ impl Builder<'_> {
         let Imported { mut program, notes } = match imported(self.files, trace) {
             Ok(imported) => imported,
             Err(why) => {
-                self.fault(&workload_path(workload, "trace.files"), why);
+                self.fault(&workload_path(workload, "trace.files"), why.to_string());
                 return None;
             }
         };
@@ -80,60 +80,88 @@ pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
     }
 }
 
+/// Why the files of a trace cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TraceError {
+    /// A file cannot be read; the reason names it.
+    #[error("{why}")]
+    Unread { file: String, why: String },
+    /// A file does not fit the format.
+    #[error(transparent)]
+    Unfit(#[from] ReadError),
+    /// The files do not fit together, or are none.
+    #[error("{0}")]
+    Together(String),
+}
+
 /// Reads the files of a trace.
 ///
 /// # Errors
 /// The first file that does not fit the format, by its line or node.
-pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, String> {
+pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, TraceError> {
     let options = Options {
         algorithm: trace.algorithm,
         channels: trace.channels.unwrap_or(1),
         splits: trace.splits.unwrap_or(1),
         flops: trace.flops,
     };
-    let read = match (trace.format, trace.files.0.as_slice()) {
-        (_, []) => return Err("the list is empty".into()),
-        (TraceFormat::Chakra, given) => read::chakra(&chakra_files(files, given)?, &options),
+    match (trace.format, trace.files.0.as_slice()) {
+        (_, []) => Err(TraceError::Together("the list is empty".into())),
+        (TraceFormat::Chakra, given) => Ok(read::chakra(&chakra_files(files, given)?, &options)?),
         (format, [file]) => {
-            let text = files.read(file)?;
-            match format {
+            let text = files.read(file).map_err(|why| unread(format, file, why))?;
+            Ok(match format {
                 TraceFormat::Goal => read::goal(&text, file),
                 TraceFormat::Simai => read::simai(&text, file, &options),
                 TraceFormat::Htsim => read::connections(&text, file),
                 TraceFormat::Chakra => unreachable!("it is matched above"),
-            }
+            }?)
         }
-        (format, _) => return Err(format!("a trace of format = {:?} is one file", format.name())),
-    };
-    read.map_err(|error| error.to_string())
+        (format, _) => {
+            Err(TraceError::Together(format!("a trace of format = {:?} is one file", format.name())))
+        }
+    }
+}
+
+fn unread(format: TraceFormat, file: &str, mut why: String) -> TraceError {
+    if why.contains(EMPTY) {
+        why = format!("{why}; expected is {}", format.content());
+    }
+    TraceError::Unread { file: file.to_owned(), why }
 }
 
 /// The files of Chakra's traces, in the order of ranks.
-fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<u8>)>, TraceError> {
+    let unread = |file: &str, why| unread(TraceFormat::Chakra, file, why);
+    let together = |why: String| Err(TraceError::Together(why));
     let mut of_rank: BTreeMap<usize, String> = BTreeMap::new();
     for folder in given {
-        for file in files.listed(folder, ".et")? {
-            let rank = rank_of(&file)
-                .ok_or_else(|| format!("{file:?} is not named NAME.<rank>.et, like step.0.et"))
-                .or_else(|why| files.read_bytes(&file).and(Err(why)))?;
+        for file in files.listed(folder, ".et").map_err(|why| unread(folder, why))? {
+            let Some(rank) = rank_of(&file) else {
+                files.read_bytes(&file).map_err(|why| unread(&file, why))?;
+                return together(format!("{file:?} is not named NAME.<rank>.et, like step.0.et"));
+            };
             if let Some(other) = of_rank.insert(rank, file.clone()) {
-                return Err(format!("{other:?} and {file:?} are both of rank {rank}"));
+                return together(format!("{other:?} and {file:?} are both of rank {rank}"));
             }
         }
     }
     if of_rank.is_empty() {
-        return Err(format!("{:?} has no file NAME.<rank>.et", given[0]));
+        return together(format!("{:?} has no file NAME.<rank>.et", given[0]));
     }
     let missing = (0..of_rank.len()).find(|rank| !of_rank.contains_key(rank));
     if let (Some(missing), Some((last, file))) = (missing, of_rank.last_key_value()) {
         let name = file.strip_suffix(&format!("{last}.et")).unwrap_or_default();
-        return Err(format!(
+        return together(format!(
             "there is no file of rank {missing}, \"{name}{missing}.et\", but there are files of {} ranks up to \
              rank {last}",
             of_rank.len()
         ));
     }
-    let read = |file: String| files.read_bytes(&file).map(|bytes| (file, bytes));
+    let read = |file: String| match files.read_bytes(&file) {
+        Ok(bytes) => Ok((file, bytes)),
+        Err(why) => Err(unread(&file, why)),
+    };
     of_rank.into_values().map(read).collect()
 }
 

@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use floodway_programs::read::ReadError;
 use serde::Deserialize;
 
 use super::files::reference;
 use super::{Imported, Warning};
-use crate::build::traces::{imported, key_fault};
+use crate::build::traces::{TraceError, imported, key_fault};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
+use crate::grammar::forms::Many;
 use crate::scenario::{Scenario, Source};
 use crate::workload::files::Files;
 use crate::workload::trace::{Trace, TraceFormat};
@@ -34,15 +36,16 @@ pub struct Job<'a> {
 /// What of the files does not fit the format, or what of the scenario cannot be.
 pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let file = job.files.first().map(|file| file.display().to_string()).unwrap_or_default();
-    let refuse = |why: String| ScenarioError::new(Place { file: file.as_str().into(), line: None }, "", why);
+    let place = || Place { file: file.as_str().into(), line: None };
     let table = table(job, to);
-    let folder = Files { folder: to, tables: None };
     let (ranks, notes) = match toml::from_str::<Keys>(&format!("trace = {table}")) {
-        Ok(keys) => {
-            if let Some((key, why)) = key_fault(&keys.trace) {
-                return Err(ScenarioError { key: format!("trace.{key}"), ..refuse(why) }.into());
+        Ok(Keys { mut trace }) => {
+            if let Some((key, why)) = key_fault(&trace) {
+                return Err(ScenarioError::new(place(), format!("trace.{key}"), why).into());
             }
-            let read = imported(&folder, &keys.trace).map_err(refuse)?;
+            // Errors have the names that were given.
+            trace.files = Many(job.files.iter().map(|file| file.display().to_string()).collect());
+            let read = imported(&here(), &trace).map_err(|error| fault(&error, place()))?;
             (read.program.ranks.len(), read.notes)
         }
         // The scenario's own reader says what is wrong with a key.
@@ -55,12 +58,20 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         title(job.format),
         quoted(&name(&file)),
     );
-    let name = "the scenario";
-    let source = Source { name, text: &text, folder: to, sets: &[], tables: None };
-    let scenario = Scenario::from_source(source)?;
+    let source = Source { name: &file, text: &text, folder: to, sets: &[], tables: None };
+    let scenario = Scenario::from_source(source).map_err(|mut errors| {
+        for error in &mut errors.0 {
+            // The scenario is not written, so its lines are nowhere, and its files are the given ones.
+            error.place = place();
+            if error.key.ends_with(".trace.files") {
+                error.key.clear();
+            }
+        }
+        errors
+    })?;
     // Notes are on the file, which the scenario's warnings name by a key.
     let warning = |message: &String| Warning {
-        place: Place { file: file.as_str().into(), line: None },
+        place: place(),
         key: String::new(),
         message: notes.iter().find(|note| message.ends_with(*note)).unwrap_or(message).clone(),
     };
@@ -72,6 +83,28 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
 #[derive(Deserialize)]
 struct Keys {
     trace: Trace,
+}
+
+/// Files by the names that were given.
+fn here() -> Files<'static> {
+    Files { folder: Path::new(""), tables: None }
+}
+
+/// The error of a file, whose name is the place; `of_all` is that of the files together.
+fn fault(error: &TraceError, of_all: Place) -> ScenarioError {
+    let of = |file: &str, line| Place { file: file.into(), line };
+    match error {
+        TraceError::Unread { file, why } => {
+            let named = format!("cannot read {:?}", here().shown(file));
+            ScenarioError::new(of(file, None), "", why.replace(&named, "cannot read it"))
+        }
+        TraceError::Unfit(ReadError { file, place, why }) => {
+            let line = place.strip_prefix("line ").and_then(|line| line.parse().ok());
+            let key = if line.is_some() { "" } else { place };
+            ScenarioError::new(of(file, line), key, why)
+        }
+        TraceError::Together(why) => ScenarioError::new(of_all, "", why),
+    }
 }
 
 fn title(format: TraceFormat) -> &'static str {

@@ -18,6 +18,9 @@ const REFERENCE: &str = "FLOODWAY_REFERENCE";
 /// The maximum size of a file of flows or sizes: 1 GiB, some ten million flows.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// Why a file without bytes is not read.
+pub(crate) const EMPTY: &str = "it is empty, or has no size, as those of /proc: copy it to a file";
+
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
@@ -36,7 +39,7 @@ fn readable(path: &Path, most: u64) -> io::Result<u64> {
     let refuse = |why: String| Err(io::Error::other(why));
     match about.len() {
         _ if !about.is_file() => refuse(format!("it is {}; only regular files are allowed", kind(&about))),
-        0 => refuse("it is empty, or has no size, as those of /proc: copy it to a file".to_owned()),
+        0 => refuse(EMPTY.to_owned()),
         size if size > most => refuse(format!("it has more than {} MiB", most >> 20)),
         size => Ok(size),
     }

@@ -81,4 +81,14 @@ impl TraceFormat {
             Self::Htsim => "htsim",
         }
     }
+
+    /// What a file of it contains, in words.
+    pub(crate) fn content(self) -> &'static str {
+        match self {
+            Self::Goal => "a GOAL schedule as text, which begins with num_ranks",
+            Self::Chakra => "an execution trace of Chakra, of at least its metadata",
+            Self::Simai => "a workload of SimAI, which begins with HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+            Self::Htsim => "a connection matrix of htsim, which begins with Nodes",
+        }
+    }
 }

@@ -72,7 +72,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--workload",
             metavar="NAME",
-            help="For fct and slowdown: only this workload; may be repeated.",
+            help="For fct, slowdown, timeline and busbw: only this workload; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -140,6 +140,8 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
       floodway plot region out/rcm-incast --from 140us
       floodway plot shares out/rcm-incast --object 't1>h1' --from 140us --to 200us --bucket 2us
+      floodway plot timeline out/two-sites/pfc --workload gradients --from 0us --to 2ms
+      floodway plot busbw out/two-sites/pfc out/two-sites/bifrost
 
     \b
     Exit codes:

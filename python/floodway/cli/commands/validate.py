@@ -59,7 +59,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         list[str] | None,
         typer.Option(
             metavar="CASE/TAG",
-            help="Only these configurations or rows, with * and ? as wildcards; may be repeated.",
+            help="Only this configuration, or of jobs this row, as --verbose prints its name; "
+            "* and ? are wildcards; may be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -93,15 +93,18 @@ def test_import_writes_a_file_and_does_not_replace_it_unasked(floodway: Command,
     (tmp_path / "scenarios").mkdir()
     arguments = ("import", "hpcc", "mix/config.txt", "--out", "scenarios/a.toml")
     done = floodway(*arguments)
-    assert (done.code, done.out, done.err) == (0, "", "")
+    told = "scenarios/a.toml: From config.txt, a configuration of the HPCC simulator.\n"
+    assert (done.code, done.out, done.err) == (0, told, "")
     written = (tmp_path / "scenarios" / "a.toml").read_text()
     assert tomllib.loads(written)["topology"]["hpcc"]["file"] == "../mix/topology.txt"
     again = floodway(*arguments)
     assert (again.code, again.out) == (2, "")
     assert again.err == "error: scenarios/a.toml: is there already; --force replaces it\n"
     assert floodway(*arguments, "--force").code == 0
-    nowhere = floodway("import", "hpcc", "mix/config.txt", "--out", "nowhere/a.toml")
-    assert nowhere.err == "error: nowhere/a.toml: cannot be written: No such file or directory\n"
+    assert floodway("import", "hpcc", "mix/config.txt", "--out", "new/a.toml").code == 0
+    assert (tmp_path / "new" / "a.toml").read_text() == written
+    nowhere = floodway("import", "hpcc", "mix/config.txt", "--out", "new/a.toml/b.toml")
+    assert nowhere.err == "error: new/a.toml/b.toml: cannot be written: File exists\n"
 
 
 FAULTS = {

@@ -144,7 +144,6 @@ def _panel(axes: Axes, frame: pl.DataFrame, colours: dict[str, str], per_time: f
         shades = [lighter if turn else colour for turn in turns]
         axes.add_collection(PolyCollection(list(corners), facecolors=shades, linewidths=0))
     axes.set_ylim(len(ranks) - 0.5, -0.5)
-    axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.grid(visible=False, axis="y")
     _name_rows(axes, ranks)
 
@@ -152,10 +151,18 @@ def _panel(axes: Axes, frame: pl.DataFrame, colours: dict[str, str], per_time: f
 def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
     """Write the numbers of ranks in their job, and names of jobs."""
     numbers = ranks["rank"].to_list()
-    axes.yaxis.set_major_formatter(
-        lambda row, _: str(numbers[round(row)]) if 0 <= round(row) < len(numbers) else ""
-    )
     jobs = ranks.group_by("workload", maintain_order=True).agg(pl.col("row").min(), pl.len().alias("ranks"))
+    first, second, *_ = MaxNLocator(8, integer=True).tick_values(0, len(numbers))
+    step = max(1, round(second - first))
+    # The numbers of each job begin at its first rank, unless those of many jobs would lie on one another.
+    ticks: list[int] = []
+    for _, row, count in jobs.iter_rows():
+        ends = row + count < len(numbers)
+        for rank in range(0, count, step):
+            leaves_room = not ends or rank == 0 or count - rank > step / 2
+            if leaves_room and (not ticks or row + rank - ticks[-1] > step / 2):
+                ticks.append(row + rank)
+    axes.set_yticks(ticks, [str(numbers[row]) for row in ticks])
     if jobs.height == 1:
         axes.set_ylabel(f"rank of {shown(jobs['workload'][0], longest=LONGEST_JOB)}")
         return

@@ -259,6 +259,22 @@ def test_collectives_are_compared_instead_of_their_messages() -> None:
     assert said == "with other, all-reduce 1MB ends 33 % sooner than with one"
 
 
+def test_collectives_of_different_sizes_have_rows_and_are_not_judged_by_messages(tmp_path: Path) -> None:
+    job = """
+    topology.single-switch = { hosts = 4, rate = "100G", delay = "1us" }
+
+    [[workload]]
+    name = "job"
+    collective = { op = "all-reduce", size = "100KB" }
+    """
+    sizes = package.vary(written(tmp_path, job), [("workload.job.collective.size", ("100KB", "200KB"))])
+    compared = package.compare(sizes, jobs=1)
+    times = {row.label: [cell.mean for cell in row.cells] for row in compared.rows if row.job}
+    assert [[mean is None for mean in means] for means in times.values()] == [[False, True], [True, False]]
+    assert compared.findings[0].startswith("no collective or iteration was complete with both ")
+    assert "finishes flows" not in " ".join(compared.findings)
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_strict_fails_where_any_variant_lost_packets(
     floodway: Command, tmp_path: Path, *, strict: bool

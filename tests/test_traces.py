@@ -125,6 +125,10 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=2,rate="8G",delay="1us"}'),
             "the trace has 3 ranks, and there are 2 GPUs for them",
         ),
+        (
+            ("goal", FILES["goal"], "--topology", 'single-switch={hosts=3,rate="8G"}', "--rate", "9G"),
+            "invalid value for --rate: --topology has rates and delays of its own",
+        ),
         (("goal", FILES["goal"], "--topology", "single-switch"), "'single-switch' is not KIND={...}"),
     ],
 )
@@ -140,6 +144,21 @@ def test_mistakes_of_an_import_are_told(
     assert done.code == 2
     assert why in done.err.replace("\n", " ")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "verb"),
+    [
+        (FILES["goal"], "import goal"),
+        (FILES["htsim"], "import htsim"),
+        (FILES["chakra"], "import chakra"),
+        (EXAMPLES.parents[1] / "studies/example.toml", "study"),
+    ],
+)
+def test_what_is_no_scenario_is_told_with_what_runs_it(floodway: Command, path: Path, verb: str) -> None:
+    done = floodway("run", path)
+    assert (done.code, done.out) == (2, "")
+    assert f"floodway {verb} {path}" in " ".join(done.err.split())
 
 
 def test_imports_and_exports_make_their_folder(floodway: Command, tmp_path: Path) -> None:

@@ -351,6 +351,9 @@ def _unfinished(result: Result, name: str) -> str | None:
         iteration = _ITERATION.fullmatch(name)
         ended = f"when the run ended at {result.outcome.simulated_us:,.1f} us"
         if iteration is not None and iteration[1] == job.workload:
+            if job.finished == job.ranks and _has_iterations(result, job.workload):
+                # Every iteration of the job is there, and this is none of them.
+                continue
             said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
         elif workload == job.workload and number.isdecimal() and len(number) <= MOST_DIGITS:
             if int(number) < _count(result.collectives, workload):
@@ -367,6 +370,10 @@ def _unfinished(result: Result, name: str) -> str | None:
         waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
         return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
     return None
+
+
+def _has_iterations(result: Result, workload: str) -> bool:
+    return any(target.workload == workload and target.call is None for target in targets_of(result))
 
 
 def _is_of(name: str, job: JobTotals) -> bool:

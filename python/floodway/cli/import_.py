@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import pair
@@ -40,8 +42,8 @@ class Job:
     files: Sequence[Path]
     keys: Sequence[str]
     topology: str | None
-    rate: str
-    delay: str
+    rate: str | None
+    delay: str | None
 
 
 def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
@@ -60,6 +62,9 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
     if job.topology is not None:
         kind, table = pair(job.topology, option="--topology", form="KIND={...}")
         topology = f"{kind} = {table}"
+        for option, given in (("--rate", job.rate), ("--delay", job.delay)):
+            if given is not None:
+                raise typer.BadParameter("--topology has rates and delays of its own", param_hint=option)
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
     return _written(
         lambda to: _floodway.import_job(
@@ -67,8 +72,8 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
             job.files,
             keys=keys,
             topology=topology,
-            rate=job.rate,
-            delay=job.delay,
+            rate=job.rate or "400G",
+            delay=job.delay or "1us",
             to=to,
         ),
         out=out,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING
 
 import typer
 
 import floodway
-from floodway.errors import InputError
+from floodway.errors import InputError, ScenarioError
 from floodway.ready import resolved
 from floodway.shards import Shard
 
@@ -21,6 +22,8 @@ __all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "thr
 
 #: Text with quotes and backslashes, as TOML writes it.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
+#: The formats of other simulators' jobs by the ends of their files' names.
+TRACES = {".goal": "goal", ".cm": "htsim", ".et": "chakra"}
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
@@ -30,8 +33,30 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
             file.name for file in sorted(path.iterdir()) if file.match("*.toml") or file.match("config*.txt")
         ]
         ones = f"; it has {', '.join(found)}" if found else ""
+        traces = next(path.glob("*.et"), None)
+        if traces is not None and not found:
+            ones = f"; it has traces of Chakra: floodway import chakra {path} --out job.toml"
         raise typer.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
-    return floodway.load(resolved(path), sets=[pair(given) for given in sets])
+    if path.suffix in TRACES and path.is_file():
+        verb = f"floodway import {TRACES[path.suffix]} {path} --out job.toml"
+        raise typer.BadParameter(f"{path} is no scenario; what runs it: {verb}", param_hint="SCENARIO")
+    try:
+        return floodway.load(resolved(path), sets=[pair(given) for given in sets])
+    except ScenarioError:
+        if _is_study(path):
+            raise typer.BadParameter(
+                f"{path} is a study: floodway study {path}", param_hint="SCENARIO"
+            ) from None
+        raise
+
+
+def _is_study(path: Path) -> bool:
+    """Whether a file has what studies have and scenarios have not."""
+    try:
+        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return "variant" in keys and "topology" not in keys
 
 
 def shard_of(text: str | None) -> Shard | None:

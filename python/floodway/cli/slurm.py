@@ -39,6 +39,8 @@ def slurm_script(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> str:
         Runs at a time in each task, one a core.
     """
     missing, minutes = _work(plans, jobs=jobs)
+    if not missing:
+        return "# all runs are there\n"
     tasks = missing / RUNS_A_TASK if minutes is None else minutes / MINUTES_A_TASK
     last = max(1, min(math.ceil(tasks), missing, MOST_TASKS)) - 1
     taken = "" if minutes is None else f", some {max(1, round(minutes * jobs)):,} min of one core"

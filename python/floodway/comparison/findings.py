@@ -39,7 +39,8 @@ def findings(
         pair = _Pair(labels[0], labels[number], number, by_key)
         if _workloads(results[0]) == _workloads(results[number]):
             # Flows of a job are messages of different sizes, each of which waits for others.
-            parts = [*(pair.jobs() or pair.times()), *pair.goodput(), *pair.unfinished()]
+            times = pair.jobs() if any(row.job for row in rows) else pair.times()
+            parts = [*times, *pair.goodput(), *pair.unfinished()]
         else:
             parts = [
                 f"{labels[number]} has different workloads from {labels[0]}: their flows are not compared"
@@ -99,7 +100,9 @@ class _Pair:
             cells = self.cells(row.key) if row.job else None
             if cells and cells[1].change is not None:
                 found.append(f"{row.job} ends {_sooner(cells[1].change)}{_doubt(cells[1])}")
-        return [f"with {self.label}, {', '.join(found)} than with {self.first}"] if found else []
+        if not found:
+            return [f"no collective or iteration was complete with both {self.label} and {self.first}"]
+        return [f"with {self.label}, {', '.join(found)} than with {self.first}"]
 
     def goodput(self) -> Iterator[str]:
         """Compare what flows that never end got."""
@@ -118,7 +121,7 @@ class _Pair:
         """Compare what the link carried while loaded."""
         cells, values = self.cells("link_loaded_gbps"), self.values("link_loaded_gbps")
         if cells and values:
-            yield f"{title} carries {_instead(values, 'Gbit/s')} while packets wait for it{_doubt(cells[1])}"
+            yield f"{title} carries {_instead(values, 'Gbit/s')} while loaded{_doubt(cells[1])}"
 
     def drops(self) -> Iterator[str]:
         """Count dropped packets."""

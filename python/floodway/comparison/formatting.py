@@ -38,7 +38,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if link is not None and "link_loaded_gbps" in keys:
         yield (
             f"{link.name} is {link.title.rpartition(' ')[0]}; loaded: the buckets of time in which a full "
-            "packet or more waited for it, on average"
+            "packet or more waited for it, on average; its queue may be empty for a part of such a bucket"
         )
     if "link_loaded_paused_percent" in keys:
         yield "paused while loaded: share of the loaded time during which PFC blocked a class"

@@ -23,6 +23,8 @@ NOT_REACHED = "not reached"
 METERED = "metered"
 #: So many workloads have rows of their own.
 MOST_WORKLOADS = 4
+#: So many collectives, by operation and size, have rows.
+MOST_COLLECTIVES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,15 +378,18 @@ _TOTALS = (
 
 
 def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
-    """Compare collectives of each workload, operation and size that all runs have, the largest if many."""
+    """Compare collectives of each workload, operation and size, the last if many.
+
+    Variants may have different ones, and where a run ended early some were not complete.
+    """
     by_run = [
         {(own.workload, own.name): own for own in result.summary().collectives}
         for of_variant in results
         for result in of_variant
     ]
-    common = [key for key in (by_run[0] if by_run else ()) if all(key in run for run in by_run)]
-    several = len({workload for workload, _ in common}) > 1
-    for key in common[-MOST_WORKLOADS:]:
+    every = list(dict.fromkeys(key for run in by_run for key in run))
+    several = len({workload for workload, _ in every}) > 1
+    for key in every[-MOST_COLLECTIVES:]:
         workload, name = key
         label = f"{workload}: {name}" if several else name
         word = re.sub(r"\W+", "_", f"{workload}_{name}")
@@ -407,23 +412,24 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric
 
 
 def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
-    """Compare the mean time of an iteration of each job that all runs have, and its exposed communication."""
+    """Compare the mean time of an iteration of each job, and its exposed communication."""
     by_run = [
         dict.fromkeys(own.workload for own in result.summary().iterations)
         for of_variant in results
         for result in of_variant
     ]
-    common = [name for name in (by_run[0] if by_run else ()) if all(name in run for run in by_run)]
-    for name in common[:MOST_WORKLOADS]:
-        label = f"{name}: " if len(common) > 1 else ""
+    every = list(dict.fromkeys(name for run in by_run for name in run))
+    for name in every[:MOST_WORKLOADS]:
+        label = f"{name}: " if len(every) > 1 else ""
         whole = f"{label}iteration"
         for field, what, job in (
             ("time_us", f"{whole}: time", whole),
             ("exposed_us", f"{label}exposed communication", ""),
         ):
 
-            def of(summary: Summary, field: str, name: str = name) -> float:
-                return fmean(getattr(own, field) for own in summary.iterations if own.workload == name)
+            def of(summary: Summary, field: str, name: str = name) -> float | None:
+                values = [getattr(own, field) for own in summary.iterations if own.workload == name]
+                return fmean(values) if values else None
 
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
             yield _Metric(key=key, label=f"{what}, mean, us", of=partial(of, field=field), job=job)

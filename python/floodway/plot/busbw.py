@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["busbw"]
 
+#: With a larger ratio of bandwidths than this, their axis is logarithmic.
+FAR_APART = 20
 #: The least share of the axis between two sizes that are written there.
 SIZES_APART = 0.1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -56,6 +58,11 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
         if not named:
             raise PlotError(f"{source.label} has no collective")
         chosen = pl.concat(named)
+        known = chosen["workload"].unique().sort().to_list()
+        for workload in workloads:
+            if workload not in known:
+                message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(known)}"
+                raise PlotError(message if known else "no collective was complete", key="workload")
         if workloads:
             chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
         tables.append(bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all()))
@@ -80,7 +87,12 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
                 marker=MARKS[number % len(MARKS)],
                 label=shown(", ".join(parts)),
             )
-        axes.set_ylim(bottom=0)
+        rates = data["busbw_gbps"].filter(data["busbw_gbps"] > 0)
+        if len(rates) > 1 and rates.max() / rates.min() > FAR_APART:  # type: ignore[operator]
+            # Collectives within nodes are that much faster than those between them.
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
         _name_sizes(axes, data["bytes"].unique().sort())
         axes.legend(fontsize="small")
     return Drawing(figure=figure, data=data)

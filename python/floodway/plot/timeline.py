@@ -36,6 +36,8 @@ HIGH, NARROW = 0.84, 0.25
 FEW = 64
 #: Operations that are narrow.
 WAITS = "recv"
+#: Kinds of operations in the order of their colours.
+KINDS = ("compute", "send", "recv", "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast")
 #: What stands below the picture, and what is added where receives are shown.
 NOTE = "Dark and light of a colour in turn: an operation of this kind, and the next one of its rank."
 NARROW_NOTE = "Narrow bars: a receive was posted and waited."
@@ -78,7 +80,9 @@ def timeline(
     limits = limits_of(results, window)
     frames = [_rows(result, workloads, limits) for result in results]
     kinds = sorted({kind for frame in frames for kind in frame["kind"].unique()})
-    colours = {kind: colour_of(number) for number, kind in enumerate(kinds)}
+    # A kind has the same colour in every picture, whatever else is in it.
+    order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
+    colours = {kind: colour_of(order.index(kind)) for kind in kinds}
     per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
     note = f"{NOTE} {NARROW_NOTE}" if WAITS in kinds else NOTE
     with plain_style():

@@ -26,8 +26,12 @@ Topology = Annotated[
         show_default="a switch with a host for each rank",
     ),
 ]
-Rate = Annotated[str, typer.Option(metavar="RATE", help="Rate of the links of that switch.")]
-Delay = Annotated[str, typer.Option(metavar="TIME", help="Delay of the links of that switch.")]
+Rate = Annotated[
+    str | None, typer.Option(metavar="RATE", help="Rate of the links of that switch.", show_default="400G")
+]
+Delay = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Delay of the links of that switch.", show_default="1us")
+]
 TraceKeys = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,8 +48,8 @@ def imported(  # noqa: PLR0913 (one argument an option)
     files: list[Path],
     *,
     topology: str | None,
-    rate: str,
-    delay: str,
+    rate: str | None,
+    delay: str | None,
     trace: list[str] | None,
     out: Path | None,
     force: bool,
@@ -74,8 +78,8 @@ def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> Callab
         file: Path,
         *,
         topology: Topology = None,
-        rate: Rate = "400G",
-        delay: Delay = "1us",
+        rate: Rate = None,
+        delay: Delay = None,
         trace: TraceKeys = None,
         out: OutFile = None,
         force: ForceFile = False,

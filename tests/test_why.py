@@ -11,7 +11,7 @@ import pytest
 
 import floodway as package
 from floodway.errors import InputError, RunError, UnknownNameError
-from floodway.why import CAUSES, Part, Why, chosen
+from floodway.why import CAUSES, Part, Why, chosen, short_name
 from scenarios import LISTED, RING, SMALL, written
 
 if TYPE_CHECKING:
@@ -252,3 +252,8 @@ def test_a_deadlock_has_flows_that_are_not_complete(tmp_path: Path, floodway: Co
     done = floodway("why", "ring", "worst")
     assert done.code == 2
     assert "0 of 3 measured flows are complete" in done.err
+
+
+def test_a_port_of_parallel_links_keeps_the_name_of_its_link() -> None:
+    assert short_name("x1-x2: x2>x1", ()) == "x2>x1"
+    assert short_name("x1-x2#2: x2>x1", ()) == "x1-x2#2: x2>x1"

@@ -371,11 +371,14 @@ def differs(result: Result, what: str, *, was_us: float, now_us: float | None) -
 
 
 def short_name(name: str, parts: Iterable[Part]) -> str:
-    """Return a port's name without that of its link, where no other link has ports of that name."""
+    """Return a port's name without that of its link, where no other link has ports of that name.
+
+    Parallel links have, also where `parts` name one of them only.
+    """
     known = {port for part in parts for port in (part.port, part.origin)}
-    direction = name.rpartition(": ")[2]
+    link, _, direction = name.rpartition(": ")
     alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
-    return direction if alike <= {name} else name
+    return direction if alike <= {name} and "#" not in link else name
 
 
 def _sum(parts: Iterable[Part]) -> int:

@@ -122,7 +122,7 @@ def runs(command: str, folder: Path) -> None:
         arguments.append("--status")
         if not all((ROOT / "studies" / word).is_dir() for word in arguments[1:] if word.isalpha()):
             pytest.skip("the studies of a paper are not there")
-    if arguments[0] in ("run", "compare", "plot") and "--force" not in arguments:
+    if arguments[0] in ("run", "compare", "plot") and not {"--force", "--shard"} & {*arguments}:
         arguments.append("--force")
     if arguments[0] == "plan":
         if "/etc/sonic" in command:

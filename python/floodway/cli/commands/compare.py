@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway compare scenarios/demo.toml --vary long-haul.buffer.static.size=42MB,82MB --seeds 3
       floodway compare scenarios/demo.toml --vary 'defaults.flow-control.pfc.xoff={ alpha = 0.25 },1MB'
       floodway compare scenarios/incast.toml scenarios/demo.toml --out out/both
-      floodway compare scenarios/demo.toml --vary seed=1,2,3,4 --shard 0/2
+      floodway compare scenarios/demo.toml --vary seed=1,2,3,4 --shard 0/2 --out out/seeds
 
     \b
     Exit codes:

@@ -24,6 +24,8 @@ __all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "thr
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
 #: The formats of other simulators' jobs by the ends of their files' names.
 TRACES = {".goal": "goal", ".cm": "htsim", ".et": "chakra"}
+#: Bytes of a file that may be a study.
+LONGEST_STUDY = 1 << 20
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
@@ -52,6 +54,9 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
 
 def _is_study(path: Path) -> bool:
     """Whether a file has what studies have and scenarios have not."""
+    # A device may have no end, and a pipe no writer.
+    if not path.is_file() or path.stat().st_size > LONGEST_STUDY:
+        return False
     try:
         keys = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

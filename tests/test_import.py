@@ -93,8 +93,8 @@ def test_import_writes_a_file_and_does_not_replace_it_unasked(floodway: Command,
     (tmp_path / "scenarios").mkdir()
     arguments = ("import", "hpcc", "mix/config.txt", "--out", "scenarios/a.toml")
     done = floodway(*arguments)
-    told = "scenarios/a.toml: From config.txt, a configuration of the HPCC simulator.\n"
-    assert (done.code, done.out, done.err) == (0, told, "")
+    message = "scenarios/a.toml: From config.txt, a configuration of the HPCC simulator.\n"
+    assert (done.code, done.out, done.err) == (0, message, "")
     written = (tmp_path / "scenarios" / "a.toml").read_text()
     assert tomllib.loads(written)["topology"]["hpcc"]["file"] == "../mix/topology.txt"
     again = floodway(*arguments)

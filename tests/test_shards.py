@@ -156,9 +156,9 @@ def test_one_shard_twice_at_once_takes_each_run_once(tmp_path: Path, floodway: C
     first = started(floodway, *words)
     until(lambda: bool(times_of(tmp_path / "out")), "no run was stored", of=first)
     second = floodway(*words)
-    _, told = first.communicate(timeout=100)
-    # Each leaves to the other what that one is running, and whoever ends last sees all of them.
-    for code, err in ((second.code, second.err), (first.returncode, told.decode())):
+    _, first_err = first.communicate(timeout=100)
+    # Each leaves to the other what that one is running, and the last to end sees all of them.
+    for code, err in ((second.code, second.err), (first.returncode, first_err.decode())):
         assert code in {0, int("is in use: process" in err)}, err
     assert len(times_of(tmp_path / "out")) == 16
     assert (tmp_path / "out/report.md").exists()
@@ -220,8 +220,8 @@ def test_the_script_for_slurm_runs_every_shard(tmp_path: Path, floodway: Command
     assert "#SBATCH --array=0-0\n" in printed.out
     (tmp_path / "job.sh").write_text(printed.out, encoding="utf-8")
     for index in range(2):
-        told = {**environment(), "SLURM_ARRAY_TASK_ID": str(index), "SLURM_ARRAY_TASK_COUNT": "2"}
-        subprocess.run(["sh", "job.sh"], cwd=tmp_path, env=told, check=True, timeout=100)  # noqa: S607
+        variables = {**environment(), "SLURM_ARRAY_TASK_ID": str(index), "SLURM_ARRAY_TASK_COUNT": "2"}
+        subprocess.run(["sh", "job.sh"], cwd=tmp_path, env=variables, check=True, timeout=100)  # noqa: S607
     assert (tmp_path / "the place/report.md").exists()
     assert len(times_of(tmp_path / "the place")) == 2
 

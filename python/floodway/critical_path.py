@@ -327,7 +327,7 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
     if result.collectives is None:
         message = f"{name!r} is no collective: the run has no jobs"
         return UnknownNameError(message, key="collective", given=name)
-    if (unfinished := _unfinished(result, name)) is not None:
+    if (unfinished := _unfinished(result, name, targets)) is not None:
         return InputError(unfinished, key="collective", given=name)
     names = list(
         dict.fromkeys(name for target in targets for name in (target.name, *_others(target, result)))
@@ -344,15 +344,16 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
     return UnknownNameError(message, key="collective", given=name, nearest=near)
 
 
-def _unfinished(result: Result, name: str) -> str | None:
+def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str | None:
     """Say that it was not complete and what its job waited for; none where the run has no such name."""
+    workload, _, number = name.rpartition(":")
+    iteration = _ITERATION.fullmatch(name)
+    numbered = {target.workload for target in targets if target.call is None}
     for job in result.outcome.jobs:
-        workload, _, number = name.rpartition(":")
-        iteration = _ITERATION.fullmatch(name)
         ended = f"when the run ended at {result.outcome.simulated_us:,.1f} us"
         if iteration is not None and iteration[1] == job.workload:
-            if job.finished == job.ranks and _has_iterations(result, job.workload):
-                # Every iteration of the job is there, and this is none of them.
+            if job.finished == job.ranks and job.workload in numbered:
+                # Every iteration of the job is there, and the name is not among them.
                 continue
             said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
         elif workload == job.workload and number.isdecimal() and len(number) <= MOST_DIGITS:
@@ -370,10 +371,6 @@ def _unfinished(result: Result, name: str) -> str | None:
         waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
         return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
     return None
-
-
-def _has_iterations(result: Result, workload: str) -> bool:
-    return any(target.workload == workload and target.call is None for target in targets_of(result))
 
 
 def _is_of(name: str, job: JobTotals) -> bool:

@@ -52,7 +52,7 @@ class Shard:
         Raises
         ------
         InputError
-            If it is none.
+            If it is not a shard.
         """
         found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
         if found is None:

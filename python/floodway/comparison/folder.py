@@ -21,9 +21,9 @@ from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
 from floodway.results.folders import COMPARISON_FILE
-from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
+from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, report_lock
 from floodway.results.rescue import rescued
-from floodway.results.store import FILES, Reservation, finish_left_behind, remove_left_behind
+from floodway.results.store import FILES, Reservation, remove_left_behind
 from floodway.results.verification import verified
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ class ComparisonFolder:
 
     def found(self) -> dict[int, Result]:
         """Read all planned runs that are there, in whichever process they were made."""
-        return {} if self.folder is None else self._found(self.folder)
+        if self.folder is not None:
+            self._ended |= self._found(self.folder)
+        return self.ended
 
     def publish(self, number: int, result: Result) -> None:
         """Write a run's results.
@@ -215,7 +217,7 @@ class ComparisonFolder:
         found: dict[int, Result] = {}
         for number, (planned, name) in enumerate(zip(self._planned_runs, self._folders, strict=True)):
             run = folder / name
-            if (run / RUN_FILE).is_file():
+            if number not in self._ended and (run / RUN_FILE).is_file():
                 own = verified(run)
                 if own.key == planned.key and not own.faults:
                     found[number] = read(run)
@@ -314,8 +316,7 @@ class SharedFolder(ComparisonFolder):
             If they cannot be written.
         """
         assert self.folder is not None  # noqa: S101 (as it was made)
-        self._ended = self.found()
-        with contextlib.suppress(InUseError), Lock(self.folder.resolve() / "report", shown=""):
+        with contextlib.suppress(InUseError), report_lock(self.folder, shown=""):
             remove_left_behind(self.folder)
             super().finish(comparison)
 
@@ -328,17 +329,12 @@ class SharedFolder(ComparisonFolder):
             self._refuse_others(folder)
         else:
             _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
-        shares = self._shard.of(range(len(self._planned_runs)))
-        for place in (folder / self._folders[number] for number in shares):
-            if place.parent.is_dir():
-                finish_left_behind(place.parent, {place.name})
-        there = self._found(folder)
-        for number in (number for number in shares if number not in there):
+        for number in self._shard.of(range(len(self._planned_runs))):
             with contextlib.suppress(InUseError):
                 self._places[number] = self._held.enter_context(
                     Reservation(folder / self._folders[number], force=True)
                 )
-        # What another process has ended in between is there now.
+        # What is there now, finished by the reservation or in another process, is not made again.
         self._ended = self._found(folder)
         self.own = [number for number in self._places if number not in self._ended]
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["Lock", "SharedLock", "is_ours", "left_behind", "refuse_in_use"]
+__all__ = ["Lock", "SharedLock", "is_ours", "left_behind", "refuse_in_use", "report_lock"]
 
 _LOCK_FILE = "lock"
 #: How the names of shared locks' files begin.
@@ -80,7 +80,35 @@ class _Holder:
         return f"process {self.pid}{where} has been writing there since {ascii(self.since)[1:-1]}"
 
 
-class Lock:
+class _Held:
+    """The file of a lock in the hidden folder of a place, from when it is taken to its release."""
+
+    #: The hidden folder, for what is in the making.
+    work: Path
+    _file: Path
+    _descriptor: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the lock back, and remove the hidden folder unless something is left in it."""
+        # While it is held: a process that has opened the file in between finds that it is gone, and retries.
+        with contextlib.suppress(OSError):
+            self._file.unlink()
+        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            # Shared locks of processes that were killed are removed as one looks for others.
+            if next(_sharers(self.work), None) is None:
+                self.work.rmdir()
+
+
+class Lock(_Held):
     """A lock on a folder: one process at a time may write there.
 
     Parameters
@@ -102,7 +130,6 @@ class Lock:
     """
 
     def __init__(self, folder: Path, *, shown: str, inside: bool = False) -> None:
-        #: The hidden folder, for what is in the making.
         self.work = _work_folder(folder, inside=inside)
         self._shown = shown
         self._file = self.work / _LOCK_FILE
@@ -116,23 +143,6 @@ class Lock:
                     raise _in_use(self._shown, sharer)
                 return
         raise _in_use(self._shown, self._file)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
-
-    def release(self) -> None:
-        """Give the lock back, and remove the hidden folder unless something is left in it."""
-        # While it is held: a process that has opened the file in between finds that it is gone, and retries.
-        with contextlib.suppress(OSError):
-            self._file.unlink()
-        os.close(self._descriptor)
-        with contextlib.suppress(OSError):
-            self.work.rmdir()
 
     def _taken(self) -> int | None:
         """Take the lock, or return None if its file was removed in between."""
@@ -170,7 +180,7 @@ class Lock:
         return True
 
 
-class SharedLock:
+class SharedLock(_Held):
     """A lock on a folder that several processes have at once, against those that want it alone.
 
     Parameters
@@ -187,36 +197,18 @@ class SharedLock:
     """
 
     def __init__(self, folder: Path, *, shown: str, inside: bool = False) -> None:
-        self._work = _work_folder(folder, inside=inside)
-        self._file = self._work / f"{_SHARED}{uuid.uuid4().hex}"
+        self.work = _work_folder(folder, inside=inside)
+        self._file = self.work / f"{_SHARED}{uuid.uuid4().hex}"
         self._descriptor = -1
         for _ in range(_TRIES):
             if self._is_taken():
                 return
             time.sleep(_WAIT_S)
-        raise _in_use(shown, self._work / _LOCK_FILE)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
-
-    def release(self) -> None:
-        """Give the lock back; the last one removes the hidden folder unless something is left in it."""
-        with contextlib.suppress(OSError):
-            self._file.unlink()
-        os.close(self._descriptor)
-        with contextlib.suppress(OSError):
-            # Those of processes that were killed are removed as one looks.
-            if next(_sharers(self._work), None) is None:
-                self._work.rmdir()
+        raise _in_use(shown, self.work / _LOCK_FILE)
 
     def _is_taken(self) -> bool:
         """Take the lock; false where a process has, or had in this moment, the folder alone."""
-        self._work.mkdir(exist_ok=True)
+        self.work.mkdir(exist_ok=True)
         try:
             self._descriptor, _ = _opened(self._file)
         except FileNotFoundError:
@@ -231,10 +223,21 @@ class SharedLock:
                     # Another process looks whether anybody has it, and is about to remove it.
                     return False
                 raise
-        if _is_the_same(self._descriptor, self._file) and not _is_held(self._work / _LOCK_FILE):
+        if _is_the_same(self._descriptor, self._file) and not _is_held(self.work / _LOCK_FILE):
             return True
         self.release()
         return False
+
+
+def report_lock(folder: Path, *, shown: str) -> Lock:
+    """Return a lock for the process that writes a report in a folder, where others share the folder.
+
+    Raises
+    ------
+    InUseError
+        If another process is writing it.
+    """
+    return Lock(folder.resolve() / "report", shown=shown)
 
 
 def left_behind(folder: Path) -> Iterator[Path]:

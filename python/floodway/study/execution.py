@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.comparison.execution import cores
 from floodway.errors import InUseError, LostResultsError, OutputError
+from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
@@ -101,7 +102,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         if shard is None:
             return _reported(so_far, study_folder, title, formats if report else None, notify)
         try:
-            with study_folder.report_lock():
+            with report_lock(folder, shown=str(folder)):
                 return _checked(so_far, study_folder, title, formats, notify)
         except InUseError:
             # The process that writes it began when all runs were there.
@@ -135,7 +136,11 @@ def report_of(
     folder = Path(out)
     if not folder.is_dir():
         raise _lacking(folder, len(plan.runs), plan)
-    with StudyFolder(folder, shared=True) as study_folder, output_errors(folder), study_folder.report_lock():
+    with (
+        StudyFolder(folder, shared=True) as study_folder,
+        output_errors(folder),
+        report_lock(folder, shown=str(folder)),
+    ):
         so_far = _so_far(plan, study_folder, complete=True)
         if not so_far.missing:
             so_far = _checked(so_far, study_folder, title, formats, on_message or (lambda _: None))

@@ -13,8 +13,8 @@
 //! ```
 //! A send is complete when it is issued, as eager messages are. A send and a computation occupy their CPU,
 //! which each rank has of its own, from start to end; a receive occupies none. A second operation of a label
-//! is executed, but the label stays with the first one. Messages of a NIC leave one
-//! after another. Sizes of sends and receives are not compared.
+//! is executed, but the label stays with the first one. Messages of a NIC leave one after another. Sizes of
+//! sends and receives are not compared.
 //!
 //! The threshold for rendezvous (`S`) of these simulators has no counterpart: in both of its versions a
 //! larger message travels as a smaller one does, and only what waits for the send waits until a receive is

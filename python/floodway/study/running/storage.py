@@ -115,16 +115,6 @@ class StudyFolder:
         else:
             remove_left_behind(self.runs.folder)
 
-    def report_lock(self) -> Lock:
-        """Return a lock for the process that writes the report, where others share the folder.
-
-        Raises
-        ------
-        InUseError
-            If another process is writing it.
-        """
-        return Lock(self.folder.resolve() / "report", shown=os.fspath(self.folder))
-
     def _leave(self) -> None:
         if self._lock is not None:
             self._lock.release()

@@ -389,7 +389,7 @@ def test_a_variant_like_another_sets_what_that_sets_and_more(tmp_path: Path) -> 
     assert study.variant("third").sets == (("defaults.buffer.shared.pool", '"1MB"'), ("mtu", '"2000B"'))
     runs = plan_of([study]).runs
     third = next(run for run in runs if run.variant == "third")
-    keys: Any = third.scenario.to_dict()
+    keys: Any = third.recipe.scenario().to_dict()
     assert (keys["defaults"]["buffer"]["shared"]["pool"], keys["mtu"]) == ("1MB", "2000B")
 
 
@@ -400,7 +400,9 @@ values = [[0.2, "1000B"], [0.4, "2000B"]]
 numbers = [1, 2]"""
     text = STUDY.replace('key = "workload.rpc.poisson.load"\nvalues = [0.2, 0.4]', points)
     runs = plan_of([load_study(study_file(tmp_path, text))]).runs
-    said: list[Any] = [run.scenario.to_dict() for run in runs if run.variant == "large" and run.seed == 1]
+    said: list[Any] = [
+        run.recipe.scenario().to_dict() for run in runs if run.variant == "large" and run.seed == 1
+    ]
     assert [(keys["workload"][0]["poisson"]["load"], keys["mtu"]) for keys in said] == [
         (0.2, "1000B"),
         (0.4, "2000B"),

@@ -64,7 +64,7 @@ def made_up(study: Study, by_variant: dict[str, list[float]]) -> Numbers:
         for seed, value in enumerate(own, start=1):
             key = f"{name}-{seed}"
             # A verdict reads nothing of a run's scenario.
-            runs.append(Run(variant=name, at=(), seed=seed, key=key, recipe=None, scenario=None))  # type: ignore[arg-type]
+            runs.append(Run(variant=name, at=(), seed=seed, key=key, recipe=None, warnings=(), extent=None))  # type: ignore[arg-type]
             values[key] = Value(value=value)
     metric = study.claims[0].metric.name
     return Numbers(runs=tuple(runs), done=frozenset(values), values={metric: values})

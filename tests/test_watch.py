@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from command import Command
+    from floodway.scenarios import Extent
 
 
 #: Flows arrive for 2 ms.
@@ -54,7 +55,7 @@ class Run:
     """A run that is watched."""
 
     label: str
-    scenario: package.Scenario
+    extent: Extent
     began: float = 0.0
     progress: Far | None = None
     wall_s: float | None = None
@@ -81,7 +82,7 @@ def tick(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_off_a_terminal_runs_have_one_line_a_minute_together(
     tick: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [Run(label=f"run {n}", scenario=ARRIVING) for n in range(8)]
+    runs = [Run(label=f"run {n}", extent=ARRIVING.extent) for n in range(8)]
     with watch.WatchAll(quiet=False) as watched:
         for second in range(600):
             number = second // 75

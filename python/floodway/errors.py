@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
+    "ClusterError",
     "ComparisonError",
     "ExtensionError",
     "Fault",
@@ -277,6 +278,10 @@ class OutOfMemoryError(RunError, MemoryError):
     def __init__(self, reason: str, *, label: str | None = None, hint: str | None = None) -> None:
         super().__init__(reason if hint is None else f"{reason}; {hint}", label=label)
         self.reason = reason
+
+
+class ClusterError(RunError):
+    """A cluster that is lost, cannot be had, or whose workers have another version; the text says which."""
 
 
 class InternalError(RunError):

@@ -20,11 +20,11 @@ from floodway import _floodway
 from floodway.own_code import chosen_digests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from floodway.scenarios import Scenario
 
-__all__ = ["engine", "key_of"]
+__all__ = ["engine", "files_of", "key_of"]
 
 #: Changes when what is stored of a run does.
 FORMAT = 2
@@ -48,7 +48,7 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         "format": FORMAT,
         "engine": engine(),
         "seed": scenario.seed,
-        "files": dict(_files(content, folder)),
+        "files": _digests(files_of(content, folder)),
         **{key: value for key, value in resolved.items() if key not in CALLED},
         "scenario": {key: value for key, value in content.items() if key not in CALLED},
     }
@@ -79,12 +79,33 @@ def _without_paths(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     return [_without_paths(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
-    """Find every text of a scenario that is a file's path, and hash the file.
+def files_of(value: Any, folder: Path) -> dict[str, Path | tuple[Path, ...]]:  # noqa: ANN401 (any JSON value)
+    """Return every file that a scenario names, by the text that names it; of a folder, the traces in it.
 
-    Whatever key names a file, now or later, is found so; a word that happens to be a file's name is hashed in
-    vain.
+    Whatever key names a file, now or later, is found so, and a word that happens to be a file's name as well.
+
+    Parameters
+    ----------
+    value
+        The scenario, as dictionaries and lists.
+    folder
+        Where relative paths begin.
     """
+    return dict(_files(value, folder))
+
+
+def _digests(files: Mapping[str, Path | tuple[Path, ...]]) -> dict[str, str]:
+    """Hash every file: those of a folder by the folder's text and their names."""
+    found: dict[str, str] = {}
+    for text, of in files.items():
+        if isinstance(of, Path):
+            found[text] = _digest(of)
+        else:
+            found |= {f"{text}/{path.name}": _digest(path) for path in of}
+    return found
+
+
+def _files(value: Any, folder: Path) -> Iterator[tuple[str, Path | tuple[Path, ...]]]:  # noqa: ANN401 (any JSON value)
     inner: Iterable[Any] = (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     )
@@ -94,7 +115,12 @@ def _files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:  # noqa: ANN4
         path = folder / re.sub(r"\$\{([^}]*)\}", lambda found: os.environ.get(found[1], ""), value)
         with contextlib.suppress(OSError, ValueError):
             if path.is_file():
-                yield value, _digest(path)
+                yield value, path
+            elif path.is_dir():
+                # Chakra's traces are a folder with a file for each rank.
+                traces = tuple(sorted(each for each in path.glob("*.et") if each.is_file()))
+                if traces:
+                    yield value, traces
 
 
 def _digest(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,10 +20,26 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-__all__ = ["Scenario", "load", "recorded"]
+__all__ = ["Extent", "Scenario", "inline", "load", "recorded"]
 
 #: What messages call a scenario that has neither a file nor a name.
 NAMELESS = "scenario"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How far a run goes, by which its progress is estimated.
+
+    Attributes
+    ----------
+    arrivals_end_us
+        When the last measured flow may start, in microseconds.
+    may_end_sooner
+        Whether that is the limit of a run that ends once its flows have finished.
+    """
+
+    arrivals_end_us: float
+    may_end_sooner: bool
 
 
 class Scenario(Keys):
@@ -144,6 +161,16 @@ class Scenario(Keys):
         return self._native.arrivals_end_us
 
     @property
+    def extent(self) -> Extent:
+        """How far a run of it goes; reading it takes a fifth of a second where the scenario is large."""
+        # Where no last arrival is known, it is the limit, and the run may be done long before.
+        to_the_limit = self.arrivals_end_us >= self.limit_us
+        return Extent(
+            arrivals_end_us=self.arrivals_end_us,
+            may_end_sooner=to_the_limit and self.resolved()["stop"] != "limit",
+        )
+
+    @property
     def origin_ns(self) -> int:
         """Time 0 on the clock of the simulator whose files it reads, in nanoseconds."""
         return self._native.origin_ns
@@ -253,6 +280,31 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     if is_pipe(Path(path)):
         return _piped(Path(path), sets)
     return Scenario._of(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+
+
+def inline(
+    name: str, keys: str, *, folder: str | os.PathLike[str], sets: Sequence[tuple[str, str]] = ()
+) -> Scenario:
+    """Read a scenario from JSON; files that it names lie relative to a folder.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    keys
+        Its keys, as JSON.
+    folder
+        Where relative paths begin.
+    sets
+        As in `load`.
+
+    Raises
+    ------
+    ScenarioError
+        As in `load`.
+    """
+    native = _floodway.parse_json(name, keys, sets=_pairs(sets), tables=_as_csv, folder=folder)
+    return Scenario._of(native)  # noqa: SLF001 (its own module)
 
 
 def _pairs(sets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

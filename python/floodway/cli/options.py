@@ -9,6 +9,7 @@ import typer
 
 __all__ = [
     "AlsoFormats",
+    "Cluster",
     "FontSize",
     "Force",
     "ForceMemory",
@@ -126,6 +127,16 @@ ShardText = Annotated[
         metavar="I/N",
         help="Run one of N shares of the runs, with I from 0 to N-1, beside processes that run the others in "
         "the same folder. The last to end writes the report.",
+        show_default=False,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="local|ADDRESS|FILE",
+        help="Run on workers of Dask: local, the address of a scheduler such as tcp://host:8786, or a YAML "
+        "file for dask-jobqueue.",
         show_default=False,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections import Counter
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from distributed import Client
+
     from floodway.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
     from floodway.study.running.runs import Run
@@ -70,6 +73,7 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    cluster: str | None = None
     shard: Shard | None = None
     report: bool = False
     slurm: bool = False
@@ -133,6 +137,7 @@ def _refuse_crossed(request: Request) -> None:
     if not given:
         return
     crossed = given[1:]
+    crossed += ["--cluster"] if request.cluster is not None and given != ["--shard"] else []
     crossed += ["--force"] if request.force else []
     crossed += ["--json"] if request.json and given[0] in {"--slurm", "--shard"} else []
     if crossed:
@@ -150,14 +155,27 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
         return DONE
     documents: list[dict[str, Any]] = []
     code = DONE
-    for title, plan, out in plans:
-        ended = _one(title, plan, out, request, documents)
-        if ended == INTERRUPTED:
-            return INTERRUPTED
-        code = max(code, ended)
+    with _executor(request) as executor:
+        for title, plan, out in plans:
+            ended = _one(title, plan, out, request, documents, executor)
+            if ended == INTERRUPTED:
+                return INTERRUPTED
+            code = max(code, ended)
     if request.json:
         echo(json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False))
     return code
+
+
+@contextlib.contextmanager
+def _executor(request: Request) -> Iterator[Client | None]:
+    """Have the cluster that is asked for; none without one."""
+    if request.cluster is None:
+        yield None
+        return
+    from floodway.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
+
+    with cluster(request.cluster, jobs=request.jobs) as client:
+        yield client
 
 
 def _plan(studies: Sequence[Study], request: Request) -> Plan:
@@ -183,8 +201,19 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     return replace(built[0], studies=tuple(own for plan in built for own in plan.studies))
 
 
-def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[dict[str, Any]]) -> int:
+def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
+    title: str,
+    plan: Plan,
+    out: Path,
+    request: Request,
+    documents: list[dict[str, Any]],
+    executor: Client | None,
+) -> int:
     jobs = request.jobs or cores()
+    if executor is not None:
+        from floodway.study.running.executors import threads_of  # noqa: PLC0415 (of `--cluster` alone)
+
+        jobs = max(1, threads_of(executor))
     if not request.quiet and not request.report:
         for warning in _warnings(plan):
             echo(f"warning: {warning}", err=True)
@@ -201,6 +230,7 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
                     out=out,
                     jobs=jobs,
                     shard=request.shard,
+                    executor=executor,
                     force=request.force,
                     title=title,
                     formats=request.pictures.formats,
@@ -266,7 +296,7 @@ def _warnings(plan: Plan) -> Iterator[str]:
     """Print each warning once, with the first run that has it."""
     printed: set[str] = set()
     for run in plan.runs:
-        for warning in run.scenario.warnings:
+        for warning in run.warnings:
             if warning not in printed:
                 printed.add(warning)
                 yield f"{run.label}: {warning}"

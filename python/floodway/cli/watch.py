@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from floodway.scenarios import Scenario
+    from floodway.scenarios import Extent, Scenario
 
 __all__ = ["Watch", "WatchAll"]
 
@@ -69,8 +69,8 @@ class Watched(Protocol):
         """Its name in messages."""
 
     @property
-    def scenario(self) -> Scenario:
-        """What is simulated."""
+    def extent(self) -> Extent:
+        """How far it goes."""
 
     @property
     def began(self) -> float:
@@ -113,7 +113,7 @@ class Watch:
 
     def __init__(self, scenario: Scenario, *, quiet: bool) -> None:
         self._scenario = scenario
-        self._pace = _Pace(scenario, began=time.monotonic())
+        self._pace = _Pace(scenario.extent, began=time.monotonic())
         self._lines = _Lines(quiet=quiet)
         self._bar = _bar(quiet=quiet)
         if self._bar is not None:
@@ -186,9 +186,9 @@ class WatchAll:
             self._lines.write(self._line(runs))
 
     def _take_snapshot(self, number: int, run: Watched, progress: Running) -> None:
-        # Reading what a scenario asks for takes a fifth of a second where it is large: once a run.
+        # Once a run: a scenario takes long to say how far it goes.
         if number not in self._paces:
-            self._paces[number] = _Pace(run.scenario, began=run.began)
+            self._paces[number] = _Pace(run.extent, began=run.began)
         pace = self._paces[number]
         pace.snapshot(progress)
         if self._bar is not None:
@@ -271,12 +271,9 @@ class _Pace:
     While flows still arrive, the share done is that of simulated time; after that, of flows.
     """
 
-    def __init__(self, scenario: Scenario, *, began: float) -> None:
-        self._arrivals_end_us = scenario.arrivals_end_us
-        # Who knows no last arrival counts to the limit, and may be done long before.
-        self._may_end_sooner = (
-            scenario.arrivals_end_us >= scenario.limit_us and scenario.resolved()["stop"] != "limit"
-        )
+    def __init__(self, extent: Extent, *, began: float) -> None:
+        self._arrivals_end_us = extent.arrivals_end_us
+        self._may_end_sooner = extent.may_end_sooner
         self._began = began
         self._share = 0.0
         self._snapshots: deque[_Snapshot] = deque([_Snapshot(began, 0.0, 0, 0, 0)])

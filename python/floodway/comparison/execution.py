@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.analysis import Result
-    from floodway.scenarios import Scenario
+    from floodway.scenarios import Extent, Scenario
 
 __all__ = ["Resources", "Task", "cores", "run_all"]
 
@@ -60,6 +60,11 @@ class Task:
     began: float = 0.0
     progress: Progress | None = None
     result: Result | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """How far it goes."""
+        return self.scenario.extent
 
     @property
     def wall_s(self) -> float | None:

@@ -154,11 +154,43 @@ class Reservation:
             If it cannot be written, or the place is not as it was reserved; what was there before is then
             still there.
         """
+        self._put(lambda folder: _write(result, folder, also=also, key=key))
+
+    def receive(self, files: Mapping[str, bytes], *, key: str) -> None:
+        """Put the files of a run that was stored elsewhere in its place.
+
+        Parameters
+        ----------
+        files
+            By their names.
+        key
+            The hash under which the run is looked up.
+
+        Raises
+        ------
+        OutputError
+            If they are not those of this run, byte for byte as it was stored, or as `publish`.
+        """
+        self._put(lambda folder: self._copy(files, folder, key=key))
+
+    def _copy(self, files: Mapping[str, bytes], folder: Path, *, key: str) -> None:
+        for name, content in files.items():
+            if name not in FILES:
+                raise OutputError(self._shown, f"cannot take {name!r}, which is no file of a run")
+            (folder / name).write_bytes(content)
+            _flushed(folder / name)
+        document = document_of(folder, shown=self._shown)
+        _refuse_changed(folder, document, shown=self._shown)
+        if document.get("key") != key:
+            raise OutputError(self._shown, ANOTHER_RUN)
+        to_disk(folder)
+
+    def _put(self, write: Callable[[Path], object]) -> None:
         new, old = self._lock.work / "new", self._lock.work / "old"
         try:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
-            _write(result, new, also=also, key=key)
+            write(new)
             there = _identity(self._folder)
             if there not in {None, self._reserved}:
                 raise OutputError(self._shown, "holds something that was not there when the run began")

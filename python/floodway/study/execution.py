@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,16 @@ from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.claims.verdicts import claim_verdicts
+from floodway.study.running.executors import run_on
 from floodway.study.running.pool import Task, run_tasks
 from floodway.study.running.storage import Runs, StudyFolder, output_errors
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from distributed import Client
 
     from floodway.plot import Format
     from floodway.shards import Shard
@@ -38,6 +43,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     out: str | os.PathLike[str],
     jobs: int | None = None,
     shard: Shard | None = None,
+    executor: Executor | Client | None = None,
     force: bool = False,
     title: str = "",
     formats: Sequence[Format] = (),
@@ -57,10 +63,15 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     out
         Folder of the runs and the report.
     jobs
-        So many processes; by default one per core.
+        So many processes; by default one per core. With an executor of `concurrent.futures`, how many runs it
+        does at once.
     shard
         Where several processes divide the runs of one folder, which of them this one is. The one after which
         no run is missing writes the report.
+    executor
+        What runs them instead of processes of this machine: a client of Dask, or an executor of
+        `concurrent.futures`. Its workers have the same version of floodway. A worker that sees the folder
+        writes the results there, and another sends them back.
     force
         Whether all runs are run again.
     title
@@ -83,6 +94,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     LostResultsError
         If the results of a run that has ended cannot be written, and no other is begun then; or if the
         pictures or the report cannot be.
+    ClusterError
+        If the executor is lost, or a worker of it has another version.
     StudyError
         If a metric cannot be computed.
     """
@@ -94,7 +107,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         for run in own if force else ():
             study_folder.runs.forget(run.key)
         missing = [run for run in own if not _is_there(study_folder.runs, run, notify)]
-        complete = _run_missing(missing, study_folder, jobs or cores(), on_progress, notify)
+        work = partial(_work_on, executor, study_folder, jobs or cores(), on_progress, notify)
+        complete = _run_missing(missing, study_folder, work, notify)
         study_folder.tidy(own)
         so_far = _so_far(plan, study_folder, complete=complete)
         if not complete or so_far.missing:
@@ -156,11 +170,34 @@ def _lacking(folder: Path, missing: int, plan: Plan) -> OutputError:
     )
 
 
-def _run_missing(
-    missing: Sequence[Run],
+def _work_on(  # noqa: PLR0913, PLR0917 (as `conduct`)
+    executor: Executor | Client | None,
     study_folder: StudyFolder,
     jobs: int,
     on_progress: Callable[[Sequence[Task]], None] | None,
+    notify: Callable[[str], None],
+    tasks: Sequence[Task],
+    on_end: Callable[[Task], None],
+) -> bool:
+    """Run tasks here or on an executor, and return whether all have ended."""
+    if executor is None:
+        return run_tasks(tasks, jobs=jobs, on_progress=on_progress, on_end=on_end)
+    with study_folder.mark() as mark:
+        return run_on(
+            executor,
+            tasks,
+            mark=mark,
+            jobs=jobs,
+            on_progress=on_progress,
+            on_end=on_end,
+            on_message=notify,
+        )
+
+
+def _run_missing(
+    missing: Sequence[Run],
+    study_folder: StudyFolder,
+    work: Callable[[Sequence[Task], Callable[[Task], None]], bool],
     notify: Callable[[str], None],
 ) -> bool:
     """Run what is missing, and return whether all of it has ended or is at work in another process."""
@@ -179,7 +216,7 @@ def _run_missing(
     # A process that has a run may be at its end, as that of a command that was killed: it is asked again.
     for _ in range(2):
         tasks = [Task(run=run, folder=runs.folder_of(run.key)) for run in missing]
-        if tasks and not run_tasks(tasks, jobs=jobs, on_progress=on_progress, on_end=end):
+        if tasks and not work(tasks, end):
             return False
         taken = [task for task in tasks if task.taken]
         missing = [task.run for task in taken]

@@ -10,6 +10,7 @@ import typer
 from floodway.cli.commands.study_request import study_request
 from floodway.cli.options import (
     AlsoFormats,
+    Cluster,
     FontSize,
     Jobs,
     Json,
@@ -49,6 +50,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         Path | None,
         typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
     ] = None,
+    cluster: Cluster = None,
     shard: ShardText = None,
     report: Report = False,
     slurm: Slurm = False,
@@ -91,6 +93,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             jobs=jobs,
             seeds=seeds,
             quick=quick,
+            cluster=cluster,
             shard=shard,
             report=report,
             slurm=slurm,

@@ -52,7 +52,7 @@ def run_faults(result: Result) -> Iterator[str]:
 def warnings_of(part: Part) -> tuple[str, ...]:
     """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
-    found = [(labels[run.variant], run.scenario.warnings) for run in part.numbers.runs]
+    found = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
     return tuple(each.whole for each in merged_warnings(found, by_number=False))
 
 

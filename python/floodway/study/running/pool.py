@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from floodway.mechanisms import loaded_files
-from floodway.study.running.worker import task_of
+from floodway.study.running.work import task_of
 from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from floodway.scenarios import Scenario
+    from floodway.scenarios import Extent
     from floodway.study.running.runs import Run
 
 __all__ = ["Task", "TaskProgress", "run_tasks"]
@@ -58,6 +58,8 @@ class Task:
         Whether it failed because its results could not be written.
     taken
         Which other process runs it; empty where none does.
+    suspected
+        Whether a worker of a cluster died that had it among others.
     """
 
     run: Run
@@ -68,6 +70,7 @@ class Task:
     error: str = ""
     unwritable: bool = False
     taken: str = ""
+    suspected: bool = False
 
     @property
     def label(self) -> str:
@@ -75,9 +78,9 @@ class Task:
         return self.run.label
 
     @property
-    def scenario(self) -> Scenario:
-        """What is simulated."""
-        return self.run.scenario
+    def extent(self) -> Extent:
+        """How far it goes."""
+        return self.run.extent
 
     @property
     def failed(self) -> bool:
@@ -199,7 +202,7 @@ class _Pool:
     def _assign(self, worker: _Worker, task: Task) -> None:
         worker.task = task
         task.began = time.monotonic()
-        line = task_of(task.run.recipe, seed=task.run.seed, folder=task.folder)
+        line = json.dumps(task_of(task.run, folder=task.folder)) + "\n"
         try:
             assert worker.process.stdin is not None  # noqa: S101 (made with a pipe)
             worker.process.stdin.write(line.encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
@@ -14,12 +13,13 @@ from floodway import _floodway
 from floodway.errors import ScenarioError, StudyError
 from floodway.keys import key_of
 from floodway.limits import LARGEST_SEED
-from floodway.scenarios import Scenario, load
+from floodway.scenarios import inline, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.errors import Fault
+    from floodway.scenarios import Extent, Scenario
     from floodway.study.format.model import Base, Coordinates, Sets, Study, Variant
 
 __all__ = ["Recipe", "Run", "runs_of", "selected"]
@@ -59,8 +59,7 @@ class Recipe:
         """
         if self.file is not None:
             return load(self.file, sets=self.sets)
-        with contextlib.chdir(self.folder):
-            return Scenario.from_dict(json.loads(self.keys), name=self.name).replace(sets=self.sets)
+        return inline(self.name, self.keys, folder=self.folder, sets=self.sets)
 
     @property
     def reads_from(self) -> Path:
@@ -78,8 +77,12 @@ class Run:
         What it is of.
     key
         The hash that it is stored under.
-    recipe, scenario
-        What is simulated.
+    recipe
+        What is simulated. The scenario itself is not kept: that of a large network takes megabytes.
+    warnings
+        Settings of it that are allowed but rarely intended.
+    extent
+        How far it goes.
     """
 
     variant: str
@@ -87,7 +90,8 @@ class Run:
     seed: int
     key: str
     recipe: Recipe
-    scenario: Scenario
+    warnings: tuple[str, ...]
+    extent: Extent
 
     @property
     def label(self) -> str:
@@ -135,8 +139,7 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
         recipe = _recipe(study, variant, at, quick=quick)
         try:
             scenario = recipe.scenario()
-            with contextlib.chdir(recipe.folder or "."):
-                _floodway.check(scenario.native)
+            _floodway.check(scenario.native)
         except ScenarioError as error:
             for fault in error.faults:
                 faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, at))
@@ -179,10 +182,18 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     seeds = seeds[: variant.seeds]
     if max(seeds) > LARGEST_SEED:
         raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
+    warnings, extent = scenario.warnings, scenario.extent
     for seed in seeds:
-        seeded = scenario.with_seed(seed)
-        key = key_of(seeded, recipe.reads_from)
-        yield Run(variant=variant.name, at=at, seed=seed, key=key, recipe=recipe, scenario=seeded)
+        key = key_of(scenario.with_seed(seed), recipe.reads_from)
+        yield Run(
+            variant=variant.name,
+            at=at,
+            seed=seed,
+            key=key,
+            recipe=recipe,
+            warnings=warnings,
+            extent=extent,
+        )
 
 
 def _called(variant: Variant, at: Coordinates) -> str:

@@ -11,13 +11,14 @@ import hashlib
 import json
 import os
 import shutil
+import uuid
 from typing import TYPE_CHECKING, Self
 
 from floodway.errors import OutputError
 from floodway.files import read_json
 from floodway.keys import engine
 from floodway.results.digests import RUN_FILE
-from floodway.results.files import replace_file
+from floodway.results.files import NEW_SUFFIX, replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
 from floodway.results.store import finish_left_behind, read, remove_left_behind
@@ -114,6 +115,17 @@ class StudyFolder:
             finish_left_behind(self.runs.folder, {run.key for run in runs})
         else:
             remove_left_behind(self.runs.folder)
+
+    @contextlib.contextmanager
+    def mark(self) -> Iterator[Path]:
+        """Have a file here by which a process anywhere knows whether it sees this folder."""
+        # Named as files in the making are: what a killed command leaves is removed with them.
+        mark = self.folder / f".{uuid.uuid4().hex}{NEW_SUFFIX}"
+        mark.touch()
+        try:
+            yield mark
+        finally:
+            mark.unlink(missing_ok=True)
 
     def _leave(self) -> None:
         if self._lock is not None:

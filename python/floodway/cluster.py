@@ -1,0 +1,265 @@
+"""Clusters of Dask: one of this machine, one that is there, or workers that a batch system starts."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.comparison.execution import cores
+from floodway.errors import ClusterError, InputError
+from floodway.files import read_text
+from floodway.names import not_a_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from distributed import Client
+
+__all__ = ["cluster", "lifetime_of"]
+
+#: What `cluster` takes.
+ALLOWED = "local, the address of a scheduler such as tcp://host:8786, or a YAML file for dask-jobqueue"
+#: What dask-jobqueue calls the clusters of batch systems.
+BATCH_SYSTEMS = {
+    "slurm": "SLURMCluster",
+    "pbs": "PBSCluster",
+    "lsf": "LSFCluster",
+    "sge": "SGECluster",
+    "oar": "OARCluster",
+    "moab": "MoabCluster",
+    "htcondor": "HTCondorCluster",
+    # Jobs as processes of this machine: a trial without a batch system.
+    "local": "LocalCluster",
+}
+#: How long a scheduler has to answer.
+CONNECT_S = 10
+#: Deaths of workers with one run after which that run is suspected.
+MOST_DEATHS = 3
+#: Jobs of a batch system that have ended are asked for again this often, in seconds.
+RENEW_EVERY_S = 10.0
+#: Before a job's time is over its worker takes nothing new, in seconds.
+LEAVE_BEFORE_S = 120
+
+
+@contextlib.contextmanager
+def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
+    """Have a client of a cluster of Dask, for `conduct`; what was started for it is ended at the end.
+
+    Parameters
+    ----------
+    where
+        `local` for processes of this machine; the address of a scheduler; or a YAML file with the settings of
+        one batch system as dask-jobqueue has them, below `jobqueue`.
+    jobs
+        Processes of this machine, by default one per core; or jobs of the batch system, by default one. A
+        cluster that is there has the workers that it has.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, the file has a mistake, or the packages of the extra are not installed.
+    ClusterError
+        If no scheduler answers, or the batch system refuses a job.
+    """
+    _refuse_without_packages()
+    _silence()
+    if where == "local":
+        opened = _local(jobs or cores())
+    elif re.match(r"[a-z]+://", where):
+        if jobs is not None:
+            raise InputError(f"--jobs cannot go with --cluster {where}: it has the workers that it has")
+        opened = _there(where)
+    elif where.endswith((".yaml", ".yml")):
+        opened = _batch(Path(where), jobs or 1)
+    else:
+        raise InputError(f"--cluster {where!r}: allowed: {ALLOWED}", given=where)
+    with opened as client:
+        yield client
+
+
+def _refuse_without_packages() -> None:
+    try:
+        import dask_jobqueue  # noqa: PLC0415 (of the extra)
+        import distributed  # noqa: PLC0415 (of the extra)
+    except ImportError as error:
+        text = f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'"
+        raise InputError(text) from error
+    del dask_jobqueue, distributed
+
+
+def _silence() -> None:
+    """Let the library log nothing: workers that die are replaced, and of all else floodway speaks itself."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@contextlib.contextmanager
+def _local(jobs: int) -> Iterator[Client]:
+    import dask  # noqa: PLC0415 (of the extra)
+    from distributed import LocalCluster  # noqa: PLC0415 (of the extra)
+
+    settings = {"distributed.scheduler.allowed-failures": MOST_DEATHS - 1}
+    with (
+        tempfile.TemporaryDirectory(prefix="floodway-") as folder,
+        dask.config.set(settings),
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=jobs,
+            threads_per_worker=1,
+            # A run sees to it by itself that memory does not run out.
+            memory_limit=None,
+            local_directory=folder,
+            dashboard_address="localhost:0",
+            silence_logs=logging.CRITICAL + 1,
+        ) as started,
+        _client(started) as client,
+    ):
+        yield client
+
+
+@contextlib.contextmanager
+def _there(address: str) -> Iterator[Client]:
+    with _client(address) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def _client(address: Any) -> Iterator[Client]:  # noqa: ANN401 (an address or a cluster)
+    from distributed import Client  # noqa: PLC0415 (of the extra)
+
+    try:
+        client = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        why = str(error) or f"no scheduler answered within {CONNECT_S} s"
+        raise ClusterError(f"--cluster {address}: cannot be reached: {why}") from error
+    try:
+        yield client
+    finally:
+        # A scheduler that is gone does not answer.
+        with contextlib.suppress(OSError, TimeoutError):
+            client.close(timeout=CONNECT_S)  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def _batch(file: Path, jobs: int) -> Iterator[Client]:
+    import dask  # noqa: PLC0415 (of the extra)
+
+    system, settings = _settings(file)
+    with dask.config.set(dask.config.merge(dask.config.config, {"jobqueue": {system: settings}})):
+        given = _setting(system, "worker-extra-args")
+        leaves = lifetime_of(str(_setting(system, "walltime")), given=given) if system != "local" else []
+        try:
+            started = _cluster_class(system)(
+                worker_extra_args=[*given, *leaves],
+                scheduler_options={"dashboard_address": ":0", **_setting(system, "scheduler-options")},
+            )
+        except (ValueError, TypeError, OSError) as error:
+            raise InputError(f"{file}: jobqueue.{system}: {error}", given=str(file)) from error
+        with started, _kept(started, jobs), _client(started) as client:
+            yield client
+
+
+def _cluster_class(system: str) -> Any:  # noqa: ANN401 (one of several classes without types)
+    import dask_jobqueue  # noqa: PLC0415 (of the extra)
+    import dask_jobqueue.local  # noqa: PLC0415 (of the extra)
+
+    module = dask_jobqueue.local if system == "local" else dask_jobqueue
+    return getattr(module, BATCH_SYSTEMS[system])
+
+
+@contextlib.contextmanager
+def _kept(started: Any, jobs: int) -> Iterator[None]:  # noqa: ANN401 (a cluster without types)
+    """Have so many jobs for as long as this is entered: those that have ended are asked for again."""
+    over = threading.Event()
+
+    def renew() -> None:
+        while True:
+            started.scale(jobs=jobs)
+            if over.wait(RENEW_EVERY_S):
+                return
+
+    renewing = threading.Thread(target=renew, daemon=True)
+    renewing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        renewing.join()
+
+
+def _settings(file: Path) -> tuple[str, Mapping[str, Any]]:
+    """Read the settings of one batch system."""
+    import yaml  # noqa: PLC0415 (of the extra)
+
+    try:
+        found = yaml.safe_load(read_text(file))
+    except OSError as error:
+        raise InputError(f"{file}: cannot read it: {error.strerror or error}", given=str(file)) from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{file}: is not YAML: {error}", given=str(file)) from error
+    systems = found.get("jobqueue") if isinstance(found, dict) else None
+    if not isinstance(systems, dict) or len(systems) != 1:
+        raise InputError(
+            f"{file}: expected the key jobqueue with one of {', '.join(BATCH_SYSTEMS)} below it, with the "
+            "settings of dask-jobqueue",
+            given=str(file),
+        )
+    ((system, settings),) = systems.items()
+    if system not in BATCH_SYSTEMS:
+        text, near = not_a_choice(str(system), what="a batch system", allowed=BATCH_SYSTEMS)
+        raise InputError(f"{file}: jobqueue: {text}", given=str(system), nearest=near)
+    _refuse_unknown(file, system, settings)
+    return system, settings
+
+
+def _refuse_unknown(file: Path, system: str, settings: object) -> None:
+    import dask  # noqa: PLC0415 (of the extra)
+
+    if not isinstance(settings, dict):
+        raise InputError(f"{file}: jobqueue.{system}: expected keys with their values", given=str(settings))
+    known = tuple(dask.config.get(f"jobqueue.{system}"))
+    for key in settings:
+        if str(key).replace("_", "-") not in known:
+            text, near = not_a_choice(str(key), what=f"a key of jobqueue.{system}", allowed=known)
+            raise InputError(f"{file}: {text}", given=str(key), nearest=near)
+
+
+def _setting(system: str, key: str) -> Any:  # noqa: ANN401 (any value of YAML)
+    import dask  # noqa: PLC0415 (of the extra)
+
+    return dask.config.get(f"jobqueue.{system}.{key}") or type(DEFAULTS[key])()
+
+
+#: Settings that are completed here, with their kinds.
+DEFAULTS: dict[str, Any] = {"worker-extra-args": [], "scheduler-options": {}, "walltime": ""}
+
+
+def lifetime_of(walltime: str, *, given: Sequence[object]) -> list[str]:
+    """Return arguments by which a worker leaves before its job's time is over, so that nothing dies.
+
+    Parameters
+    ----------
+    walltime
+        How long the job may take, as the batch system has it.
+    given
+        The arguments that the user chose: a `--lifetime` among them stays.
+    """
+    seconds = _seconds(walltime)
+    if seconds is None or any(str(each).startswith("--lifetime") for each in given):
+        return []
+    leaves = max(seconds - LEAVE_BEFORE_S, seconds // 2)
+    return ["--lifetime", f"{leaves}s"]
+
+
+def _seconds(walltime: str) -> int | None:
+    """Read how long a job may take: hours and minutes, perhaps seconds and days; none where it is unclear."""
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d)(?::(\d\d))?", walltime)
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(each or 0) for each in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds

@@ -1,0 +1,262 @@
+"""A run of a study as a process does it that was given its recipe: one of a pool, or one of a cluster.
+
+What travels are plain values: paths, keys and numbers there, and a summary back. The process writes the
+results to their place. Where it does not see the folder of the study, it is sent what the run reads, and
+sends the files of the results back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import tempfile
+import threading
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError, RunError
+from floodway.keys import engine, files_of
+from floodway.mechanisms import load_file, loaded_files
+from floodway.results.store import Reservation
+from floodway.scenarios import inline
+from floodway.simulation import run
+from floodway.study.running.runs import Recipe
+from floodway.study.running.storage import Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from floodway._floodway import Progress
+    from floodway.results import Result
+    from floodway.scenarios import Scenario
+    from floodway.study.running.runs import Run
+
+__all__ = ["answer_to", "answer_to_far", "far_task_of", "sees", "task_of", "with_contents"]
+
+#: A task or an answer: plain values, which are written as JSON or pickled.
+Plain = dict[str, Any]
+#: Folders that are there until the process ends.
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []
+_LOADING = threading.Lock()
+
+
+def task_of(run: Run, *, folder: Path) -> Plain:
+    """Return a task: a run, and the folder that its results go to."""
+    return {"recipe": run.recipe.__dict__, "seed": run.seed, "folder": os.fspath(folder)}
+
+
+def answer_to(task: Plain, on_progress: Callable[[Progress], None] | None = None) -> Plain:
+    """Run a task, store its results, and return what is said of it.
+
+    The run's folder is locked from before the run to its end, so that no other process runs it as well.
+    """
+    recipe = _recipe_of(task)
+    return _stored(Path(task["folder"]), lambda: _result(recipe.scenario(), task, on_progress))
+
+
+def far_task_of(run: Run, *, folder: Path, mark: Path) -> Plain:
+    """Return a task for a process of another machine, or one with another working folder.
+
+    Parameters
+    ----------
+    run
+        What is run.
+    folder
+        The folder that its results go to.
+    mark
+        A file of this command alone beside the runs: a process that sees it sees the folder.
+    """
+    recipe = run.recipe
+    file = None if recipe.file is None else os.path.abspath(recipe.file)  # noqa: PTH100 (links stay links)
+    return {
+        **task_of(run, folder=folder.absolute()),
+        "recipe": {**recipe.__dict__, "file": file},
+        "given": recipe.file,
+        "mark": os.fspath(mark.absolute()),
+        "engine": engine(),
+        "python": [(os.fspath(path), given) for path, given in loaded_files().items()],
+    }
+
+
+def with_contents(task: Plain, run: Run) -> Plain:
+    """Return such a task with all that the run reads, for a process that does not see the files here."""
+    scenario = run.recipe.scenario().with_seed(run.seed)
+    keys = scenario.to_dict()
+    found = files_of(keys, run.recipe.reads_from)
+    names = {given: _name_there(number, given) for number, given in enumerate(found)}
+    return {
+        **task,
+        "keys": json.dumps(_mapped(keys, lambda text: names.get(text, text))),
+        "name": scenario.name,
+        "document": scenario.resolved(),
+        "files": {
+            name: path.read_bytes() for given, of in found.items() for name, path in _named(names[given], of)
+        },
+        "python": [(path, given, Path(path).read_bytes()) for path, given in task["python"]],
+    }
+
+
+def answer_to_far(task: Plain) -> Plain:
+    """Run such a task, and return what is said of it, with the process that says it.
+
+    An answer may be that the process has another version, or that it does not see the files of the task.
+    """
+    here = {"host": socket.gethostname(), "pid": os.getpid()}
+    if task["engine"] != engine():
+        return {**here, "engine": engine()}
+    try:
+        if sees(Path(task["mark"])):
+            return {**here, **_answer_beside(task)}
+        if "keys" not in task:
+            return {**here, "sees": False}
+        return {**here, **_answer_from_afar(task)}
+    except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
+        return {**here, **_answer_of(error)}
+
+
+def sees(mark: Path) -> bool:
+    """Whether this process sees the folder of a study, by the mark of its command."""
+    return mark.is_file()
+
+
+def _answer_beside(task: Plain) -> Plain:
+    """Run a task of a folder that this process sees."""
+    _load([(Path(path), given) for path, given, *_ in task["python"]])
+    recipe, given = _recipe_of(task), task["given"]
+
+    def result() -> Result:
+        found = _result(recipe.scenario(), task)
+        if recipe.file == given or recipe.file is None:
+            return found
+        # What is recorded does not depend on where it was run.
+        return _with_document(found, _as_given(found.run.scenario, recipe.file, given))
+
+    return _stored(Path(task["folder"]), result)
+
+
+def _answer_from_afar(task: Plain) -> Plain:
+    """Run a task whose files came with it, and return its results as files."""
+    with tempfile.TemporaryDirectory(prefix="floodway-") as made:
+        folder = Path(made)
+        for name, content in task["files"].items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        _load([(_python_file(Path(path).name, content), given) for path, given, content in task["python"]])
+        key = Path(task["folder"]).name
+        place = folder / "runs" / key
+
+        def result() -> Result:
+            return _with_document(
+                _result(inline(task["name"], task["keys"], folder=folder), task), task["document"]
+            )
+
+        answer = _stored(place, result)
+        if "done" not in answer:
+            return answer
+        return {**answer, "files": {file.name: file.read_bytes() for file in place.iterdir()}}
+
+
+def _named(name: str, of: Path | tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
+    """Yield a file with its name there, or those of a folder with theirs."""
+    if isinstance(of, Path):
+        yield name, of
+    else:
+        yield from ((f"{name}/{path.name}", path) for path in of)
+
+
+def _name_there(number: int, given: str) -> str:
+    """Return what a file or a folder is called there: as here, where it lies in the scenario's folder.
+
+    A name such as `h1` may mean a host in another place of the scenario, so it has to stay.
+    """
+    inside = not Path(given).is_absolute() and ".." not in Path(given).parts and "$" not in given
+    # What a file ends with says what it is.
+    return given if inside else f".floodway/{number}-{Path(given).name}"
+
+
+def _load(files: Sequence[tuple[Path, str]]) -> None:
+    """Load files of `--python`: one thread at a time, since classes are registered for the process."""
+    with _LOADING:
+        for path, given in files:
+            load_file(path, given=given)
+
+
+@cache
+def _python_file(name: str, content: bytes) -> Path:
+    """Write a file of `--python` once for this process, since its classes are registered once."""
+    folder = tempfile.TemporaryDirectory(prefix="floodway-")
+    _KEPT.append(folder)
+    path = Path(folder.name) / name
+    path.write_bytes(content)
+    return path
+
+
+def _recipe_of(task: Plain) -> Recipe:
+    recipe = task["recipe"]
+    return Recipe(**{**recipe, "sets": tuple((key, value) for key, value in recipe["sets"])})
+
+
+def _result(scenario: Scenario, task: Plain, on_progress: Callable[[Progress], None] | None = None) -> Result:
+    result = run(scenario.with_seed(task["seed"]), threads=1, on_progress=on_progress)
+    broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
+    if broken:
+        raise RunError(f"{broken}; this is a bug in the simulator")
+    return result
+
+
+def _stored(folder: Path, made: Callable[[], Result]) -> Plain:
+    """Make a result and store it unless it is there, and return what is said of it."""
+    place = folder.absolute()
+    store = Runs(place.parent)
+    try:
+        with Reservation(place, force=True) as reserved:
+            # Another process may have ended it since it was missing.
+            if store.has(place.name):
+                return {"done": store.wall_s(place.name)}
+            result = made()
+            reserved.publish(result, key=place.name)
+    except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
+        return _answer_of(error)
+    return {"done": result.run.timings.wall_s}
+
+
+def _answer_of(error: Exception) -> Plain:
+    match error:
+        case InUseError():
+            return {"taken": error.reason}
+        case OutputError():
+            return {"error": error.reason, "unwritable": True}
+        case OutOfMemoryError():
+            # Studies have none of the options that the rest of its text names.
+            return {"error": error.reason}
+        case FloodwayError():
+            return {"error": str(error)}
+        case _:
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _with_document(result: Result, document: Mapping[str, Any]) -> Result:
+    return replace(result, run=replace(result.run, scenario=document))
+
+
+def _as_given(document: Any, file: str, given: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the record of a scenario with what its user calls the file, also in the places of settings."""
+    return _mapped(
+        document, lambda text: given if text == file else text.replace(f", {file}:", f", {given}:")
+    )
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return a value with each of its texts changed; keys stay."""
+    match value:
+        case dict():
+            return {key: _mapped(inner, change) for key, inner in value.items()}
+        case list():
+            return [_mapped(inner, change) for inner in value]
+        case str():
+            return change(value)
+        case _:
+            return value

@@ -1,0 +1,441 @@
+"""Studies on workers of Dask, and on executors: what they lose, and what they say."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from command import environment, until
+from floodway.cluster import cluster, lifetime_of
+from floodway.errors import ClusterError, InputError, LostResultsError, OutputError
+from floodway.keys import key_of
+from floodway.mechanisms import load_file
+from floodway.results.store import Reservation, read
+from floodway.results.verification import verified_all
+from floodway.scenarios import load
+from floodway.study import conduct, load_study, plan_of
+from floodway.study.report.report import TIMES
+from floodway.study.running import work
+from floodway.study.running.work import answer_to_far, far_task_of, with_contents
+from scenarios import SMALL
+from studies import BRIEF, study_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from distributed import Client
+
+    from command import Command
+    from floodway.study import Conducted
+
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Sixteen runs of some tenths of a second, so that workers can be met in their middle.
+STUDY = BRIEF.replace("seeds = 2", "seeds = 4")
+SLOWER = SMALL.replace('"2ms"', '"20ms"').replace('"20ms"\ntopology', '"60ms"\ntopology')
+#: A rate control that ends its process.
+DEADLY = """
+import os
+import signal
+
+import floodway
+
+
+class Deadly(floodway.RateControl):
+    fatal: bool = False
+
+    def start(self, flow):
+        self.window_bytes = flow.bdp_bytes
+
+    def on_ack(self, ack):
+        if self.fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All that a study writes beside its runs, without how long they took."""
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    for name, mark in (("report.md", TIMES), ("index.html", TIMES.removeprefix("## "))):
+        files[name] = files[name][: files[name].index(mark.encode())]
+    return files
+
+
+def hidden(folder: Path) -> list[str]:
+    return [each.name for each in folder.rglob(".*")]
+
+
+def there(folder: Path) -> int:
+    return len(list(folder.glob("runs/*/run.json")))
+
+
+@pytest.fixture
+def workers() -> Iterator[Client]:
+    with cluster("local", jobs=2) as client:
+        yield client
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    return study_file(tmp_path, STUDY)
+
+
+def by(executor: Executor | Client, study: Path, out: Path, **more: Any) -> Conducted:  # noqa: ANN401 (as conduct)
+    return conduct(plan_of([load_study(study)]), out=out, executor=executor, **more)
+
+
+def other_engine() -> None:
+    """Be a worker of another version."""
+    vars(work)["engine"] = lambda: "0.1.0+other"
+
+
+def sees_nothing() -> None:
+    """Be a worker on a machine without the file system of this one."""
+    vars(work)["sees"] = lambda _: False
+    os.chdir("/")
+
+
+def no_space() -> None:
+    """Be a worker whose disk is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
+
+
+def test_workers_make_the_report_of_one_process(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    assert floodway("study", "pools.toml", "--quiet", "--out", "alone").code == 0
+    done = floodway("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--out", "out")
+    assert (done.code, done.err.count("warning")) == (0, 0), done.err
+    assert contents(tmp_path / "out") == contents(tmp_path / "alone")
+    assert hidden(tmp_path / "out") == []
+
+
+def test_workers_elsewhere_record_what_a_run_here_does(
+    tmp_path: Path, workers: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_file(tmp_path, STUDY)
+    monkeypatch.chdir(tmp_path)
+    here = conduct(plan_of([load_study(Path("pools.toml"))]), out="here", report=False)
+    workers.run(os.chdir, "/")
+    by(workers, Path("pools.toml"), Path("beside"), report=False)
+    workers.run(sees_nothing)
+    by(workers, Path("pools.toml"), Path("afar"))
+    for run in here.plan.runs:
+        alone, beside, afar = (
+            read(tmp_path / place / "runs" / run.key) for place in ("here", "beside", "afar")
+        )
+        assert alone.run.scenario == beside.run.scenario == afar.run.scenario
+        assert alone.flows.equals(beside.flows)
+        assert alone.flows.equals(afar.flows)
+    assert [each for each in verified_all(tmp_path / "afar") if each.faults] == []
+    assert hidden(tmp_path / "afar") == []
+
+
+def test_a_run_that_carries_its_files_needs_none_there(tmp_path: Path) -> None:
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "list.csv").write_text("start_us,source,destination,size_bytes\n1,h1,h3,9000\n")
+    (tmp_path / "above.csv").write_text("start_us,source,destination,size_bytes\n2,h2,h3,7000\n")
+    # A host is called as a file is.
+    (tmp_path / "h1").write_text("no host")
+    shutil.copytree(ROOT / "scenarios/jobs/chakra", tmp_path / "chakra")
+    text = (
+        SMALL[: SMALL.index("[[workload]]")]
+        + f"""
+[[workload]]
+name = "near"
+flow-list.file = "flows/list.csv"
+
+[[workload]]
+name = "above"
+flow-list.file = "{tmp_path}/above.csv"
+
+[[workload]]
+name = "job"
+trace = {{ format = "chakra", files = "{tmp_path}/chakra", algorithm = "ring" }}
+"""
+    )
+    file = study_file(tmp_path, BRIEF.split("[[axis]]")[0] + '[[variant]]\nname = "only"\n', scenario=text)
+    ((run, *_), *_) = [plan_of([load_study(file)]).runs]
+    mark = tmp_path / "mark"
+    place = tmp_path / "place" / run.key
+    task = far_task_of(run, folder=place, mark=mark)
+    assert answer_to_far(task)["sees"] is False
+    whole = with_contents(task, run)
+    for each in (*(tmp_path / name for name in ("flows", "chakra", "above.csv", "small.toml")), file):
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    answer = answer_to_far(whole)
+    assert set(answer) == {"host", "pid", "done", "files"}, answer
+    with Reservation(place) as reserved:
+        reserved.receive(answer["files"], key=run.key)
+    result = read(place, key=run.key)
+    assert {9000, 7000} <= set(result.flows["size_bytes"])
+    assert result.collectives is not None
+
+
+def test_a_trace_that_changed_makes_another_run(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "scenarios/jobs/chakra", tmp_path / "chakra")
+    text = (
+        SMALL[: SMALL.index("[[workload]]")]
+        + """
+[[workload]]
+name = "job"
+trace = { format = "chakra", files = "chakra", algorithm = "ring" }
+"""
+    )
+    (tmp_path / "small.toml").write_text(text)
+    scenario = load(tmp_path / "small.toml")
+    before = key_of(scenario, tmp_path)
+    (tmp_path / "chakra" / "note.txt").write_text("no trace")
+    assert key_of(scenario, tmp_path) == before
+    with (tmp_path / "chakra" / "step.1.et").open("ab") as file:
+        file.write(b"more")
+    assert key_of(scenario, tmp_path) != before
+
+
+def test_files_that_changed_on_their_way_are_not_taken(study: Path, tmp_path: Path) -> None:
+    run = plan_of([load_study(study)]).runs[0]
+    place = tmp_path / "place" / run.key
+    task = with_contents(far_task_of(run, folder=place, mark=tmp_path / "mark"), run)
+    files = answer_to_far(task)["files"]
+    torn = {**files, "flows.parquet": files["flows.parquet"][:-9]}
+    foreign = {**files, "../../evil": b""}
+    with Reservation(place) as reserved:
+        for wrong, key, said in ((torn, run.key, "flows.parquet"), (files, "other", "another run")):
+            with pytest.raises(OutputError, match=said):
+                reserved.receive(wrong, key=key)
+        with pytest.raises(OutputError, match="evil"):
+            reserved.receive(foreign, key=run.key)
+    assert not place.exists()
+
+
+def test_workers_that_are_killed_are_replaced_and_lose_nothing(
+    study: Path, tmp_path: Path, workers: Client
+) -> None:
+    (tmp_path / "small.toml").write_text(SLOWER, encoding="utf-8")
+    killed: list[int] = []
+
+    def kill(_: object) -> None:
+        if there(tmp_path / "out") > 3 * len(killed) and len(killed) < 3:
+            # A worker that is starting does not answer.
+            found: dict[str, int] = workers.run(os.getpid, on_error="ignore")
+            fresh = [pid for pid in found.values() if pid not in killed]
+            if fresh:
+                killed.append(fresh[0])
+                os.kill(fresh[0], signal.SIGKILL)
+
+    ended = by(workers, study, tmp_path / "out", on_progress=kill)
+    assert (len(ended.done), ended.failures, len(killed)) == (16, {}, 3)
+    assert [each for each in verified_all(tmp_path / "out") if each.faults] == []
+    alone = conduct(ended.plan, out=tmp_path / "alone")
+    assert alone.complete
+    assert contents(tmp_path / "out") == contents(tmp_path / "alone")
+    assert hidden(tmp_path / "out") == []
+
+
+@pytest.mark.long
+def test_a_run_that_kills_its_workers_is_named_and_left_out(tmp_path: Path, workers: Client) -> None:
+    code = tmp_path / "deadly.py"
+    code.write_text(DEADLY, encoding="utf-8")
+    load_file(code)
+    variants = """
+[[variant]]
+name = "fine"
+
+[[variant]]
+name = "fatal"
+set = { "defaults.rate-control.deadly.fatal" = true }
+seeds = 1
+"""
+    text = 'title = "T"\nscenario = "small.toml"\nseeds = 8\n' + variants
+    scenario = SMALL.replace("[defaults]", "[defaults]\nrate-control.deadly = {}", 1)
+    study = study_file(tmp_path, text + '[metric.mean]\nkind = "fct-mean"\n', scenario=scenario)
+    messages: list[str] = []
+    ended = by(workers, study, tmp_path / "out", on_message=messages.append)
+    (fatal,) = [run for run in ended.plan.runs if run.variant == "fatal"]
+    assert set(ended.failures) == {fatal.key}
+    assert "3 workers died in turn while they had this run alone" in ended.failures[fatal.key]
+    assert (len(ended.done), len(messages)) == (8, 1)
+    assert "fatal" in (tmp_path / "out/report.md").read_text()
+
+
+def test_a_worker_of_another_version_is_refused(study: Path, tmp_path: Path, workers: Client) -> None:
+    (some, *_) = workers.run(os.getpid)
+    workers.run(other_engine, workers=[some])
+    with pytest.raises(ClusterError, match=r"has floodway 0\.1\.0\+other, and this is 0\.\d+\.\d+\+"):
+        by(workers, study, tmp_path / "out")
+    assert not (tmp_path / "out/report.md").exists()
+    assert hidden(tmp_path / "out") == []
+
+
+def test_a_full_disk_ends_the_study_and_loses_nothing(study: Path, tmp_path: Path, workers: Client) -> None:
+    plan = plan_of([load_study(study)])
+    few = conduct(plan_of([load_study(study)], quick=True), out=tmp_path / "out", executor=workers)
+    assert len(few.done) == 2
+    workers.run(no_space)
+    with pytest.raises(LostResultsError, match="completed runs are kept"):
+        conduct(plan, out=tmp_path / "out", executor=workers)
+    assert there(tmp_path / "out") == 2
+    assert conduct(plan, out=tmp_path / "out", report=False).missing == 0
+
+
+def test_two_clients_on_one_folder_are_refused(study: Path, tmp_path: Path, workers: Client) -> None:
+    (tmp_path / "small.toml").write_text(SLOWER, encoding="utf-8")
+    refused: list[str] = []
+
+    def again(_: object) -> None:
+        if not refused:
+            with pytest.raises(OutputError, match="is in use: process") as error:
+                by(workers, study, tmp_path / "out")
+            refused.append(str(error.value))
+
+    assert by(workers, study, tmp_path / "out", on_progress=again, report=False).missing == 0
+    assert len(refused) == 1
+
+
+def processes() -> Executor:
+    # A process that is forked from one with threads may wait for them for ever.
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.parametrize("made", [processes, partial(ThreadPoolExecutor, 2)], ids=["processes", "threads"])
+def test_executors_run_a_study(made: Callable[[], Executor], study: Path, tmp_path: Path) -> None:
+    with made() as executor:
+        ended = by(executor, study, tmp_path / "out", jobs=2)
+    assert (ended.missing, len(ended.done), ended.failures) == (0, 16, {})
+
+
+def test_an_executor_that_is_lost_says_so(study: Path, tmp_path: Path) -> None:
+    class Lost(Executor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:  # noqa: ANN401 (as its base has it)
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("its processes have ended"))
+            return future
+
+    with pytest.raises(ClusterError, match="the executor is lost: its processes have ended; completed"):
+        by(Lost(), study, tmp_path / "out")
+
+
+@pytest.mark.long
+def test_a_scheduler_that_is_lost_ends_the_study(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    (tmp_path / "small.toml").write_text(SLOWER, encoding="utf-8")
+    scheduler = served(tmp_path, "scheduler", "--port", "0", "--scheduler-file", "scheduler.json")
+    until((tmp_path / "scheduler.json").exists, "no scheduler", of=scheduler)
+    until(lambda: bool((tmp_path / "scheduler.json").read_text()), "no scheduler", of=scheduler)
+    address = json.loads((tmp_path / "scheduler.json").read_text())["address"]
+    worker = served(tmp_path, "worker", address, "--nthreads", "2", "--no-nanny")
+    words = ("study", "pools.toml", "--cluster", address, "--out", "out", "--quiet")
+    client = subprocess.Popen(
+        floodway.line(*words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        until(lambda: there(tmp_path / "out") > 1, "no run was stored")
+        scheduler.send_signal(signal.SIGKILL)
+        _, said = client.communicate(timeout=100)
+    finally:
+        for each in (scheduler, worker, client):
+            each.kill()
+            each.wait()
+    assert client.returncode == 1
+    kept = "completed runs are kept, and the same command continues"
+    assert said == f"error: the cluster is lost: scheduler-connection-lost; {kept}\n"
+    assert floodway("study", "pools.toml", "--out", "out", "--quiet").code == 0
+    assert [each for each in verified_all(tmp_path / "out") if each.faults] == []
+    assert hidden(tmp_path / "out") == []
+
+
+def served(folder: Path, what: str, *words: str) -> subprocess.Popen[bytes]:
+    """Start a scheduler or a worker as a process of its own."""
+    line = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
+    return subprocess.Popen(
+        line, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def test_jobs_of_a_batch_system_run_a_study(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    text = "jobqueue:\n  local:\n    cores: 1\n    memory: 1GB\n    processes: 1\n"
+    (tmp_path / "jobs.yaml").write_text(text, encoding="utf-8")
+    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--out", "out", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert there(tmp_path / "out") == 16
+    assert (tmp_path / "out/report.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [", "is not YAML"),
+        ("", "expected the key jobqueue with one of slurm, pbs"),
+        ("jobqueue: {}", "expected the key jobqueue with one of"),
+        ("jobqueue: {slurn: {}}", "did you mean 'slurm'"),
+        ("jobqueue: {slurm: 3}", "jobqueue.slurm: expected keys"),
+        ("jobqueue: {slurm: {core: 3}}", "did you mean 'cores'"),
+        ("jobqueue: {slurm: {memory: 1GB}}", "jobqueue.slurm: "),
+    ],
+)
+def test_mistakes_in_the_file_of_a_batch_system_are_named(
+    text: str, said: str, tmp_path: Path, floodway: Command
+) -> None:
+    study_file(tmp_path, STUDY)
+    (tmp_path / "jobs.yaml").write_text(text, encoding="utf-8")
+    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--out", "out")
+    assert done.code == 2
+    assert re.search(rf"error: jobs\.yaml: .*{re.escape(said)}", done.err), done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nowhere",), "allowed: local, the address of a scheduler"),
+        (("none.yaml",), "none.yaml: cannot read it"),
+        (("/dev/zero.yaml",), "cannot read it"),
+        (("tcp://127.0.0.1:1", "--jobs", "2"), "--jobs cannot go with"),
+        (("local", "--slurm"), "cannot go with --cluster"),
+        (("local", "--status"), "cannot go with --cluster"),
+        (("local", "--report"), "cannot go with --cluster"),
+    ],
+)
+def test_clusters_that_are_none_are_refused(
+    words: tuple[str, ...], said: str, tmp_path: Path, floodway: Command
+) -> None:
+    study_file(tmp_path, STUDY)
+    done = floodway("study", "pools.toml", "--out", "out", "--cluster", *words)
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    done = floodway("study", "pools.toml", "--cluster", "tcp://127.0.0.1:1", "--quiet")
+    assert done.code == 1
+    assert "error: --cluster tcp://127.0.0.1:1: cannot be reached" in done.err
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'floodway\[cluster\]'"), cluster("local"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("walltime", "seconds"),
+    [("00:30:00", 1800), ("1-00:00:00", 86400), ("02:15", 8100), ("later", None), ("", None)],
+)
+def test_a_worker_leaves_before_its_job_ends(walltime: str, seconds: int | None) -> None:
+    expected = [] if seconds is None else ["--lifetime", f"{seconds - 120}s"]
+    assert lifetime_of(walltime, given=[]) == expected
+    assert lifetime_of(walltime, given=["--lifetime", "1h"]) == []

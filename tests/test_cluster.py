@@ -418,6 +418,14 @@ def test_clusters_that_are_none_are_refused(
     assert (done.code, said in done.err) == (2, True), done.err
 
 
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    done = floodway(
+        "study", "pools.toml", "--cluster", "local", "--jobs", "1", "--out", "/proc/study", "--quiet"
+    )
+    assert (done.code, done.err) == (2, "error: /proc/study: cannot be written: No such file or directory\n")
+
+
 def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path, floodway: Command) -> None:
     study_file(tmp_path, STUDY)
     done = floodway("study", "pools.toml", "--cluster", "tcp://127.0.0.1:1", "--quiet")

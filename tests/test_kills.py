@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("verb", ["run", "compare", "study", "shards"])
+@pytest.mark.parametrize("verb", ["run", "compare", "study", "shards", "cluster", "workers"])
 def test_a_command_that_is_killed_loses_nothing_locks_nothing_and_leaves_nothing(
     tmp_path: Path, verb: str
 ) -> None:

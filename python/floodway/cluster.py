@@ -18,7 +18,7 @@ from floodway.names import not_a_choice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 __all__ = ["cluster", "lifetime_of"]
 
@@ -102,24 +102,36 @@ def _silence() -> None:
 @contextlib.contextmanager
 def _local(jobs: int) -> Iterator[Client]:
     import dask  # noqa: PLC0415 (of the extra)
-    from distributed import LocalCluster  # noqa: PLC0415 (of the extra)
 
     settings = {"distributed.scheduler.allowed-failures": MOST_DEATHS - 1}
     with (
         tempfile.TemporaryDirectory(prefix="floodway-") as folder,
         dask.config.set(settings),
-        LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=jobs,
-            threads_per_worker=1,
-            # A run sees to it by itself that memory does not run out.
-            memory_limit=None,
-            local_directory=folder,
-            dashboard_address="localhost:0",
-            silence_logs=logging.CRITICAL + 1,
-        ) as started,
+        _workers(jobs, folder) as started,
         _client(started) as client,
     ):
         yield client
+
+
+def _workers(jobs: int, folder: str) -> LocalCluster:
+    """Start workers on this machine: again where one of them dies before it has begun."""
+    from distributed import LocalCluster  # noqa: PLC0415 (of the extra)
+
+    for left in reversed(range(MOST_DEATHS)):
+        try:
+            return LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=jobs,
+                threads_per_worker=1,
+                # A run sees to it by itself that memory does not run out.
+                memory_limit=None,
+                local_directory=folder,
+                dashboard_address="localhost:0",
+                silence_logs=logging.CRITICAL + 1,
+            )
+        except RuntimeError as error:
+            if not left:
+                raise ClusterError(f"--cluster local: its workers do not start: {error}") from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 @contextlib.contextmanager

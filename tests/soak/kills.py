@@ -1,4 +1,4 @@
-"""Kill `run`, `compare`, `study`, its shards and `reproduce` at random moments, and count what is lost.
+"""Kill `run`, `compare`, `study`, its shards and workers, and `reproduce` at random moments; count losses.
 
 A command is started again and again at one place and killed by SIGKILL, SIGTERM or SIGINT, until in the end
 it may come to its own. After each kill nothing that had ended may be gone or changed, and the place must take
@@ -13,6 +13,7 @@ All is decided by the seed, but for how far a command is when it is killed: that
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -23,9 +24,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psutil  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -49,10 +52,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "small.toml", "--vary", "mtu=1000B,4096B", "--seeds", "2", "--quiet"),
     "study": ("study", "pools.toml", "--jobs", "2", "--quiet"),
     "shards": ("study", "pools.toml", "--jobs", "1", "--quiet"),
+    "cluster": ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--quiet"),
+    # The same, but a worker of it is killed and not the command.
+    "workers": ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--quiet"),
     "reproduce": ("reproduce", "rcm", "6", "--quick", "--quiet"),
 }
 #: Of so many kills, those of each command: the longer one takes, the fewer.
-SHARES = {"run": 7, "compare": 5, "study": 5, "shards": 5, "reproduce": 3}
+SHARES = {"run": 7, "compare": 5, "study": 5, "shards": 5, "cluster": 3, "workers": 3, "reproduce": 3}
 #: A command that has not ended by then hangs.
 LONGEST_S = 600.0
 #: Kills of one place before a command may come to its end.
@@ -118,7 +124,7 @@ def _round(  # noqa: PLR0913 (what a round is of)
     """Kill a command at one place so many times, then let it come to its end."""
     there: dict[Path, int] = {}
     for _ in range(most):
-        number = random_.choice(SIGNALS)
+        number = signal.SIGKILL if verb == "workers" else random_.choice(SIGNALS)
         ended = _run(
             verb,
             place,
@@ -156,6 +162,8 @@ def _run(  # noqa: PLR0913 (how a command is called)
     """Call a command, and kill it after a while unless it has ended by then; of two shards, the first one."""
     line = [sys.executable, "-m", "floodway", *COMMANDS[verb], "--out", place.name]
     line += ["--force"] if force else []
+    if verb == "workers":
+        return _with_a_worker_killed(_begun(line, folder), kill=kill, after_s=after_s, force=force)
     if verb != "shards":
         return _watched(_begun(line, folder), kill=kill, after_s=after_s, force=force)
     first, second = (_begun([*line, "--shard", f"{index}/2"], folder) for index in range(2))
@@ -196,9 +204,29 @@ def _watched(
     return _Ended(code=running.returncode, said=said.strip(), killed=killed, forced=force)
 
 
+def _with_a_worker_killed(
+    running: subprocess.Popen[str], *, kill: signal.Signals | None, after_s: float, force: bool
+) -> _Ended:
+    """Kill a worker of a command after a while, unless it has none then, and wait for the command's end."""
+    killed = False
+    if kill is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(after_s)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            children = psutil.Process(running.pid).children()
+            for worker in [each for each in children if "spawn_main" in str(each.cmdline())][:1]:
+                worker.send_signal(kill)
+                killed = True
+    ended = _watched(running, kill=None, after_s=0.0, force=force)
+    # Nothing that is done to a worker ends the command.
+    faulty = "" if ended.code == 0 else f"a worker's death ended it: {ended.said}"
+    return replace(ended, killed=killed, said=faulty)
+
+
 def _look(verb: str, place: Path, ended: _Ended, count: Count, there: dict[Path, int]) -> None:
     """Compare what is at a place with what was there before, and with what the command said."""
-    allowed = (0, 130, 143, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT) if ended.killed else (0,)
+    may_end = ended.killed and verb != "workers"
+    allowed = (0, 130, 143, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT) if may_end else (0,)
     if ended.code not in allowed or "Traceback" in ended.said:
         count.locked.append(f"{verb}: exit code {ended.code}: {ended.said}")
     for run, made in there.items():

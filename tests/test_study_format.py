@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import floodway as package
+from floodway.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.format.values import toml_text
 from floodway.study.metrics.kinds import KINDS
@@ -391,6 +393,34 @@ def test_a_variant_like_another_sets_what_that_sets_and_more(tmp_path: Path) -> 
     third = next(run for run in runs if run.variant == "third")
     keys: Any = third.recipe.scenario().to_dict()
     assert (keys["defaults"]["buffer"]["shared"]["pool"], keys["mtu"]) == ("1MB", "2000B")
+
+
+def test_points_and_variants_may_have_fewer_seeds_than_the_study(tmp_path: Path) -> None:
+    points = """\
+[[axis.point]]
+name = "low"
+set = { "workload.rpc.poisson.load" = 0.2 }
+seeds = 2
+
+[[axis.point]]
+name = "high"
+set = { "workload.rpc.poisson.load" = 0.4 }
+"""
+    text = STUDY.replace(STUDY[STUDY.index('key = "work') : STUDY.index("[[variant]]")], points)
+    text = text.replace("seeds = 2\n\n", "seeds = 4\n\n", 1).replace(
+        'label = "1 MB"', 'label = "1 MB"\nseeds = 3'
+    )
+    text = text.replace("at = { load = 0.4 }", 'at = { load = "high" }')
+    runs = plan_of([load_study(study_file(tmp_path, text))]).runs
+    found = Counter((run.variant, run.at[0][1]) for run in runs)
+    assert found == {
+        ("large", "low"): 2,
+        ("large", "high"): 4,
+        ("little", "low"): 2,
+        ("little", "high"): 3,
+    }
+    with pytest.raises(StudyError, match=r"point\[low\]\.seeds: .* of a point it is how many of the study's it has"):
+        load_study(study_file(tmp_path, text.replace("seeds = 2\n", "seeds = [2]\n")))
 
 
 def test_a_value_of_an_axis_may_set_several_keys(tmp_path: Path) -> None:

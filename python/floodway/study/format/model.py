@@ -67,11 +67,14 @@ class AxisPoint:
         Where lines place it; none for a value that is no number.
     sets
         What it sets.
+    seeds
+        How many of the study's seeds are run there at most; none for all of them.
     """
 
     name: str
     number: float | None
     sets: Sets
+    seeds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

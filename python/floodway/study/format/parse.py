@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from floodway.study.format.model import Base, Quick, Study, Variant
 from floodway.study.format.parse_axes import axes_of, coordinates_of, sets_of
 from floodway.study.format.parse_claims import claims_of
 from floodway.study.format.parse_metrics import metrics_of
 from floodway.study.format.parse_plots import plots_of
+from floodway.study.format.parse_seeds import most_seeds_of, seeds_of
 from floodway.study.format.toml_table import Table, read_toml
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def study_of(file: Path, content: Mapping[str, Any]) -> Study:
         sets=sets_of(top, "set"),
         axes=axes,
         variants=variants,
-        seeds=_seeds(top, "seeds", 1),
+        seeds=seeds_of(top, 1),
         metrics=metrics,
         claims=claims_of(top, variants, axes, metrics),
         plots=plots_of(top, variants, axes, metrics),
@@ -123,23 +124,13 @@ def _variant(
         sets=(*(parent.sets if parent else ()), *sets_of(table, "set")),
         only=_points(table, "only", axes) if "only" in table or parent is None else parent.only,
         left_out=_points(table, "except", axes) if "except" in table or parent is None else parent.left_out,
-        seeds=_most_seeds(table) if "seeds" in table or parent is None else parent.seeds,
+        seeds=most_seeds_of(table, "a variant") if "seeds" in table or parent is None else parent.seeds,
         may_lose=table.flag("may-lose") if "may-lose" in table or parent is None else parent.may_lose,
     )
     for key in ("only", "except", "seeds", "may-lose"):
         table.value(key)
     table.finish()
     return variant
-
-
-def _most_seeds(table: Table) -> int | None:
-    """Read how many seeds a variant has at most."""
-    found = _seeds(table, "seeds", None)
-    if isinstance(found, tuple):
-        raise table.fault(
-            "seeds", f"{list(found)!r} is a list; of a variant it is how many of the study's it has at most"
-        )
-    return cast("int | None", found)
 
 
 def _points(table: Table, key: str, axes: Sequence[Axis]) -> dict[str, tuple[str, ...]]:
@@ -156,20 +147,6 @@ def _points(table: Table, key: str, axes: Sequence[Axis]) -> dict[str, tuple[str
     return found
 
 
-def _seeds(table: Table, key: str, default: Any) -> Any:  # noqa: ANN401 (a number or a list of them)
-    found = table.value(key, default)
-    if isinstance(found, int) and not isinstance(found, bool) and found >= 1:
-        return found
-    if isinstance(found, list) and found and all(type(each) is int and each >= 0 for each in found):
-        twice = next((each for each in found if found.count(each) > 1), None)
-        if twice is not None:
-            raise table.fault(key, f"{twice} is given twice", given=twice)
-        return tuple(found)
-    if found is None:
-        return None
-    raise table.fault(key, f"{found!r} is neither a number of at least 1 nor a list of seeds", given=found)
-
-
 def _quick(table: Table, names: Sequence[str]) -> Quick:
     variants = table.texts("variants")
     for name in variants:
@@ -177,7 +154,7 @@ def _quick(table: Table, names: Sequence[str]) -> Quick:
     quick = Quick(
         minutes=table.number("minutes"),
         skip=table.flag("skip"),
-        seeds=_seeds(table, "seeds", None),
+        seeds=seeds_of(table, None),
         sets=sets_of(table, "set"),
         variants=variants,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.results.quantities import quantity_bytes, quantity_gbps, quantity_us
 from floodway.study.format.model import Axis, AxisPoint
+from floodway.study.format.parse_seeds import most_seeds_of
 from floodway.study.format.values import plain, toml_text
 
 if TYPE_CHECKING:
@@ -123,9 +124,10 @@ def _named_points(table: Table) -> tuple[AxisPoint, ...]:
     for point in table.tables("point"):
         name = point.text("name", due=True)
         number = point.number("number")
-        sets = sets_of(point, "set")
+        sets, seeds = sets_of(point, "set"), most_seeds_of(point, "a point")
         point.finish()
-        points.append(AxisPoint(name=name, number=number_of(name) if number is None else number, sets=sets))
+        number = number_of(name) if number is None else number
+        points.append(AxisPoint(name=name, number=number, sets=sets, seeds=seeds))
     return tuple(points)
 
 

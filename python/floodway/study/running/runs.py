@@ -179,7 +179,8 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     wanted: int | tuple[int, ...],
 ) -> Iterator[Run]:
     seeds: Sequence[int] = range(scenario.seed, scenario.seed + wanted) if isinstance(wanted, int) else wanted
-    seeds = seeds[: variant.seeds]
+    most = [variant.seeds, *(study.axis(name).point(point).seeds for name, point in at)]
+    seeds = seeds[: min((each for each in most if each is not None), default=None)]
     if max(seeds) > LARGEST_SEED:
         raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
     warnings, extent = scenario.warnings, scenario.extent

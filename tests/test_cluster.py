@@ -30,7 +30,7 @@ from floodway.study import conduct, load_study, plan_of
 from floodway.study.report.report import TIMES
 from floodway.study.running import work
 from floodway.study.running.work import answer_to_far, far_task_of, with_contents
-from scenarios import SMALL
+from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
@@ -91,6 +91,14 @@ def workers() -> Iterator[Client]:
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     return study_file(tmp_path, STUDY)
+
+
+def has_processes(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def by(executor: Executor | Client, study: Path, out: Path, **more: Any) -> Conducted:  # noqa: ANN401 (as conduct)
@@ -373,6 +381,26 @@ def test_jobs_of_a_batch_system_run_a_study(tmp_path: Path, floodway: Command) -
     assert (done.code, done.err) == (0, "")
     assert there(tmp_path / "out") == 16
     assert (tmp_path / "out/report.md").exists()
+
+
+def test_ctrl_c_ends_a_command_and_its_workers_in_silence(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY, scenario=LONG)
+    words = ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--out", "out", "--quiet")
+    running = subprocess.Popen(
+        floodway.line(*words),
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+    until(lambda: bool(list(tmp_path.glob("out/runs/.*"))), "no run has begun")
+    # As a terminal does: all processes of the command.
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=100)
+    kept = "interrupted; 0 of 16 runs are kept in out/, and the same command continues from there\n"
+    assert (running.returncode, said) == (130, kept)
+    until(lambda: not has_processes(running.pid), "a process of the command is left")
 
 
 @pytest.mark.parametrize(

@@ -419,7 +419,9 @@ set = { "workload.rpc.poisson.load" = 0.4 }
         ("little", "low"): 2,
         ("little", "high"): 3,
     }
-    with pytest.raises(StudyError, match=r"point\[low\]\.seeds: .* of a point it is how many of the study's it has"):
+    with pytest.raises(
+        StudyError, match=r"point\[low\]\.seeds: .* of a point it is how many of the study's it has"
+    ):
         load_study(study_file(tmp_path, text.replace("seeds = 2\n", "seeds = [2]\n")))
 
 

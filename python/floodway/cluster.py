@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from floodway.comparison.execution import cores
 from floodway.errors import ClusterError, InputError
@@ -16,12 +17,14 @@ from floodway.files import read_text
 from floodway.names import not_a_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from distributed import Client, LocalCluster
 
 __all__ = ["cluster", "lifetime_of"]
 
+#: What is started.
+Started = TypeVar("Started")
 #: What `cluster` takes.
 ALLOWED = "local, the address of a scheduler such as tcp://host:8786, or a YAML file for dask-jobqueue"
 #: What dask-jobqueue calls the clusters of batch systems.
@@ -107,10 +110,22 @@ def _local(jobs: int) -> Iterator[Client]:
     with (
         tempfile.TemporaryDirectory(prefix="floodway-") as folder,
         dask.config.set(settings),
-        _workers(jobs, folder) as started,
+        _uninterrupted(lambda: _workers(jobs, folder)) as started,
         _client(started) as client,
     ):
         yield client
+
+
+def _uninterrupted(start: Callable[[], Started]) -> Started:
+    """Start processes that Ctrl-C does not reach, now or when they are started again: this command ends them.
+
+    Threads and processes have the blocked signals of the thread that starts them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _workers(jobs: int, folder: str) -> LocalCluster:
@@ -166,9 +181,11 @@ def _batch(file: Path, jobs: int) -> Iterator[Client]:
         given = _setting(system, "worker-extra-args")
         leaves = lifetime_of(str(_setting(system, "walltime")), given=given) if system != "local" else []
         try:
-            started = _cluster_class(system)(
-                worker_extra_args=[*given, *leaves],
-                scheduler_options={"dashboard_address": ":0", **_setting(system, "scheduler-options")},
+            started = _uninterrupted(
+                lambda: _cluster_class(system)(
+                    worker_extra_args=[*given, *leaves],
+                    scheduler_options={"dashboard_address": ":0", **_setting(system, "scheduler-options")},
+                )
             )
         except (ValueError, TypeError, OSError) as error:
             raise InputError(f"{file}: jobqueue.{system}: {error}", given=str(file)) from error

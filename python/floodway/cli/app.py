@@ -62,7 +62,7 @@ class Imports(Verbs):
 class Exports(Verbs):
     """The commands of `floodway export`."""
 
-    DEFINITIONS: ClassVar = {"goal": "export_goal"}
+    DEFINITIONS: ClassVar = {"goal": "export_goal", "perfetto": "export_perfetto"}
 
 
 app = typer.Typer(
@@ -110,4 +110,4 @@ app.add_typer(plans, name="plan", help="Plan a long lossless link: buffer, thres
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")
 exports = typer.Typer(cls=Exports, rich_markup_mode=None)
-app.add_typer(exports, name="export", help="Write a scenario's job for other simulators.")
+app.add_typer(exports, name="export", help="Write a scenario's job, or a run, for other programs.")

@@ -51,9 +51,10 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(help="Action when a deadlock is found, instead of the scenario's.", show_default=False),
     ] = None,
     export: Annotated[
-        Literal["hpcc"] | None,
+        Literal["hpcc", "perfetto"] | None,
         typer.Option(
-            help="Also write the results in another simulator's formats: fct.txt, pfc.txt, qlen.txt.",
+            help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
+            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on what they need of records.",
             show_default=False,
         ),
     ] = None,
@@ -88,6 +89,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
       floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
       floodway run scenarios/demo.toml --export hpcc
+      floodway run scenarios/incast.toml --export perfetto
       floodway run scenarios/incast.toml --pcap 'link=h1-*'
 
     \b

@@ -28,6 +28,7 @@ class Commands(Verbs):
         "why": "why",
         "verify": "verify",
         "plot": "plot",
+        "report": "report",
         "validate": "validate",
         "check": "check",
         "list": "list_",
@@ -92,6 +93,7 @@ def floodway_(
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
       floodway plot fct out/compare/demo
       floodway why out/demo p99
+      floodway report out/demo
       floodway plan --rate 400G --length 40km --buffer 64MB --links 8
       floodway list mechanisms
       floodway explain bifrost

@@ -44,6 +44,7 @@ class Request:
     strict: bool
     on_deadlock: Literal["stop", "continue"] | None
     export: Literal["hpcc", "perfetto"] | None = None
+    report: bool = False
     pcap: Sequence[str] = ()
     threads: int | None = None
     force_threads: bool = False
@@ -103,6 +104,8 @@ def _run(request: Request) -> int:
                 on_progress=watch.update,
             )
         published = _published(reservation, result, out, exported=_exporting(request, scenario))
+    if request.report and result.outcome.stopped != "interrupted":
+        _write_page(request, scenario, result, published.folder)
     for note in published.notes:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
@@ -112,6 +115,24 @@ def _run(request: Request) -> int:
     echo(f"error: {published.error}", err=True)
     echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
+
+
+def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
+    """Write the page of a run into its folder; it repeats the run for the flow at p99."""
+    from floodway.report import report  # noqa: PLC0415 (few runs have one)
+    from floodway.results.files import REPORT_FILE, replace_file  # noqa: PLC0415
+    from floodway.why import Why, take_apart  # noqa: PLC0415
+
+    def why(of: Result, flow: str) -> Why:
+        with Watch(scenario, quiet=request.quiet) as watch:
+            return take_apart(of, flow, scenario=scenario, on_progress=watch.update)
+
+    text = report({folder.name: result}, why=why)
+    try:
+        replace_file(folder / REPORT_FILE, text.encode())
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}"
+        raise OutputError(str(folder / REPORT_FILE), reason) from error
 
 
 def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:
@@ -191,7 +212,7 @@ def _scenario(request: Request) -> floodway.Scenario:
         from floodway.results import hpcc  # noqa: PLC0415 (few runs are exported)
 
         scenario = scenario.replace(sets=hpcc.needed_sets(scenario))
-    if request.export == "perfetto":
+    if request.export == "perfetto" or request.report:
         scenario = with_report_records(scenario)
     return scenario if request.seed is None else scenario.with_seed(request.seed)
 

@@ -54,10 +54,19 @@ def command(  # noqa: PLR0913 (one argument an option)
         Literal["hpcc", "perfetto"] | None,
         typer.Option(
             help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
-            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on what they need of records.",
+            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). It turns on what it needs.",
             show_default=False,
         ),
     ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Also write a page that shows the run as it happened, report.html. Turns on series and pauses "
+            "of all ports, and their states.",
+            show_default=False,
+        ),
+    ] = False,
     pcap: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,6 +99,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
       floodway run scenarios/demo.toml --export hpcc
       floodway run scenarios/incast.toml --export perfetto
+      floodway run scenarios/incast.toml --report
       floodway run scenarios/incast.toml --pcap 'link=h1-*'
 
     \b
@@ -115,6 +125,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             strict=strict,
             on_deadlock=on_deadlock,
             export=export,
+            report=report,
             pcap=pcap or [],
             threads=threads,
             force_threads=force_threads,

@@ -1,6 +1,6 @@
 // Charts over time and of flows, drawn by uPlot, and the map of ports over time.
 
-import { max } from "d3-array";
+import { bisectRight, max } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import uPlot from "uplot";
 import { ramp, STEPS, variable, type Metric } from "./colour";
@@ -78,8 +78,13 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
   chart.over.addEventListener("click", (event) => {
     if (event.detail === 1) links.setTime(chart.posToVal(event.offsetX, "x") * per);
   });
-  const marks = new TimeMarks(chart.over, links);
-  marks.update();
+  // Without a pointer in it, the legend has the values of the slider's time.
+  const marks: TimeMarks = new TimeMarks(chart.over, links, () => {
+    const index = bisectRight(xs, links.time() / per) - 1;
+    chart.setLegend({ idx: Math.max(0, Math.min(index, xs.length - 1)) });
+  });
+  // The chart is drawn after this, and would empty its legend.
+  setTimeout(() => marks.update(), 0);
   return marks;
 }
 
@@ -91,6 +96,7 @@ export class TimeMarks {
   constructor(
     host: HTMLElement,
     private readonly links: TimeLinks,
+    private readonly onUpdate?: () => void,
   ) {
     this.line.className = "time-line";
     this.span.className = "time-span";
@@ -106,6 +112,7 @@ export class TimeMarks {
       this.span.style.left = share(span[0]);
       this.span.style.width = share(span[1] - span[0]);
     }
+    this.onUpdate?.();
   }
 }
 
@@ -123,7 +130,14 @@ export function curves(
   own: Curve[],
   labels: { x: string; y: string; logY?: boolean; sizes?: boolean },
   onRange?: (range: [number, number]) => void,
-): uPlot {
+): void {
+  if (!own.some((curve) => curve.y.some((y) => y !== null))) {
+    const empty = document.createElement("p");
+    empty.className = "faint";
+    empty.textContent = "No flow of the selection finished.";
+    host.append(empty);
+    return;
+  }
   const data = [null, ...own.map((curve) => [curve.x, curve.y])];
   const xs = own.flatMap((curve) => curve.x);
   const least = Math.min(...xs, Infinity);
@@ -132,7 +146,8 @@ export function curves(
   const ys = own.flatMap((curve) => curve.y.filter((y): y is number => y !== null));
   const ceiling = max(ys) ?? 1;
   const form = (v: number) => (labels.sizes ? bytes(v) : v >= 1 ? number(v) : String(v));
-  const chart = new uPlot(
+  const up = labels.logY ? ([1, Math.max(ceiling * 1.2, 2)] as [number, number]) : ([0, 1] as [number, number]);
+  new uPlot(
     {
       mode: 2,
       width: Math.max(host.clientWidth, 200),
@@ -141,16 +156,20 @@ export function curves(
       legend: { show: true, live: false },
       scales: {
         x: { time: false, distr: 3, range: () => range },
-        y: labels.logY ? { distr: 3, range: () => [1, Math.max(ceiling * 1.2, 2)] } : { range: () => [0, 1] },
+        y: labels.logY ? { distr: 3, range: () => up } : { range: () => up },
       },
       axes: [
         axis({
           label: labels.x, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30,
-          values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v)) || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? form(v) : "")),
+          splits: () => logTicks(range),
+          filter: (_, splits) => splits,
+          values: (_, splits) => splits.map(form),
         }),
         axis({
           label: labels.y, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 46,
-          values: (_, splits) => splits.map((v) => (labels.logY && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 && ceiling > 30 ? "" : String(Number(v.toPrecision(3))))),
+          ...(labels.logY ? { splits: () => logTicks(up) } : {}),
+          filter: (_, splits) => splits,
+          values: (_, splits) => splits.map((v) => String(Number(v.toPrecision(3)))),
         }),
       ],
       series: [
@@ -177,7 +196,20 @@ export function curves(
     data as unknown as uPlot.AlignedData,
     host,
   );
-  return chart;
+}
+
+/** Ticks of a logarithmic axis: powers of ten, with their multiples where there are few. */
+function logTicks([least, most]: [number, number]): number[] {
+  const decades = Math.log10(most / least);
+  const multiples = decades > 3 ? [1] : decades > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); power++) {
+    for (const multiple of multiples) {
+      const tick = Number((multiple * Math.pow(10, power)).toPrecision(3));
+      if (tick >= least * 0.999 && tick <= most * 1.001) ticks.push(tick);
+    }
+  }
+  return ticks;
 }
 
 /** A curve of points of its own, with a gap where a value is missing. */

@@ -25,13 +25,30 @@ export function isDark(): boolean {
   return asked ? asked === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+const MADE = new Map<string, string[]>();
+
 export function ramp(metric: Metric): string[] {
-  const between = interpolateRgbBasis(RAMPS[isDark() ? "dark" : "light"][metric]);
-  return Array.from({ length: STEPS }, (_, step) => between(step / (STEPS - 1)));
+  const theme = isDark() ? "dark" : "light";
+  let made = MADE.get(theme + metric);
+  if (!made) {
+    const between = interpolateRgbBasis(RAMPS[theme][metric]);
+    made = Array.from({ length: STEPS }, (_, step) => between(step / (STEPS - 1)));
+    MADE.set(theme + metric, made);
+  }
+  return made;
 }
 
+const VARIABLES = new Map<string, string>();
+
+/** A colour of the style sheet; looked up once for each theme. */
 export function variable(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const key = isDark() ? `dark ${name}` : name;
+  let found = VARIABLES.get(key);
+  if (found === undefined) {
+    found = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    VARIABLES.set(key, found);
+  }
+  return found;
 }
 
 /** Okabe and Ito's colours, as the pictures of floodway have them. */

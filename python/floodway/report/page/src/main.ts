@@ -34,21 +34,27 @@ class Page implements TimeLinks {
     private readonly data: Document,
     private readonly host: HTMLElement,
   ) {
-    this.views = data.runs.map((run) => new View(run, this, this.selection, data.runs.length > 1));
+    const several = data.runs.length > 1;
+    const linked = this.linked(several ? "h2" : "h3");
+    this.views = data.runs.map((run) => new View(run, this, this.selection, several, linked));
     host.append(
       this.bar(),
-      element("div", { class: `runs runs-${data.runs.length}` }, ...this.views.map((view) => view.root)),
-      element(
-        "section",
-        { class: "linked" },
-        element("h2", {}, "Flows"),
-        this.summary,
-        element("div", { class: "pair" }, element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns), element("div", {}, element("h3", {}, "Completion times"), this.completion)),
-      ),
+      element("div", { class: `runs runs-${data.runs.length}${several ? " several" : ""}` }, ...this.views.map((view) => view.root)),
+      several ? linked : "",
       this.help(),
     );
     this.listen();
     this.start();
+  }
+
+  private linked(heading: "h2" | "h3"): HTMLElement {
+    return element(
+      "section",
+      { class: "linked" },
+      element(heading, {}, "Flows of the selection"),
+      this.summary,
+      element("div", { class: "pair" }, element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns), element("div", {}, element("h3", {}, "Completion times"), this.completion)),
+    );
   }
 
   /** Begins where a page shows most: at the frame with the most paused ports. */

@@ -181,6 +181,8 @@ export class Network {
     this.drawNodes(context, frame);
     this.drawTrees(context, trees);
     this.drawFlow(context);
+    this.drawNames(context);
+    if (trees[0]) this.drawRoot(context, trees[0].root, true);
     this.drawSelected(context);
   }
 
@@ -220,7 +222,6 @@ export class Network {
       }
     }
     context.setLineDash([]);
-    this.nameLongLinks(context);
   }
 
   private nameLongLinks(context: CanvasRenderingContext2D): void {
@@ -297,13 +298,13 @@ export class Network {
         context.fillText("nodes", box.x + box.width / 2, box.y + box.height / 2 + 10);
       }
     }
-    this.run.nodes.name.forEach((name, node) => {
+    this.run.nodes.name.forEach((_, node) => {
       if (folded[node] >= 0) return;
       const { x, y } = places[node];
       const tier = this.run.nodes.tier[node];
       const room = spacing[tier];
       const size = Math.max(1.5, Math.min(tier === 0 ? 3.5 : 5.5, room * 0.3));
-      const chosen = node === this.selectedNode || (this.flowEnds?.includes(node) ?? false);
+      const chosen = this.isChosen(node);
       context.beginPath();
       if (this.run.nodes.kind[node] === "host") context.arc(x, y, size, 0, 7);
       else if (this.run.nodes.kind[node] === "relay") {
@@ -315,13 +316,39 @@ export class Network {
       } else context.roundRect(x - size * 1.3, y - size, size * 2.6, size * 2, 2);
       context.fillStyle = chosen ? variable("--accent") : variable("--node");
       context.fill();
-      context.font = `${chosen ? "bold " : ""}10px system-ui, sans-serif`;
-      const wide = context.measureText(name).width + 5;
-      if (wide <= room || chosen) {
-        const below = tier === 0;
-        this.haloed(context, name, x, below ? y + size + 11 : y - size - 5, chosen ? variable("--accent") : variable("--text"));
-      }
     });
+  }
+
+  /** Names of nodes, where there is room between neighbours: of hosts below, of switches beside them. */
+  private drawNames(context: CanvasRenderingContext2D): void {
+    const { places, folded, spacing } = this.layout;
+    // Of a tier all names or none.
+    const longest: number[] = [];
+    context.font = "10px system-ui, sans-serif";
+    this.run.nodes.name.forEach((name, node) => {
+      const tier = this.run.nodes.tier[node];
+      if (folded[node] < 0) longest[tier] = Math.max(longest[tier] ?? 0, name.length);
+    });
+    const letter = context.measureText("m0").width / 2.3;
+    this.run.nodes.name.forEach((name, node) => {
+      if (folded[node] >= 0) return;
+      const chosen = this.isChosen(node);
+      context.font = `${chosen ? "bold " : ""}10px system-ui, sans-serif`;
+      const tier = this.run.nodes.tier[node];
+      const beside = tier > 0 ? 24 : 4;
+      if (!chosen && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
+      const { x, y } = places[node];
+      const colour = chosen ? variable("--accent") : variable("--text");
+      context.textAlign = tier === 0 ? "center" : "right";
+      if (tier === 0) this.haloed(context, name, x, y + 14, colour);
+      else this.haloed(context, name, x - 10, y + 3.5, colour);
+    });
+    context.textAlign = "center";
+    this.nameLongLinks(context);
+  }
+
+  private isChosen(node: number): boolean {
+    return node === this.selectedNode || (this.flowEnds?.includes(node) ?? false);
   }
 
   private drawTrees(context: CanvasRenderingContext2D, trees: Tree[]): void {
@@ -341,20 +368,25 @@ export class Network {
       }
     }
     for (const [index, tree] of trees.entries()) {
-      const numbered = index === 0 && largest <= MOST_NUMBERS;
-      if (numbered) for (const branch of tree.branches) this.drawNumber(context, branch.port, branch.order);
-      if (index < 6) this.drawRoot(context, tree.root, index === 0);
+      // The path of a flow and the numbers would hide one another.
+      const numbered = index === 0 && largest <= MOST_NUMBERS && !this.why;
+      const taken: Place[] = [];
+      if (numbered) for (const branch of tree.branches) this.drawNumber(context, branch.port, branch.order, taken);
+      if (index > 0 && index < 6) this.drawRoot(context, tree.root, false);
     }
   }
 
-  private drawNumber(context: CanvasRenderingContext2D, port: number, order: number): void {
+  private drawNumber(context: CanvasRenderingContext2D, port: number, order: number, taken: Place[]): void {
     const curve = this.curves[port];
     if (!curve) return;
-    const at = pointOf(curve, 0.42);
     const text = String(order);
     context.font = "bold 9px system-ui, sans-serif";
     context.textAlign = "center";
-    const radius = text.length > 1 ? 7.5 : 6.5;
+    const radius = text.length > 1 ? 7 : 6;
+    const isFree = (at: Place) => taken.every((own) => Math.hypot(own.x - at.x, own.y - at.y) > 2 * radius);
+    const places = [0.4, 0.3, 0.5, 0.22, 0.6, 0.68, 0.16].map((t) => pointOf(curve, t));
+    const at = places.find(isFree) ?? places[0];
+    taken.push(at);
     context.beginPath();
     context.arc(at.x, at.y, radius, 0, 7);
     context.fillStyle = CAUSE_COLOUR();
@@ -400,7 +432,7 @@ export class Network {
       const from = this.curves[part.port];
       const to = this.curves[part.origin];
       const share = Number(part.ps) / most;
-      if (from && to && share > 0.03) this.arrow(context, pointOf(from, 0.5), pointOf(to, 0.5), 1 + 2.5 * share);
+      if (from && to && share > 0.1) this.arrow(context, pointOf(from, 0.5), pointOf(to, 0.5), 1 + 2.5 * share);
     }
   }
 

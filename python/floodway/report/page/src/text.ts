@@ -51,3 +51,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   for (const child of children) if (child) made.append(child);
   return made;
 }
+
+export function plural(count: number, what: string): string {
+  return `${number(count)} ${what}${count === 1 ? "" : "s"}`;
+}

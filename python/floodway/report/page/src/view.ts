@@ -17,8 +17,8 @@ import {
 } from "./data";
 import { chosenFlows, measured, percentileOf, slowdown, slowest, type Selection } from "./flows";
 import { Network } from "./network";
-import { bytes, element, exact, microseconds, number, percent } from "./text";
-import { Pauses } from "./tree";
+import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
+import { Pauses, type Branch } from "./tree";
 
 /** Rows of lists; the rest is counted. */
 const MOST_BRANCHES = 40;
@@ -47,6 +47,7 @@ export class View {
     private readonly links: TimeLinks,
     private readonly selection: Selection,
     several: boolean,
+    flows: HTMLElement,
   ) {
     this.pauses = new Pauses(run);
     this.network = new Network(run, this.pauses, this.canvas);
@@ -65,7 +66,8 @@ export class View {
       element(
         "div",
         { class: "left" },
-        element("div", { class: "stage" }, this.canvas, this.tip, this.stageButtons()),
+        element("div", { class: "stage" }, this.canvas, this.tip),
+        this.stageButtons(),
         this.trees,
         element("h3", {}, this.linesTitle()),
         this.lines,
@@ -80,6 +82,7 @@ export class View {
         this.panel,
         element("h3", {}, "Slowest flows"),
         this.table,
+        several ? null : flows,
       ),
       this.simulated(),
     );
@@ -106,9 +109,10 @@ export class View {
     );
     const frames = run.frames;
     const width = frames.edges[1] - frames.edges[0];
+    const steps = (Math.pow(frames.queueMost / frames.queueLeast, 1 / (frames.queueSteps - 1)) - 1) * 100;
     const notes = [
       `A frame is ${microseconds(width)}` + (frames.buckets > 1 ? `, ${frames.buckets} recorded buckets: loads are means over it, queues the longest in it.` : ", one recorded bucket: loads are means over it, queues the longest in it."),
-      `Loads and shares of time are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} %, queues in steps of ${Math.round((Math.pow(frames.queueMost / frames.queueLeast, 1 / (frames.queueSteps - 1)) - 1) * 1000) / 10} %.`,
+      `Loads and shares of time are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} %, queues in steps of ${Number(steps.toPrecision(2))} %.`,
       ...(run.pauses
         ? [
             `The cause of a pause is taken to be the longest queue at the switch that sent it, in the recorded bucket of that time. The causes of a flow's completion time are exact.`,
@@ -130,6 +134,10 @@ export class View {
 
   private stageButtons(): HTMLElement {
     const box = element("div", { class: "stage-buttons" });
+    for (const state of this.run.states?.names ?? []) {
+      const colour = stateColour(state);
+      if (colour) box.append(element("span", { class: "state" }, element("i", { style: `background:${colour}` }), state));
+    }
     const add = (text: string, label: string, act: () => void) => box.append(element("button", { type: "button", title: label, "aria-label": label, onclick: () => (act(), this.redraw()) }, text));
     add("+", "Zoom in", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1.5));
     add("-", "Zoom out", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1 / 1.5));
@@ -362,7 +370,7 @@ export class View {
     for (const part of why.parts) sums.set(part.cause, (sums.get(part.cause) ?? 0) + Number(part.ps));
     const bar = element("div", { class: "bar", role: "img", "aria-label": [...sums].map(([cause, ps]) => `${cause} ${percent(ps / whole)}`).join(", ") });
     for (const [cause, ps] of sums) {
-      bar.append(element("span", { class: `cause ${cause}`, style: `flex-grow:${ps / whole}`, title: `${cause} ${percent(ps / whole)}` }, ps / whole > 0.12 ? `${cause} ${percent(ps / whole)}` : null));
+      bar.append(element("span", { class: `cause ${cause}`, style: `flex-grow:${ps / whole}`, title: `${cause} ${percent(ps / whole)}` }, ps / whole > 0.2 ? `${cause} ${percent(ps / whole)}` : null));
     }
     const parts = [...why.parts].sort((a, b) => Number(b.ps) - Number(a.ps));
     const rows = parts.map((part, index) =>
@@ -386,7 +394,7 @@ export class View {
     const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
     this.panel.replaceChildren(
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
-      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : `The flow at ${why.asked}`}: `), `${why.sentence}.`),
+      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : `The flow at ${why.asked}${why.asked.startsWith("p") ? " of slowdowns" : ""}`}: `), `${why.sentence}.`),
       bar,
       element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),
@@ -491,23 +499,25 @@ export class View {
     this.trees.replaceChildren(
       element("h3", {}, "Congestion tree"),
       largest
-        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), `; ${number(largest.branches.length)} ports are paused because of it`, others ? `, and ${number(others)} ports because of ${trees.length - 1} other roots.` : ".")
+        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), `; ${largest.branches.length === 1 ? "1 port is" : `${number(largest.branches.length)} ports are`} paused because of it`, others ? `; ${plural(others, "other port")} because of ${plural(trees.length - 1, "other root")}.` : ".")
         : element("p", { class: "faint" }, "No port is paused."),
       largest ? this.branches(largest.branches) : null!,
     );
   }
 
-  private branches(own: { port: number; cause: number; from: number; order: number }[]): HTMLElement {
+  private branches(own: Branch[]): HTMLElement {
     const { run } = this;
     const list = element("ol", { class: "branches" });
+    const { count } = run.pauses!;
     for (const branch of own.slice(0, MOST_BRANCHES)) {
+      const times = count[branch.pause];
       const state = stateOf(run, branch.port, frameAt(run, this.links.time()));
       list.append(
-        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
+        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}${times > 1 ? `, ${number(times)} times` : ""}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
       );
     }
-    if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint" }, `and ${number(own.length - MOST_BRANCHES)} more`));
-    return list;
+    if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint more" }, `and ${number(own.length - MOST_BRANCHES)} more`));
+    return element("div", { class: "scroll" }, list);
   }
 
   private rootName(root: number): string {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ STEPS = (
     Steps(load=10, queue=16),
 )
 #: Bytes of the frames of a run, if the coarsest steps reach that.
-LARGEST = 600_000
+LARGEST = 520_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +99,10 @@ def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
 
 def _frames(frames: Frames) -> dict[str, Any]:
     """Write the frames as finely as there is room for."""
-    for steps in STEPS:
-        made = frames.document(steps)
-        if len(json.dumps(made)) <= LARGEST:
-            break
-    return made
+    for steps in STEPS[:-1]:
+        if frames.packed_bytes(steps) <= LARGEST:
+            return frames.document(steps)
+    return frames.document(STEPS[-1])
 
 
 def _warnings(result: Result) -> Iterator[str]:

@@ -25,15 +25,18 @@ __all__ = ["MOST_PAUSES", "marks_document", "pauses_document", "states_document"
 MOST_PAUSES = 40_000
 
 
-def pauses_document(result: Result, grid: Grid, frames: Frames, ports: Sequence[str]) -> dict[str, Any] | None:
+def pauses_document(
+    result: Result, grid: Grid, frames: Frames, ports: Sequence[str]
+) -> dict[str, Any] | None:
     """Write pauses with their causes: those of a port that are less than a frame apart, as one.
 
     Returns
     -------
     dict or None
-        Columns, one entry a pause, sorted by begin: `port`, `from`, `to` (us), `count` (pauses that it is
-        made of), `paused` (us in which the port was paused), `cause` (a port, counted from 1; 0 is none);
-        `recorded` and `left_out`, numbers of pauses. None where the run did not record pauses.
+        Columns, one entry a pause, sorted by begin: `port`, `from` (ns since the begin before), `to` (ns
+        since its own begin), `count` (pauses that it is made of), `paused` (ns in which the port was paused,
+        where that is not the same), `cause` (a port, counted from 1; 0 is none); `recorded` and `left_out`,
+        numbers of pauses. None where the run did not record pauses.
     """
     if result.pauses is None:
         return None
@@ -58,13 +61,15 @@ def pauses_document(result: Result, grid: Grid, frames: Frames, ports: Sequence[
     )
     kept = joined.sort("paused", descending=True, maintain_order=True).head(MOST_PAUSES)
     kept = kept.sort("from_us", "object")
+    begins, ends = (_ns(kept[name]) for name in ("from_us", "to_us"))
+    paused = np.where(kept["count"].to_numpy() > 1, _ns(kept["paused"]), 0)
     causes = [0 if cause is None else number[cause] + 1 for cause in kept["cause"]]
     return {
         "port": packed([number[name] for name in kept["object"]], "u16" if len(ports) < 1 << 16 else "u32"),
-        "from": packed(kept["from_us"].to_numpy(), "f64"),
-        "to": packed(kept["to_us"].to_numpy(), "f64"),
+        "from": packed(np.diff(begins, prepend=0), "u32"),
+        "to": packed(ends - begins, "u32"),
         "count": packed(kept["count"].to_numpy(), "u32"),
-        "paused": packed(kept["paused"].to_numpy(), "f32"),
+        "paused": packed(paused, "u32"),
         "cause": packed(causes, "u16" if len(ports) < (1 << 16) - 1 else "u32"),
         "recorded": len(spans),
         "left_out": int(joined["count"].sum() - kept["count"].sum()),
@@ -109,3 +114,7 @@ def marks_document(result: Result, frames: Frames, ports: Sequence[str]) -> dict
         "count": packed(counts["count"].to_numpy(), "u32"),
     }
 
+
+def _ns(times_us: pl.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Round times to nanoseconds, down."""
+    return np.rint(times_us.to_numpy() * 1e6).astype(np.int64) // 1000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from floodway.errors import InputError
+from floodway.errors import InputError, UnknownNameError
 from floodway.report.columns import packed
 from floodway.why import CAUSES, chosen
 
@@ -96,6 +96,11 @@ def whys_of(
     -------
     list of tuple, list of str
         Each name with what was found, one for each flow; and reasons.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
     """
     found: dict[str, tuple[str, Why]] = {}
     lacks = []
@@ -104,6 +109,8 @@ def whys_of(
             flow = chosen(result.flows, name)
             if flow not in found:
                 found[flow] = (name, why(result, flow))
+        except UnknownNameError:
+            raise
         except InputError as error:
             lacks.append(f"causes of {name}: {error}")
     return list(found.values()), lacks

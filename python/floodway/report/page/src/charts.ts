@@ -103,7 +103,7 @@ export class TimeMarks {
     host.append(this.span, this.line);
   }
 
-  update(): void {
+  update(texts = true): void {
     const share = (time: number) => `${(100 * time) / this.links.end()}%`;
     this.line.style.left = share(this.links.time());
     const span = this.links.span();
@@ -112,7 +112,7 @@ export class TimeMarks {
       this.span.style.left = share(span[0]);
       this.span.style.width = share(span[1] - span[0]);
     }
-    this.onUpdate?.();
+    if (texts) this.onUpdate?.();
   }
 }
 
@@ -237,6 +237,15 @@ function line(u: uPlot, index: number): null {
     }
   });
   ctx.stroke();
+  ctx.setLineDash([]);
+  // A point alone makes no line.
+  for (const [i, x] of xs.entries()) {
+    const y = ys[i];
+    if (y === null || (ys[i - 1] ?? null) !== null || (ys[i + 1] ?? null) !== null) continue;
+    ctx.beginPath();
+    ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 3 * devicePixelRatio, 0, 7);
+    ctx.stroke();
+  }
   ctx.restore();
   return null;
 }

@@ -127,7 +127,23 @@ async function unpacked(value: unknown): Promise<unknown> {
 
 export async function read(): Promise<Document> {
   const text = document.getElementById("data")?.textContent ?? "";
-  return (await unpacked(JSON.parse(text))) as Document;
+  const data = (await unpacked(JSON.parse(text))) as Document;
+  for (const run of data.runs) if (run.pauses) times(run.pauses);
+  return data;
+}
+
+/** Makes begins and ends of pauses, in microseconds, of the times between begins and of lengths, in nanoseconds. */
+function times(pauses: NonNullable<Run["pauses"]>): void {
+  const count = pauses.port.length;
+  const [from, to, paused] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  let at = 0;
+  for (let row = 0; row < count; row++) {
+    at += pauses.from[row];
+    from[row] = at / 1000;
+    to[row] = (at + pauses.to[row]) / 1000;
+    paused[row] = (pauses.count[row] > 1 ? pauses.paused[row] : pauses.to[row]) / 1000;
+  }
+  Object.assign(pauses, { from, to, paused });
 }
 
 /** The direction of a port, `from>to`; with its link's name where parallel links have ports of that name. */

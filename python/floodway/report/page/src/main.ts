@@ -84,7 +84,7 @@ class Page implements TimeLinks {
     this.slider.value = String((1000 * this.now) / this.end());
     this.clock.textContent = this.clockText();
     this.slider.setAttribute("aria-valuetext", this.clockText());
-    for (const view of this.views) view.update();
+    for (const view of this.views) view.update(this.playing);
     this.drawn++;
     document.documentElement.dataset["drawn"] = String(this.drawn);
   }
@@ -165,7 +165,10 @@ class Page implements TimeLinks {
   private togglePlay(): void {
     this.playing = !this.playing;
     this.playButton.textContent = this.playing ? "Stop" : "Play";
-    if (!this.playing) return;
+    if (!this.playing) {
+      this.setTime(this.now);
+      return;
+    }
     const span = this.selection.span ?? [0, this.end()];
     if (this.now >= span[1] || this.now < span[0]) this.setTime(span[0]);
     let last = performance.now();
@@ -286,10 +289,10 @@ class Page implements TimeLinks {
 }
 
 const host = document.getElementById("report")!;
-read().then(
-  (data) => new Page(data, host),
-  (error: unknown) => {
+read()
+  .then((data) => new Page(data, host))
+  .catch((error: unknown) => {
     host.removeAttribute("aria-busy");
-    host.append(element("p", { class: "warnings", role: "alert" }, `This browser cannot show the page: ${String(error)}. It needs DecompressionStream (2023 or newer).`));
-  },
-);
+    const needs = "DecompressionStream" in window ? "" : " It needs a browser of 2023 or newer (DecompressionStream).";
+    host.append(element("p", { class: "warnings", role: "alert" }, `This page could not be shown: ${String(error)}.${needs}`));
+  });

@@ -19,12 +19,15 @@ import type { Pauses, Tree } from "./tree";
 
 /** Branches beyond these have no number on the canvas; the list beside it has all. */
 const MOST_NUMBERS = 60;
+/** Dashes of more branches take longer to draw than a frame may. */
+const MOST_DASHED = 100;
 const CAUSE_COLOUR = () => (isDark() ? "#ff9fdc" : "#8a1264");
 
 interface Curve {
   from: Place;
   control: Place;
   to: Place;
+  bent: boolean;
 }
 
 export interface Hit {
@@ -42,6 +45,8 @@ export class Network {
   flowEnds: [number, number] | null = null;
   private layout: Layout;
   private curves: (Curve | null)[] = [];
+  /** Ports inside each folded pod. */
+  private inside: number[][] = [];
   private readonly parallel: Float32Array;
   private width = 0;
   private height = 0;
@@ -97,6 +102,15 @@ export class Network {
     this.layout = layOut(this.run, this.folded, this.width, this.height);
     const count = this.run.ports.node.length;
     this.curves = Array.from({ length: count }, (_, port) => this.curve(port));
+    const box = new Map<number, number[]>();
+    this.inside = this.layout.boxes.map((own) => {
+      const ports: number[] = [];
+      for (const node of own.nodes) box.set(node, ports);
+      return ports;
+    });
+    this.curves.forEach((curve, port) => {
+      if (!curve) box.get(this.run.ports.node[port])?.push(port);
+    });
   }
 
   /** The line of a port's direction: beside that of the other direction; none inside a folded pod. */
@@ -120,7 +134,7 @@ export class Network {
     const bend = sameRow ? -Math.min(Math.abs(dx) * 0.16, 34) : 0;
     const from = { x: a.x + side.x, y: a.y + side.y };
     const to = { x: b.x + side.x, y: b.y + side.y };
-    return { from, to, control: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 + 2 * bend } };
+    return { from, to, bent: bend !== 0, control: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 + 2 * bend } };
   }
 
   private lineWidth(): number {
@@ -199,26 +213,24 @@ export class Network {
 
   private drawLinks(context: CanvasRenderingContext2D, frame: number): void {
     const colours = ramp(this.metric);
-    const paths = new Map<number, Path2D>();
-    const wide = new Map<number, Path2D>();
+    const thin = new Map<number, Curve[]>();
+    const wide = new Map<number, Curve[]>();
     for (let port = 0; port < this.curves.length; port++) {
       const curve = this.curves[port];
       if (!curve) continue;
       const step = this.step(port, frame);
-      const group = this.run.links.long[this.run.ports.link[port]] > 0 ? wide : paths;
-      let path = group.get(step);
-      if (!path) group.set(step, (path = new Path2D()));
-      path.moveTo(curve.from.x, curve.from.y);
-      path.quadraticCurveTo(curve.control.x, curve.control.y, curve.to.x, curve.to.y);
+      const group = this.run.links.long[this.run.ports.link[port]] > 0 ? wide : thin;
+      const own = group.get(step);
+      if (own) own.push(curve);
+      else group.set(step, [curve]);
     }
-    const thin = this.lineWidth();
-    for (const [group, width] of [[paths, thin], [wide, 5]] as const) {
+    for (const [group, width] of [[thin, this.lineWidth()], [wide, 5]] as const) {
       // What does more is drawn on top.
-      for (const [step, path] of [...group].sort((a, b) => a[0] - b[0])) {
+      for (const [step, own] of [...group].sort((a, b) => a[0] - b[0])) {
         context.strokeStyle = step < 0 ? variable("--unknown") : colours[step];
         context.lineWidth = step < 0 ? Math.min(width, 1) : width;
-        context.setLineDash(step < 0 ? [3, 3] : []);
-        context.stroke(path);
+        context.setLineDash(step < 0 && own.length <= MOST_DASHED ? [3, 3] : []);
+        for (const curve of own) stroke(context, curve);
       }
     }
     context.setLineDash([]);
@@ -262,26 +274,31 @@ export class Network {
       const curve = this.curves[port];
       const colour = curve && stateColour(stateOf(this.run, port, frame));
       if (!curve || !colour) continue;
-      const at = pointOf(curve, 0.2);
-      context.beginPath();
-      context.arc(at.x, at.y, 3.6, 0, 7);
-      context.fillStyle = colour;
-      context.fill();
-      context.lineWidth = 1;
-      context.strokeStyle = variable("--text");
-      context.stroke();
+      this.dot(context, pointOf(curve, 0.2), colour);
     }
+  }
+
+  private dot(context: CanvasRenderingContext2D, at: Place, colour: string): void {
+    context.beginPath();
+    context.arc(at.x, at.y, 3.6, 0, 7);
+    context.fillStyle = colour;
+    context.fill();
+    context.lineWidth = 1;
+    context.strokeStyle = variable("--text");
+    context.stroke();
   }
 
   private drawNodes(context: CanvasRenderingContext2D, frame: number): void {
     const { places, folded, spacing } = this.layout;
     const colours = ramp(this.metric);
     context.textAlign = "center";
-    for (const box of this.layout.boxes) {
-      const inside = new Set(box.nodes);
+    for (const [index, box] of this.layout.boxes.entries()) {
       let most = -1;
-      for (let port = 0; port < this.curves.length; port++) {
-        if (!this.curves[port] && inside.has(this.run.ports.node[port])) most = Math.max(most, this.step(port, frame));
+      let gravest = 0;
+      const states = this.run.states?.states;
+      for (const port of this.inside[index] ?? []) {
+        most = Math.max(most, this.step(port, frame));
+        if (states) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
       }
       context.beginPath();
       context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
@@ -297,6 +314,8 @@ export class Network {
         context.fillStyle = variable("--faint");
         context.fillText("nodes", box.x + box.width / 2, box.y + box.height / 2 + 10);
       }
+      const colour = gravest ? stateColour(this.run.states!.names[gravest]) : null;
+      if (colour) this.dot(context, { x: box.x + box.width / 2, y: box.y + box.height - 12 }, colour);
     }
     this.run.nodes.name.forEach((_, node) => {
       if (folded[node] >= 0) return;
@@ -353,20 +372,18 @@ export class Network {
 
   private drawTrees(context: CanvasRenderingContext2D, trees: Tree[]): void {
     const largest = trees[0]?.branches.length ?? 0;
+    const all: Curve[] = [];
     for (const tree of trees) {
       for (const branch of tree.branches) {
         const curve = this.curves[branch.port];
-        if (!curve) continue;
-        context.strokeStyle = CAUSE_COLOUR();
-        context.lineWidth = this.lineWidth() + 1;
-        context.setLineDash([5, 3]);
-        context.beginPath();
-        context.moveTo(curve.from.x, curve.from.y);
-        context.quadraticCurveTo(curve.control.x, curve.control.y, curve.to.x, curve.to.y);
-        context.stroke();
-        context.setLineDash([]);
+        if (curve) all.push(curve);
       }
     }
+    context.strokeStyle = CAUSE_COLOUR();
+    context.lineWidth = this.lineWidth() + 0.6;
+    if (all.length <= MOST_DASHED) context.setLineDash([5, 3]);
+    for (const curve of all) stroke(context, curve);
+    context.setLineDash([]);
     for (const [index, tree] of trees.entries()) {
       // The path of a flow and the numbers would hide one another.
       const numbered = index === 0 && largest <= MOST_NUMBERS && !this.why;
@@ -421,10 +438,7 @@ export class Network {
     for (const part of this.why.parts) {
       const curve = part.cause === "serialisation" && part.port >= 0 ? this.curves[part.port] : null;
       if (!curve) continue;
-      context.beginPath();
-      context.moveTo(curve.from.x, curve.from.y);
-      context.quadraticCurveTo(curve.control.x, curve.control.y, curve.to.x, curve.to.y);
-      context.stroke();
+      stroke(context, curve);
     }
     const paused = this.why.parts.filter((part) => part.origin >= 0 && part.port >= 0);
     const most = Math.max(...paused.map((part) => Number(part.ps)), 1);
@@ -462,10 +476,7 @@ export class Network {
     context.strokeStyle = variable("--text");
     context.lineWidth = this.lineWidth() + 5;
     context.globalAlpha = 0.35;
-    context.beginPath();
-    context.moveTo(curve.from.x, curve.from.y);
-    context.quadraticCurveTo(curve.control.x, curve.control.y, curve.to.x, curve.to.y);
-    context.stroke();
+    stroke(context, curve);
     context.globalAlpha = 1;
     context.font = "bold 11px system-ui, sans-serif";
     const at = pointOf(curve, 0.5);
@@ -512,6 +523,15 @@ export class Network {
       ...(state ? [`state ${state}`] : []),
     ];
   }
+}
+
+/** Draws a curve. One by one, straight lines are drawn several times faster than all in one path. */
+function stroke(context: CanvasRenderingContext2D, { bent, from, control, to }: Curve): void {
+  context.beginPath();
+  context.moveTo(from.x, from.y);
+  if (bent) context.quadraticCurveTo(control.x, control.y, to.x, to.y);
+  else context.lineTo(to.x, to.y);
+  context.stroke();
 }
 
 function pointOf(curve: Curve, t: number): Place {

@@ -43,8 +43,15 @@ export class Pauses {
     return this.rows.subarray(this.first[frame], this.first[frame + 1]);
   }
 
+  private last: { frame: number; trees: Tree[] } = { frame: -1, trees: [] };
+
   /** The trees of a frame, that with most branches first. */
   trees(frame: number): Tree[] {
+    if (this.last.frame !== frame) this.last = { frame, trees: this.find(frame) };
+    return this.last.trees;
+  }
+
+  private find(frame: number): Tree[] {
     const { run } = this;
     if (!run.pauses) return [];
     const active = new Map<number, number>();

@@ -41,6 +41,8 @@ export class View {
   private portMarks: TimeMarks | null = null;
   private shownPort = -1;
   private lastTrees = "";
+  private written = 0;
+  private drawnFrame = -1;
 
   constructor(
     readonly run: Run,
@@ -254,7 +256,7 @@ export class View {
     host.append(first, second);
     const one = timeChart(first, x, lines, "KB", this.links);
     const two = timeChart(second, x, loads, "%", this.links);
-    this.portMarks = Object.assign(Object.create(TimeMarks.prototype) as TimeMarks, { update: () => (one.update(), two.update()) });
+    this.portMarks = Object.assign(Object.create(TimeMarks.prototype) as TimeMarks, { update: (texts?: boolean) => (one.update(texts), two.update(texts)) });
   }
 
   /** Marks and CNPs of a port by frame, in the chart of loads: their numbers. */
@@ -455,6 +457,7 @@ export class View {
     this.drawLines();
     this.heat.draw();
     if (this.shownPort >= 0) this.choosePort(this.shownPort);
+    this.redraw();
     this.update();
   }
 
@@ -467,15 +470,24 @@ export class View {
     this.redraw();
   }
 
+  /** Draws the network. */
   private redraw(): void {
+    this.drawnFrame = frameAt(this.run, this.links.time());
     this.network.draw(this.links.time());
   }
 
   /** Shows the time that the slider is at. */
-  update(): void {
-    this.redraw();
-    this.marks.forEach((own) => own.update());
-    this.portMarks?.update();
+  update(playing = false): void {
+    // Within a frame the network stays as it is.
+    if (frameAt(this.run, this.links.time()) !== this.drawnFrame) this.redraw();
+    this.root.dataset["time"] = String(this.links.time());
+    // While playing, text changes a few times a second: nobody reads faster.
+    const now = performance.now();
+    const texts = !playing || now - this.written > 250;
+    if (texts) this.written = now;
+    this.marks.forEach((own) => own.update(texts));
+    this.portMarks?.update(texts);
+    if (!texts) return;
     this.showTrees();
     if (this.shownPort >= 0) {
       const now = this.panel.querySelector(".now");

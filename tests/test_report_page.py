@@ -21,7 +21,7 @@ from floodway.results.report_records import with_report_records
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.results import Result
+    from floodway.analysis import Result
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: make test-page")
 
@@ -36,7 +36,7 @@ EVIL = "<script>window.own = 1</script><img src=x onerror=own=1>"
 class Browser:
     """A page in Chromium, and what it asked the network for."""
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any) -> None:  # noqa: ANN401 (of a library without types)
         self.driver = driver
         driver.execute_cdp_cmd("Network.enable", {})
         driver.execute_cdp_cmd(
@@ -61,7 +61,7 @@ class Browser:
             time.sleep(0.02)
         return time.monotonic() - started
 
-    def __call__(self, script: str, *arguments: object) -> Any:
+    def __call__(self, script: str, *arguments: object) -> Any:  # noqa: ANN401 (what a script returns)
         return self.driver.execute_script(script, *arguments)
 
     def requests(self) -> list[str]:
@@ -111,7 +111,13 @@ def browser() -> Iterator[Browser]:
     if program is None or driver is None:
         pytest.skip("Chromium is not installed (Debian: chromium, chromium-driver)")
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+    ):
         options.add_argument(argument)
     options.binary_location = program
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})

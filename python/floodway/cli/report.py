@@ -65,6 +65,4 @@ def _warn(sources: Sequence[Source]) -> None:
     for source in sources:
         seeds = [result.run.seed for result in source.results]
         if len(seeds) > 1:
-            echo(
-                f"warning: {source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}", err=True
-            )
+            echo(f"warning: {source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}", err=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "Shown", "document"]
 
-#: Steps of loads and queues, the finest first; the first that make the frames smaller than the limit are taken.
+#: Steps of loads and queues, the finest first; the first that keep the frames below the limit are taken.
 STEPS = (
     Steps(load=200, queue=250),
     Steps(load=100, queue=120),
@@ -37,7 +37,7 @@ LARGEST = 520_000
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run that a page shows: its label, and flows whose causes are in the page, as `floodway why` takes them."""
+    """A run that a page shows: its label, and the flows whose causes it has, as `floodway why` takes them."""
 
     label: str
     result: Result
@@ -124,8 +124,8 @@ def _warnings(result: Result) -> Iterator[str]:
     unfinished = int((~result.flows["finished"]).sum())
     if unfinished:
         yield (
-            f"{unfinished:,} of {len(result.flows):,} flows did not finish; they have no completion time, and "
-            "curves and percentiles of completion times count them as slower than all others."
+            f"{unfinished:,} of {len(result.flows):,} flows did not finish; they have no completion time, "
+            "and curves and percentiles of completion times count them as slower than all others."
         )
 
 

@@ -72,7 +72,7 @@ def pauses_document(
         "paused": packed(paused, "u32"),
         "cause": packed(causes, "u16" if len(ports) < (1 << 16) - 1 else "u32"),
         "recorded": len(spans),
-        "left_out": int(joined["count"].sum() - kept["count"].sum()),
+        "left_out": int(joined["count"].sum()) - int(kept["count"].sum()),
         "near_us": near,
     }
 

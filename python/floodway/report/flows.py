@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from floodway.errors import InputError, UnknownNameError
@@ -12,6 +11,7 @@ from floodway.report.columns import packed
 from floodway.why import CAUSES, chosen
 
 if TYPE_CHECKING:
+    import numpy as np
     from collections.abc import Callable, Mapping, Sequence
 
     from floodway.results import Result

@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from floodway.errors import OutputError
+from floodway.results.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["page"]
+__all__ = ["Page", "page"]
 
 #: Scripts and styles of the page itself, data as pictures, and nothing else.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page as text; a notebook shows it in a frame of its own."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.text):,} bytes)"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page inside, apart from the notebook's own styles and scripts."""
+        inside = escape(self.text)
+        style = "width: 100%; height: 900px; border: 0"
+        return f'<iframe srcdoc="{inside}" sandbox="allow-scripts" style="{style}"></iframe>'
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the page; an existing file is replaced.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        path = Path(file)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, self.text.encode())
+        except OSError as error:
+            raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
 
 
 def page(data: Mapping[str, Any]) -> str:

@@ -50,7 +50,9 @@ def report(
         If a run differs when it is repeated.
     """
     if not 1 <= len(results) <= MOST_RUNS:
-        raise InputError(f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=len(results))
+        raise InputError(
+            f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
+        )
     from floodway.why import take_apart  # noqa: PLC0415 (it needs the results)
 
     names = dict.fromkeys(result.run.name for result in results.values())

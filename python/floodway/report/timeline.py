@@ -27,7 +27,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """How finely values are kept: steps of loads and shares of time, and of queues from 64 bytes to the longest."""
+    """Steps of values: of loads and shares of time, and of queues from 64 bytes to the longest."""
 
     load: int
     queue: int

@@ -105,7 +105,7 @@ def _longest(names: Sequence[str], sent: np.ndarray[Any, np.dtype[np.float64]], 
     for (link, node), pauses in _by_sender(names):
         rows = [row for row in leaving.get(node, ()) if ends_of(grid.ports[row])[0] != link]
         if rows:
-            queues = grid.values["queue_max_bytes"][np.ix_(rows, buckets[pauses])]
+            queues = grid.values["queue_max_bytes"][np.array(rows)[:, None], buckets[pauses]]
             longest = np.argmax(queues, axis=0)
             waits = queues[longest, np.arange(len(pauses))] > 0
             cause[pauses] = np.where(waits, np.array(rows)[longest], NONE)
@@ -132,7 +132,7 @@ def _pause_at(
         own.setdefault((name, int(class_)), []).append(index)
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
     found = np.full(len(cause), NONE, dtype=np.intp)
-    for index in np.flatnonzero(cause != NONE):
+    for index in map(int, np.flatnonzero(cause != NONE)):
         rows = own.get((ports[cause[index]], int(of_class[index])))
         if rows:
             at = int(np.searchsorted(begins[rows], sent[index], side="right")) - 1

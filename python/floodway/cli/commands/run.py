@@ -54,7 +54,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         Literal["hpcc", "perfetto"] | None,
         typer.Option(
             help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
-            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). It turns on what it needs.",
+            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on the records needed.",
             show_default=False,
         ),
     ] = None,
@@ -62,8 +62,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--report",
-            help="Also write a page that shows the run as it happened, report.html. Turns on series and pauses "
-            "of all ports, and their states.",
+            help="Also write a page that shows the run over time, report.html. Turns on series and pauses of all "
+            "ports, and their states.",
             show_default=False,
         ),
     ] = False,

@@ -142,7 +142,7 @@ export function curves(
   const xs = own.flatMap((curve) => curve.x);
   const least = Math.min(...xs, Infinity);
   const most = Math.max(...xs, -Infinity);
-  const range: [number, number] = xs.length ? [Math.max(least, 1e-3), Math.max(most, least * 1.5)] : [1, 10];
+  const range: [number, number] = xs.length ? [Math.max(least * 0.93, 1e-3), Math.max(most * 1.07, least * 1.5)] : [1, 10];
   const ys = own.flatMap((curve) => curve.y.filter((y): y is number => y !== null));
   const ceiling = max(ys) ?? 1;
   const form = (v: number) => (labels.sizes ? bytes(v) : v >= 1 ? number(v) : String(v));

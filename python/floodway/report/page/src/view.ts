@@ -396,7 +396,7 @@ export class View {
     const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
     this.panel.replaceChildren(
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
-      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : `The flow at ${why.asked}${why.asked.startsWith("p") ? " of slowdowns" : ""}`}: `), `${why.sentence}.`),
+      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : why.asked === "worst" ? "The flow with the largest slowdown" : `The flow at ${why.asked} of slowdowns`}: `), `${why.sentence}.`),
       bar,
       element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),

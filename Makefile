@@ -52,9 +52,9 @@ test-long: $(BUILT) $(INSTALLED_DEV) ## The long tests, and Rust's properties wi
 	$(PYTEST) -m long
 
 # The page of `floodway report`: TypeScript in, one script and one style out, which are checked in. Needs Node.
-PAGE := python/floodway/report/page
+PAGE := page
 
-page: $(PAGE)/node_modules ## Build the page of `floodway report` again from its sources, with Node and npm
+page: page/node_modules ## Build the page of `floodway report` again from its sources, with Node and npm
 	cd $(PAGE) && npx --no-install tsc --noEmit && node build.mjs
 
 $(PAGE)/node_modules: $(PAGE)/package-lock.json
@@ -176,7 +176,7 @@ sdist: $(INSTALLED_RELEASE) ## The source distribution, in dist/
 	$(BIN)/maturin sdist --out dist
 
 clean: ## Remove everything that these targets made
-	rm -rf $(VENV) target out site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target out site dist page/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/floodway/_floodway*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from floodway.results import Result
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ROOT / "python" / "floodway" / "report" / "page"
+SOURCES = ROOT / "page"
+BUNDLED = ROOT / "python" / "floodway" / "report"
 TREE = ROOT / "scenarios" / "concepts" / "congestion-tree.toml"
 #: Bytes of script and style together, and of the data of 432 hosts in 500 frames.
 LARGEST_BUNDLE, LARGEST_DATA = 200_000, 1_000_000
@@ -171,7 +172,7 @@ def test_a_page_of_many_ports_is_small_enough(tmp_path: Path) -> None:
     """
     result = package.run(with_report_records(package.load(written(tmp_path, text))))
     page = report({"many": result}, flows=[])
-    bundle = sum((SOURCES.parent / name).stat().st_size for name in ("bundle.js", "bundle.css"))
+    bundle = sum((BUNDLED / name).stat().st_size for name in ("bundle.js", "bundle.css"))
     assert bundle < LARGEST_BUNDLE
     assert len(page) - bundle < LARGEST_DATA
 
@@ -181,7 +182,7 @@ def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
         pytest.skip("esbuild is not installed: make page installs it")
     subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=SOURCES, check=True, capture_output=True)  # noqa: S607
     for name in ("bundle.js", "bundle.css"):
-        fresh, kept = ((folder / name).read_bytes() for folder in (tmp_path, SOURCES.parent))
+        fresh, kept = ((folder / name).read_bytes() for folder in (tmp_path, BUNDLED))
         assert fresh == kept, f"{name} is not what its sources give: make page"
 
 

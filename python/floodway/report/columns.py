@@ -38,6 +38,6 @@ def packed(values: ArrayLike, kind: str) -> dict[str, Any]:
     {'type': 'u8', 'length': 3, 'data': 'Y2RiBgA='}
     """
     array = np.ascontiguousarray(values, dtype=TYPES[kind])
-    compressor = zlib.compressobj(7, zlib.DEFLATED, -15)
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     content = compressor.compress(array.tobytes()) + compressor.flush()
     return {"type": kind, "length": int(array.size), "data": b64encode(content).decode()}

@@ -11,8 +11,9 @@ from floodway.report.columns import packed
 from floodway.why import CAUSES, chosen
 
 if TYPE_CHECKING:
-    import numpy as np
     from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
 
     from floodway.results import Result
     from floodway.why import Why

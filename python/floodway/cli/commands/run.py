@@ -62,8 +62,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--report",
-            help="Also write a page that shows the run over time, report.html. Turns on series and pauses of all "
-            "ports, and their states.",
+            help="Also write a page that shows the run over time, report.html. Turns on series and pauses of "
+            "all ports, and their states.",
             show_default=False,
         ),
     ] = False,

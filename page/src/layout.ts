@@ -101,7 +101,7 @@ export function layOut(run: Run, folded: Set<number>, width: number, height: num
   const weights = units.map((own) => Math.sqrt(own) * Math.sqrt(own + 4));
   const whole = weights.reduce((a, b) => a + b, 0);
   const highest = Math.max(...Array.from(run.nodes.tier), 1);
-  const top = 34;
+  const top = 34 + Math.max(0, ...Array.from(run.links.from, (_, link) => riseOf(run, link)));
   const bottom = height - 30;
   const y = (tier: number) => bottom - (tier / highest) * (bottom - top);
   const result: Layout = {
@@ -128,6 +128,13 @@ export function layOut(run: Run, folded: Set<number>, width: number, height: num
     x += siteWidth + gap;
   });
   return result;
+}
+
+/** How far a long link rises above the sites between its ends. */
+export function riseOf(run: Run, link: number): number {
+  const { from, to, long } = run.links;
+  const apart = Math.abs(run.nodes.site[from[link]] - run.nodes.site[to[link]]);
+  return long[link] && apart > 1 ? 12 + 10 * apart : 0;
 }
 
 function spread(

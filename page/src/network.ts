@@ -13,7 +13,7 @@ import {
   type Run,
   type Why,
 } from "./data";
-import { layOut, MANY, podsOf, type Layout, type Place } from "./layout";
+import { layOut, MANY, podsOf, riseOf, type Layout, type Place } from "./layout";
 import { microseconds } from "./text";
 import type { Pauses, Tree } from "./tree";
 
@@ -131,7 +131,7 @@ export class Network {
     const side = { x: (-dy / length) * aside, y: (dx / length) * aside };
     // Nodes of one tier have others between them: their links bend.
     const sameRow = Math.abs(dy) < 2 && !isLong;
-    const bend = sameRow ? -Math.min(Math.abs(dx) * 0.16, 34) : 0;
+    const bend = sameRow ? -Math.min(Math.abs(dx) * 0.16, 34) : -riseOf(this.run, link);
     const from = { x: a.x + side.x, y: a.y + side.y };
     const to = { x: b.x + side.x, y: b.y + side.y };
     return { from, to, bent: bend !== 0, control: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 + 2 * bend } };
@@ -253,7 +253,7 @@ export class Network {
       const wrapped = Math.abs(b.x - a.x) < 130 ? text.split(" · ") : [text];
       const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
       wrapped.forEach((line, i) => {
-        const at = middle.y - 9 - (wrapped.length - 1 - i) * 13;
+        const at = middle.y - 9 - riseOf(this.run, link) - (wrapped.length - 1 - i) * 13;
         this.haloed(context, line, middle.x, at, variable("--text"));
       });
     });

@@ -357,7 +357,7 @@ export class View {
     const ends = `${run.nodes.name[source[flow]]} to ${run.nodes.name[destination[flow]]}, ${bytes(size[flow])}, started at ${microseconds(start[flow])}`;
     const done = Number.isNaN(fct[flow])
       ? `Not finished: ${bytes(left[flow])} had not arrived when the run ended.`
-      : `Completed in ${microseconds(fct[flow])}; alone it takes ${microseconds(ideal[flow])}: slowdown ${number(slowdown(run, flow), 2)}. Mean rate ${number((size[flow] * 8e-3) / fct[flow], 2)} Gbit/s.`;
+      : `Completed in ${microseconds(fct[flow])}; alone it takes ${microseconds(ideal[flow])}: slowdown ${number(slowdown(run, flow), 2)}. Mean rate ${Number(((size[flow] * 8e-3) / fct[flow]).toPrecision(3))} Gbit/s.`;
     return [element("h4", {}, `Flow ${id}`), element("p", { class: "faint" }, ends), element("p", {}, done)];
   }
 

@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
+.PHONY: help demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -32,9 +32,9 @@ help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 # PFC as the scenario has it, with its thresholds, against Bifrost, over the same 42 MB.
-demo: $(BUILT) ## Compare PFC with Bifrost over 80 km; tables, pictures and a page in out/demo/
+demo: $(BUILT) ## Compare PFC with Bifrost over 80 km; tables, pictures and pages in out/demo/
 	@$(BIN)/floodway compare scenarios/demo.toml --out out/demo --force \
-	  --vary long-haul.flow-control=pfc,bifrost
+	  --vary long-haul.flow-control=pfc,bifrost --report
 
 test: lint test-rust test-python ## Formatting, lints, types, and all tests but the long ones
 
@@ -50,6 +50,21 @@ test-python: $(BUILT) $(INSTALLED_DEV)
 test-long: $(BUILT) $(INSTALLED_DEV) ## The long tests, and Rust's properties with four times the cases; CI runs them, too
 	FLOODWAY_LONG=1 cargo test --workspace --locked --quiet -- --include-ignored
 	$(PYTEST) -m long
+
+# The page of `floodway report`: TypeScript in, one script and one style out, which are checked in. Needs Node.
+PAGE := page
+
+page: page/node_modules ## Build the page of `floodway report` again from its sources, with Node and npm
+	cd $(PAGE) && npx --no-install tsc --noEmit && node build.mjs
+
+$(PAGE)/node_modules: $(PAGE)/package-lock.json
+	cd $(PAGE) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# Needs Chromium and its driver (Debian: chromium, chromium-driver).
+test-page: $(BUILT) $(INSTALLED_DEV) $(PAGE)/node_modules ## The page of `floodway report` in a browser, offline
+	$(PIP) install --requirement requirements/page.lock
+	$(PYTEST) tests/test_report.py tests/test_report_page.py tests/test_perfetto.py
 
 # From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.
 COUNT ?= 1000
@@ -161,7 +176,7 @@ sdist: $(INSTALLED_RELEASE) ## The source distribution, in dist/
 	$(BIN)/maturin sdist --out dist
 
 clean: ## Remove everything that these targets made
-	rm -rf $(VENV) target out site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target out site dist page/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/floodway/_floodway*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.critical_path import CriticalPath
     from floodway.plot import Source
+    from floodway.report import Page
     from floodway.scenarios import Scenario
     from floodway.why import Why
 
@@ -87,6 +88,48 @@ class Result(result.Result):
         from floodway.why import take_apart  # noqa: PLC0415 (where it is asked for)
 
         return take_apart(self, flow, scenario=scenario, on_progress=on_progress)
+
+    def report(
+        self,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        flows: Sequence[str] = ("p99",),
+        title: str | None = None,
+    ) -> Page:
+        """Make a self-contained page that shows the run over time: network, ports, flows, causes.
+
+        It shows what the run recorded; `floodway.report.with_report_records(scenario)` turns on all of it.
+
+        Parameters
+        ----------
+        file
+            Where to write it; an existing file is replaced. By default it is not written.
+        flows
+            Flows whose completion times are divided into their causes, as `why` takes them. The run is
+            repeated for each.
+        title
+            What is above. By default the scenario's name.
+
+        Returns
+        -------
+        Page
+            A notebook shows it; `text` is the page.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such flow.
+        RunError
+            If the run differs when it is repeated.
+        OutputError
+            If the file cannot be written.
+        """
+        from floodway.report import Page, report  # noqa: PLC0415 (where it is asked for)
+
+        page = Page(text=report({self.run.name: self}, flows=flows, title=title))
+        if file is not None:
+            page.save(file)
+        return page
 
     def critical_path(
         self,

@@ -28,6 +28,7 @@ class Commands(Verbs):
         "why": "why",
         "verify": "verify",
         "plot": "plot",
+        "report": "report",
         "validate": "validate",
         "check": "check",
         "list": "list_",
@@ -62,7 +63,7 @@ class Imports(Verbs):
 class Exports(Verbs):
     """The commands of `floodway export`."""
 
-    DEFINITIONS: ClassVar = {"goal": "export_goal"}
+    DEFINITIONS: ClassVar = {"goal": "export_goal", "perfetto": "export_perfetto"}
 
 
 app = typer.Typer(
@@ -92,6 +93,7 @@ def floodway_(
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
       floodway plot fct out/compare/demo
       floodway why out/demo p99
+      floodway report out/demo
       floodway plan --rate 400G --length 40km --buffer 64MB --links 8
       floodway list mechanisms
       floodway explain bifrost
@@ -110,4 +112,4 @@ app.add_typer(plans, name="plan", help="Plan a long lossless link: buffer, thres
 imports = typer.Typer(cls=Imports, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")
 exports = typer.Typer(cls=Exports, rich_markup_mode=None)
-app.add_typer(exports, name="export", help="Write a scenario's job for other simulators.")
+app.add_typer(exports, name="export", help="Write a scenario's job, or a run, for other programs.")

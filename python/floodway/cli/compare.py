@@ -21,6 +21,7 @@ from floodway.cli.watch import WatchAll
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
 from floodway.errors import ComparisonError
 from floodway.ready import resolved
+from floodway.results.files import REPORT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +53,7 @@ class Request:
     shard: Shard | None = None
     force_threads: bool = False
     force_memory: bool = False
+    report: bool = False
 
 
 def compare(request: Request) -> int:
@@ -76,6 +78,7 @@ def compare(request: Request) -> int:
                 out=out,
                 shard=request.shard,
                 force=request.force,
+                report=request.report,
                 on_progress=watch.update,
                 on_message=lambda text: _print_message(text, quiet=request.quiet),
             )
@@ -159,6 +162,8 @@ def _print(request: Request, comparison: Comparison, out: Path) -> None:
     elif not request.quiet:
         show(comparison, sys.stdout)
         echo(f"pictures and tables: {out / PAGE_FILE}")
+        if request.report:
+            echo(f"runs over time: {out / REPORT_FILE}")
 
 
 def _verdict(request: Request, comparison: Comparison) -> int:

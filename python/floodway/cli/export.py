@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import parsed
-from floodway.cli.new_file import new_file
+from floodway.cli.new_file import new_binary_file, new_file
 from floodway.cli.output import echo
+from floodway.results import perfetto, read
+from floodway.results.folders import run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["export_goal"]
+__all__ = ["export_goal", "export_perfetto"]
 
 
 def export_goal(
@@ -30,4 +32,16 @@ def export_goal(
             notes = _floodway.export_goal(scenario.native, file.write, workload=workload)
     for note in notes:
         echo(f"warning: {note}", err=True)
+    return DONE
+
+
+def export_perfetto(folder: Path, *, out: Path | None, force: bool) -> int:
+    """Write the trace of a run; returns the exit code."""
+    result = read(run_folder(folder))
+    file = out if out is not None else folder / perfetto.FILE
+    with new_binary_file(file, force=force) as opened:
+        opened.write(perfetto.trace(result))
+    for note in perfetto.notes(result):
+        echo(f"warning: {note}", err=True)
+    echo(str(file))
     return DONE

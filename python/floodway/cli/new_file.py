@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from floodway.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import TextIO
 
-__all__ = ["new_file"]
+__all__ = ["new_binary_file", "new_file"]
 
 
 @contextlib.contextmanager
-def new_file(out: Path, *, force: bool) -> Iterator[TextIO]:
+def new_file(out: Path, *, force: bool) -> Iterator[IO[str]]:
     """Write a file in a `with` block; its folders are made. If it fails, all is as it was.
 
     Raises
@@ -24,16 +23,35 @@ def new_file(out: Path, *, force: bool) -> Iterator[TextIO]:
     OutputError
         If the file is there already and `force` is not given, is a folder or a device, or cannot be written.
     """
+    with _new(out, force=force, mode="w") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def new_binary_file(out: Path, *, force: bool) -> Iterator[IO[bytes]]:
+    """Write a file of bytes as `new_file` writes one of text.
+
+    Raises
+    ------
+    OutputError
+        As `new_file`.
+    """
+    with _new(out, force=force, mode="wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _new(out: Path, *, force: bool, mode: str) -> Iterator[IO[Any]]:
     if not force and (out.exists() or out.is_symlink()):
         raise OutputError(str(out), "is there already; --force replaces it")
     if out.exists() and not out.is_file():
-        raise OutputError(str(out), "is not a regular file; without --out, the text goes to stdout")
+        raise OutputError(str(out), "is not a regular file")
     part = out.with_name(f".{out.name}.part")
     made = [folder for folder in out.parents if not folder.exists()]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with part.open("w", encoding="utf-8") as file:
+            with part.open(mode, encoding=None if "b" in mode else "utf-8") as file:
                 yield file
             part.replace(out)
         finally:

@@ -16,13 +16,16 @@ from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
 from floodway.results import Reservation
+from floodway.results.report_records import with_report_records
 from floodway.results.rescue import rescued
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from floodway._floodway import Plan
     from floodway.results import Lossless, Outcome, Result
+
+    Exporting = Callable[[Result, Path], Iterable[str]]
 
 __all__ = ["Request", "failures", "run"]
 
@@ -40,7 +43,8 @@ class Request:
     json: bool
     strict: bool
     on_deadlock: Literal["stop", "continue"] | None
-    export: Literal["hpcc"] | None = None
+    export: Literal["hpcc", "perfetto"] | None = None
+    report: bool = False
     pcap: Sequence[str] = ()
     threads: int | None = None
     force_threads: bool = False
@@ -99,7 +103,9 @@ def _run(request: Request) -> int:
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        published = _published(reservation, result, out, exported=scenario if request.export else None)
+        published = _published(reservation, result, out, exported=_exporting(request, scenario))
+    if request.report and result.outcome.stopped != "interrupted":
+        _write_page(request, scenario, result, published.folder)
     for note in published.notes:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
@@ -109,6 +115,38 @@ def _run(request: Request) -> int:
     echo(f"error: {published.error}", err=True)
     echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
+
+
+def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
+    """Write the page of a run into its folder; it repeats the run for the flow at p99."""
+    from floodway.report import report  # noqa: PLC0415 (few runs have one)
+    from floodway.results.files import REPORT_FILE, replace_file  # noqa: PLC0415
+    from floodway.why import Why, take_apart  # noqa: PLC0415
+
+    def why(of: Result, flow: str) -> Why:
+        with Watch(scenario, quiet=request.quiet) as watch:
+            return take_apart(of, flow, scenario=scenario, on_progress=watch.update)
+
+    text = report({folder.name: result}, why=why)
+    try:
+        replace_file(folder / REPORT_FILE, text.encode())
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}"
+        raise OutputError(str(folder / REPORT_FILE), reason) from error
+
+
+def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:
+    """Return what writes the requested export into a folder, and returns notes on what it lacks."""
+    if request.export is None:
+        return None
+    # Few runs are exported.
+    if request.export == "hpcc":
+        from floodway.results import hpcc  # noqa: PLC0415
+
+        return lambda result, folder: hpcc.write(result, folder, scenario=scenario).notes
+    from floodway.results import perfetto  # noqa: PLC0415
+
+    return perfetto.write
 
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
@@ -128,16 +166,14 @@ class _Published:
 
 
 def _published(
-    reservation: Reservation, result: Result, out: Path, *, exported: floodway.Scenario | None
+    reservation: Reservation, result: Result, out: Path, *, exported: Exporting | None
 ) -> _Published:
     """Write a result to its folder, or to another one if that fails, with the requested export."""
     notes: list[str] = []
 
     def export(folder: Path) -> None:
         if exported is not None:
-            from floodway.results import hpcc  # noqa: PLC0415 (few runs are exported)
-
-            notes[:] = hpcc.write(result, folder, scenario=exported).notes
+            notes[:] = exported(result, folder)
 
     def write(folder: Path) -> None:
         with Reservation(folder) as other:
@@ -172,10 +208,12 @@ def _scenario(request: Request) -> floodway.Scenario:
     if request.pcap:
         sets.append(f"records.capture.links={captured_links(request.pcap)}")
     scenario = parsed(request.scenario, sets=sets)
-    if request.export is not None:
-        from floodway.results import hpcc  # noqa: PLC0415 (as above)
+    if request.export == "hpcc":
+        from floodway.results import hpcc  # noqa: PLC0415 (few runs are exported)
 
         scenario = scenario.replace(sets=hpcc.needed_sets(scenario))
+    if request.export == "perfetto" or request.report:
+        scenario = with_report_records(scenario)
     return scenario if request.seed is None else scenario.with_seed(request.seed)
 
 

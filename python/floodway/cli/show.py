@@ -28,6 +28,8 @@ WIDTH = 100
 NAMED_SWITCHES = 5
 #: Iterations of jobs that are listed.
 NAMED_ITERATIONS = 8
+#: Watched links that are listed.
+MOST_LINKS = 24
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
@@ -216,7 +218,11 @@ def _endless(summary: Summary) -> Table:
 
 def _links(summary: Summary) -> Table:
     table = table_of("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
-    for link in summary.links:
+    shown = summary.links
+    if len(shown) > MOST_LINKS:
+        shown = tuple(sorted(shown, key=lambda link: (-(link.delay_us or 0.0), -link.mean_gbps))[:MOST_LINKS])
+        table.caption = f"the longest and then the busiest of {len(summary.links):,}; series.parquet has all"
+    for link in shown:
         table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
     return table
 

@@ -19,6 +19,7 @@ from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
 from floodway.limits import LARGEST_SEED
+from floodway.results.report_records import with_report_records
 from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     out: str | os.PathLike[str] | None = None,
     shard: Shard | None = None,
     force: bool = False,
+    report: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Comparison:
@@ -179,6 +181,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         no run is missing has all results, and writes tables, pictures and the page.
     force
         Whether an earlier comparison there may be replaced.
+    report
+        Whether runs also record series and pauses of all ports, and `out` gets a page that shows them over
+        time, `report.html`: the first seed of the first four variants.
     on_progress
         Called about ten times a second in the calling thread, with the runs that are not there already.
     on_message
@@ -210,7 +215,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     >>> compared.labels
     ('small', 'large')
     """
-    chosen = _variants(variants)
+    chosen = _recording(_variants(variants)) if report else _variants(variants)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
     tasks = [
         Task(label=_task_label(variant, seed, of=seeds), scenario=variant.scenario.with_seed(seed))
@@ -251,10 +256,15 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
         comparison = replace(compared, left=left, folder=target.folder)
         if comparison.complete:
-            target.finish(comparison)
+            target.finish(comparison, report=report)
     if target.error_elsewhere is None:
         return comparison
     return replace(comparison, folder=target.folder, trouble=str(target.error_elsewhere))
+
+
+def _recording(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """Return the variants with the records of a page over time."""
+    return tuple(replace(variant, scenario=with_report_records(variant.scenario)) for variant in variants)
 
 
 def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[PlannedRun]:

@@ -19,7 +19,7 @@ from floodway.comparison.variants import folder_names
 from floodway.errors import InUseError, LostResultsError, OutputError
 from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
-from floodway.results.files import replace_file
+from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.folders import COMPARISON_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, report_lock
 from floodway.results.rescue import rescued
@@ -39,6 +39,7 @@ __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 PAGE_FILE = "index.html"
 _OF_A_COMPARISON = (
     PAGE_FILE,
+    REPORT_FILE,
     "fct.png",
     "slowdown.png",
     "busbw.png",
@@ -143,8 +144,8 @@ class ComparisonFolder:
         except OutputError as error:
             self._move_elsewhere(self.folder, error)
 
-    def finish(self, comparison: Comparison) -> None:
-        """Write the numbers, the pictures and the page.
+    def finish(self, comparison: Comparison, *, report: bool = False) -> None:
+        """Write the numbers, the pictures and the page; with `report` also a page of the runs over time.
 
         Raises
         ------
@@ -159,7 +160,9 @@ class ComparisonFolder:
 
         drawn = pictures(comparison.labels, comparison.results, comparison.link)
         contents = {picture.file: picture.png for picture in drawn}
-        contents[PAGE_FILE] = page(comparison, drawn).encode()
+        contents[PAGE_FILE] = page(comparison, drawn, report=report).encode()
+        if report:
+            contents[REPORT_FILE] = _over_time(comparison).encode()
         whole = {"complete": True, **document(comparison), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
@@ -307,7 +310,7 @@ class SharedFolder(ComparisonFolder):
         self.own: Sequence[int] = ()
         super().__init__(folder, planned, force=False)
 
-    def finish(self, comparison: Comparison) -> None:
+    def finish(self, comparison: Comparison, *, report: bool = False) -> None:
         """Write the numbers, the pictures and the page, unless another process is writing the same.
 
         Raises
@@ -318,7 +321,7 @@ class SharedFolder(ComparisonFolder):
         assert self.folder is not None  # noqa: S101 (as it was made)
         with contextlib.suppress(InUseError), report_lock(self.folder, shown=""):
             remove_left_behind(self.folder)
-            super().finish(comparison)
+            super().finish(comparison, report=report)
 
     def _begin(self, folder: Path, *, force: bool) -> None:  # noqa: ARG002 (nothing is replaced)
         """Share the lock, write the marker, and lock the runs that are missing of this shard's."""
@@ -350,6 +353,14 @@ class SharedFolder(ComparisonFolder):
     def _move_elsewhere(self, folder: Path, error: OutputError) -> None:  # noqa: ARG002 (as above)
         """Raise the error: elsewhere, no other process would find the results."""
         raise LostResultsError(error.path, error.reason) from error
+
+
+def _over_time(comparison: Comparison) -> str:
+    """Make the page of the first seed of the first variants over time."""
+    from floodway.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
+
+    own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
+    return report({label: results[0] for label, results in own}, title=comparison.title)
 
 
 def _folders(planned: Sequence[PlannedRun]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from floodway.comparison.formatting import cell_text, notes
+from floodway.results.files import REPORT_FILE
 from floodway.results.simulated import Realised, common_facts, facts, realised
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
-def page(comparison: Comparison, pictures: Sequence[Picture]) -> str:
-    """Return the page, with the pictures inside."""
+def page(comparison: Comparison, pictures: Sequence[Picture], *, report: bool = False) -> str:
+    """Return the page, with the pictures inside; `report` adds a link to the page of the runs over time."""
     environment = Environment(
         loader=PackageLoader("floodway.comparison", "templates"),
         autoescape=True,
@@ -40,6 +41,7 @@ def page(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         notes=list(notes(comparison)),
         pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
         seeds=_seeds(comparison),
+        report=REPORT_FILE if report else None,
     )
 
 

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["EXPORTED", "NEW_SUFFIX", "replace_file", "to_disk"]
+__all__ = ["EXPORTED", "NEW_SUFFIX", "REPORT_FILE", "TRACE_FILE", "replace_file", "to_disk"]
 
 #: The files of an export in the formats of the HPCC simulator.
 EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
+#: The trace for Perfetto.
+TRACE_FILE = "trace.perfetto-trace"
+#: The page of a run.
+REPORT_FILE = "report.html"
 #: How the names of files in the making end; they begin with a dot.
 NEW_SUFFIX = ".floodway-new"
 

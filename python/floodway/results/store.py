@@ -28,7 +28,7 @@ from floodway.results.digests import (
     file_record,
     sealed,
 )
-from floodway.results.files import EXPORTED, NEW_SUFFIX, to_disk
+from floodway.results.files import EXPORTED, NEW_SUFFIX, REPORT_FILE, TRACE_FILE, to_disk
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
@@ -65,7 +65,7 @@ CAPTURE_FILE = "capture.pcapng"
 #: What is read of a result beside `run.json`.
 READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CAPTURE_FILE)
 #: All files that a run may write; other files in its folder are not floodway's.
-FILES = (RUN_FILE, *READ_FILES, *EXPORTED)
+FILES = (RUN_FILE, *READ_FILES, *EXPORTED, TRACE_FILE, REPORT_FILE)
 #: The error where folders of runs were exchanged.
 ANOTHER_RUN = f"{RUN_FILE} belongs to another run"
 #: Fewer free bytes than this do not hold the smallest results.

@@ -75,6 +75,15 @@ def command(  # noqa: PLR0913 (one argument an option)
     strict: Strict = False,
     force_threads: ForceThreads = False,
     force_memory: ForceMemory = False,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Also write a page that shows the runs over time, report.html: the first seed of the first "
+            "four variants. Turns on series and pauses of all ports, and their states.",
+            show_default=False,
+        ),
+    ] = False,
 ) -> int:
     """Simulate variants of a scenario and report the differences.
 
@@ -116,5 +125,6 @@ def command(  # noqa: PLR0913 (one argument an option)
             strict=strict,
             force_threads=force_threads,
             force_memory=force_memory,
+            report=report,
         )
     )

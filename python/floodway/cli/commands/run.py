@@ -51,12 +51,22 @@ def command(  # noqa: PLR0913 (one argument an option)
         typer.Option(help="Action when a deadlock is found, instead of the scenario's.", show_default=False),
     ] = None,
     export: Annotated[
-        Literal["hpcc"] | None,
+        Literal["hpcc", "perfetto"] | None,
         typer.Option(
-            help="Also write the results in another simulator's formats: fct.txt, pfc.txt, qlen.txt.",
+            help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
+            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on the records needed.",
             show_default=False,
         ),
     ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Also write a page that shows the run over time, report.html. Turns on series and pauses of "
+            "all ports, and their states.",
+            show_default=False,
+        ),
+    ] = False,
     pcap: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,6 +98,8 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
       floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
       floodway run scenarios/demo.toml --export hpcc
+      floodway run scenarios/incast.toml --export perfetto
+      floodway run scenarios/incast.toml --report
       floodway run scenarios/incast.toml --pcap 'link=h1-*'
 
     \b
@@ -113,6 +125,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             strict=strict,
             on_deadlock=on_deadlock,
             export=export,
+            report=report,
             pcap=pcap or [],
             threads=threads,
             force_threads=force_threads,

@@ -308,6 +308,7 @@ def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
         yield TIMES
         yield f"{total:,.0f} s of one core in all."
         yield markdown_table(("run", "seconds", "key"), rows)
+        yield "`floodway report FOLDER/runs/KEY` writes a page that shows a run over time."
 
 
 def _page(title: str, text: str, folder: Path) -> str:

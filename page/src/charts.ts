@@ -1,0 +1,348 @@
+// Charts over time and of flows, drawn by uPlot, and the map of ports over time.
+
+import { bisectRight, max } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import uPlot from "uplot";
+import { ramp, STEPS, variable, type Metric } from "./colour";
+import { isRecorded, loadOf, pausedOf, portName, queueOf, type Run } from "./data";
+import { bytes, number } from "./text";
+
+export interface TimeLinks {
+  time(): number;
+  setTime(time: number): void;
+  span(): [number, number] | null;
+  setSpan(span: [number, number] | null): void;
+  end(): number;
+}
+
+export interface Line {
+  label: string;
+  values: ArrayLike<number | null>;
+  colour: string;
+  dash?: number[];
+}
+
+function axis(more: uPlot.Axis = {}): uPlot.Axis {
+  return {
+    stroke: variable("--text"),
+    font: "11px system-ui, sans-serif",
+    grid: { stroke: variable("--line"), width: 1 },
+    ticks: { stroke: variable("--line"), width: 1, size: 4 },
+    gap: 3,
+    ...more,
+  };
+}
+
+/** Writes times in microseconds, or milliseconds where the run is that long. */
+export function timeUnit(end: number): [string, number] {
+  return end > 3000 ? ["ms", 1000] : ["us", 1];
+}
+
+export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[], unit: string, links: TimeLinks): TimeMarks {
+  const [time, per] = timeUnit(links.end());
+  const xs = Float64Array.from(x, (at) => at / per);
+  const chart = new uPlot(
+    {
+      width: Math.max(host.clientWidth, 200),
+      height: 170,
+      cursor: { drag: { x: true, y: false, setScale: false }, y: false },
+      legend: { live: true },
+      scales: { x: { time: false, range: () => [0, links.end() / per] }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
+      axes: [axis({ label: `time in ${time}`, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30 }), axis({ label: unit, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 46 })],
+      series: [
+        { label: time, value: (_, v) => (v == null ? "" : number(v, 2)) },
+        ...lines.map((line) => ({
+          label: line.label,
+          stroke: line.colour,
+          width: 1.5,
+          dash: line.dash,
+          paths: uPlot.paths.stepped!({ align: 1 }),
+          points: { show: false },
+          value: (_: uPlot, v: number | null) => (v == null ? "" : number(v, 1)),
+        })),
+      ],
+      hooks: {
+        setSelect: [
+          (u) => {
+            if (u.select.width < 4) return;
+            const from = u.posToVal(u.select.left, "x") * per;
+            links.setSpan([Math.max(0, from), Math.min(links.end(), u.posToVal(u.select.left + u.select.width, "x") * per)]);
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          },
+        ],
+      },
+    },
+    [xs, ...lines.map((line) => line.values)] as unknown as uPlot.AlignedData,
+    host,
+  );
+  chart.over.addEventListener("click", (event) => {
+    if (event.detail === 1) links.setTime(chart.posToVal(event.offsetX, "x") * per);
+  });
+  // Without a pointer in it, the legend has the values of the slider's time.
+  const marks: TimeMarks = new TimeMarks(chart.over, links, () => {
+    const index = bisectRight(xs, links.time() / per) - 1;
+    chart.setLegend({ idx: Math.max(0, Math.min(index, xs.length - 1)) });
+  });
+  // The chart is drawn after this, and would empty its legend.
+  setTimeout(() => marks.update(), 0);
+  return marks;
+}
+
+/** Marks the time and the chosen span over something that is drawn once: only the marks move. */
+export class TimeMarks {
+  private readonly line = document.createElement("div");
+  private readonly span = document.createElement("div");
+
+  constructor(
+    host: HTMLElement,
+    private readonly links: TimeLinks,
+    private readonly onUpdate?: () => void,
+  ) {
+    this.line.className = "time-line";
+    this.span.className = "time-span";
+    host.append(this.span, this.line);
+  }
+
+  update(texts = true): void {
+    const share = (time: number) => `${(100 * time) / this.links.end()}%`;
+    this.line.style.left = share(this.links.time());
+    const span = this.links.span();
+    this.span.hidden = !span;
+    if (span) {
+      this.span.style.left = share(span[0]);
+      this.span.style.width = share(span[1] - span[0]);
+    }
+    if (texts) this.onUpdate?.();
+  }
+}
+
+export interface Curve {
+  label: string;
+  x: number[];
+  y: (number | null)[];
+  colour: string;
+  dash?: number[];
+}
+
+/** A chart of curves with points of their own, over a logarithmic axis. */
+export function curves(
+  host: HTMLElement,
+  own: Curve[],
+  labels: { x: string; y: string; logY?: boolean; sizes?: boolean },
+  onRange?: (range: [number, number]) => void,
+): void {
+  if (!own.some((curve) => curve.y.some((y) => y !== null))) {
+    const empty = document.createElement("p");
+    empty.className = "faint";
+    empty.textContent = "No flow of the selection finished.";
+    host.append(empty);
+    return;
+  }
+  const data = [null, ...own.map((curve) => [curve.x, curve.y])];
+  const xs = own.flatMap((curve) => curve.x);
+  const least = Math.min(...xs, Infinity);
+  const most = Math.max(...xs, -Infinity);
+  const range: [number, number] = xs.length ? [Math.max(least * 0.93, 1e-3), Math.max(most * 1.07, least * 1.5)] : [1, 10];
+  const ys = own.flatMap((curve) => curve.y.filter((y): y is number => y !== null));
+  const ceiling = max(ys) ?? 1;
+  const form = (v: number) => (labels.sizes ? bytes(v) : v >= 1 ? number(v) : String(v));
+  const up = labels.logY ? ([1, Math.max(ceiling * 1.2, 2)] as [number, number]) : ([0, 1] as [number, number]);
+  new uPlot(
+    {
+      mode: 2,
+      width: Math.max(host.clientWidth, 200),
+      height: 230,
+      cursor: { drag: { x: Boolean(onRange), y: false, setScale: false } },
+      legend: { show: true, live: false },
+      scales: {
+        x: { time: false, distr: 3, range: () => range },
+        y: labels.logY ? { distr: 3, range: () => up } : { range: () => up },
+      },
+      axes: [
+        axis({
+          label: labels.x, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30,
+          splits: () => logTicks(range),
+          filter: (_, splits) => splits,
+          values: (_, splits) => splits.map(form),
+        }),
+        axis({
+          label: labels.y, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 46,
+          ...(labels.logY ? { splits: () => logTicks(up) } : {}),
+          filter: (_, splits) => splits,
+          values: (_, splits) => splits.map((v) => String(Number(v.toPrecision(3)))),
+        }),
+      ],
+      series: [
+        {},
+        ...own.map((curve) => ({
+          label: curve.label,
+          stroke: curve.colour,
+          dash: curve.dash,
+          width: 1.8,
+          facets: [{ scale: "x", auto: false }, { scale: "y", auto: false }],
+          paths: line,
+        })),
+      ] as unknown as uPlot.Series[],
+      hooks: {
+        setSelect: [
+          (u) => {
+            if (!onRange || u.select.width < 4) return;
+            onRange([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")]);
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          },
+        ],
+      },
+    },
+    data as unknown as uPlot.AlignedData,
+    host,
+  );
+}
+
+/** Ticks of a logarithmic axis: powers of ten, with their multiples where there are few. */
+function logTicks([least, most]: [number, number]): number[] {
+  const decades = Math.log10(most / least);
+  const multiples = decades > 3 ? [1] : decades > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); power++) {
+    for (const multiple of multiples) {
+      const tick = Number((multiple * Math.pow(10, power)).toPrecision(3));
+      if (tick >= least * 0.999 && tick <= most * 1.001) ticks.push(tick);
+    }
+  }
+  return ticks;
+}
+
+/** A curve of points of its own, with a gap where a value is missing. */
+function line(u: uPlot, index: number): null {
+  const series = u.series[index] as uPlot.Series & { dash?: number[] };
+  const [xs, ys] = u.data[index] as unknown as [number[], (number | null)[]];
+  const { ctx } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(u.bbox.left, u.bbox.top - 2, u.bbox.width, u.bbox.height + 4);
+  ctx.clip();
+  ctx.strokeStyle = typeof series.stroke === "function" ? String(series.stroke(u, index)) : String(series.stroke);
+  ctx.lineWidth = 1.8 * devicePixelRatio;
+  ctx.setLineDash((series.dash ?? []).map((each) => each * devicePixelRatio));
+  ctx.beginPath();
+  let open = false;
+  xs.forEach((x, i) => {
+    const y = ys[i];
+    if (y === null) open = false;
+    else {
+      const [px, py] = [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+      if (open) ctx.lineTo(px, py);
+      else ctx.moveTo(px, py);
+      open = true;
+    }
+  });
+  ctx.stroke();
+  ctx.setLineDash([]);
+  // A point alone makes no line.
+  for (const [i, x] of xs.entries()) {
+    const y = ys[i];
+    if (y === null || (ys[i - 1] ?? null) !== null || (ys[i + 1] ?? null) !== null) continue;
+    ctx.beginPath();
+    ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 3 * devicePixelRatio, 0, 7);
+    ctx.stroke();
+  }
+  ctx.restore();
+  return null;
+}
+
+/** Ports over time as colours, those that were paused first on top. */
+export class HeatMap {
+  static readonly MOST = 40;
+  metric: Metric = "paused";
+  readonly ports: number[];
+  readonly beyond: number;
+  static readonly LEFT = 76;
+  private readonly left = HeatMap.LEFT;
+
+  constructor(
+    private readonly run: Run,
+    readonly canvas: HTMLCanvasElement,
+    private readonly links: TimeLinks,
+    private readonly onPort: (port: number) => void,
+  ) {
+    const found = this.order();
+    this.ports = found.slice(0, HeatMap.MOST);
+    this.beyond = found.length - this.ports.length;
+    canvas.height = 10;
+    let down = -1;
+    canvas.addEventListener("pointerdown", (event) => (down = event.offsetX));
+    canvas.addEventListener("pointerup", (event) => {
+      const span = [down, event.offsetX].sort((a, b) => a - b).map((x) => this.timeAt(x)) as [number, number];
+      if (Math.abs(event.offsetX - down) > 5) links.setSpan(span);
+      else {
+        const row = Math.floor((event.offsetY / canvas.clientHeight) * this.ports.length);
+        links.setTime(this.timeAt(event.offsetX));
+        if (row >= 0 && row < this.ports.length) this.onPort(this.ports[row]);
+      }
+    });
+  }
+
+  /** Ports by paused time, then by the longest queue; those that did neither are left out. */
+  private order(): number[] {
+    const { run } = this;
+    const { count } = run.frames;
+    const rows = [];
+    for (let port = 0; port < run.ports.node.length; port++) {
+      if (!isRecorded(run, port)) continue;
+      let paused = 0;
+      let queue = 0;
+      for (let frame = 0; frame < count; frame++) {
+        paused += run.frames.paused[port * count + frame];
+        queue = Math.max(queue, run.frames.queue[port * count + frame]);
+      }
+      if (paused || queue) rows.push({ port, paused, queue });
+    }
+    rows.sort((a, b) => b.paused - a.paused || b.queue - a.queue || a.port - b.port);
+    return rows.map((row) => row.port);
+  }
+
+  private timeAt(x: number): number {
+    const room = Math.max(this.canvas.clientWidth - this.left, 1);
+    return Math.max(0, Math.min(this.links.end(), ((x - this.left) / room) * this.links.end()));
+  }
+
+  draw(): void {
+    const { run, canvas } = this;
+    const scale = devicePixelRatio || 1;
+    const width = canvas.clientWidth;
+    const height = Math.max(this.ports.length * 11, 22);
+    canvas.style.height = `${height}px`;
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    const context = canvas.getContext("2d");
+    if (!context || !width) return;
+    context.scale(scale, scale);
+    const x = scaleLinear([0, this.links.end()], [this.left, width]);
+    const { count, edges } = run.frames;
+    const colours = ramp(this.metric);
+    const step = height / Math.max(this.ports.length, 1);
+    const pixels = Math.max(1, Math.ceil(x(run.simulatedUs) - this.left));
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    this.ports.forEach((port, row) => {
+      // The most of all frames of a pixel, so that peaks stay.
+      let frame = 0;
+      for (let pixel = 0; pixel < pixels; pixel++) {
+        const until = x.invert(this.left + pixel + 1);
+        let most = this.value(port, frame);
+        while (frame + 1 < count && edges[frame + 1] < until) most = Math.max(most, this.value(port, ++frame));
+        context.fillStyle = colours[Math.ceil(most * (STEPS - 1))];
+        context.fillRect(this.left + pixel, row * step, 1.05, step - 1);
+      }
+      context.fillStyle = variable("--text");
+      context.fillText(portName(run, port), 0, row * step + step / 2, this.left - 4);
+    });
+  }
+
+  private value(port: number, frame: number): number {
+    const { run } = this;
+    if (this.metric === "paused") return pausedOf(run, port, frame);
+    if (this.metric === "load") return Math.min(loadOf(run, port, frame), 1);
+    return Math.min(queueOf(run, port, frame) / run.frames.queueMost, 1);
+  }
+}

@@ -1,0 +1,198 @@
+// The data of the page: columns of numbers, unpacked.
+
+interface Packed {
+  type: "u8" | "u16" | "u32" | "i32" | "f32" | "f64";
+  length: number;
+  data: string;
+}
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
+
+const ARRAYS = {
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  i32: Int32Array,
+  f32: Float32Array,
+  f64: Float64Array,
+};
+
+export interface Part {
+  cause: string;
+  port: number;
+  portName: string;
+  origin: number;
+  originName: string;
+  ps: string;
+}
+
+export interface Why {
+  flow: string;
+  asked: string;
+  fctPs: string;
+  idealPs: string;
+  sentence: string;
+  parts: Part[];
+  causes: Record<string, string>;
+}
+
+export interface Run {
+  label: string;
+  name: string;
+  seed: number;
+  floodway: string;
+  simulatedUs: number;
+  stopped: string;
+  warnings: string[];
+  notes: string[];
+  facts: [string, string[]][];
+  nodes: { name: string[]; kind: string[]; site: Numbers; tier: Numbers; pod: Numbers };
+  links: { name: string[]; from: Numbers; to: Numbers; delay: Numbers; long: Numbers };
+  ports: { node: Numbers; link: Numbers; rate: Numbers };
+  frames: {
+    count: number;
+    edges: Numbers;
+    buckets: number;
+    loadSteps: number;
+    queueSteps: number;
+    queueLeast: number;
+    queueMost: number;
+    widths: Numbers;
+    load: Numbers;
+    paused: Numbers;
+    queue: Numbers;
+    loadLow?: Numbers;
+    loadHigh?: Numbers;
+  };
+  pauses: {
+    port: Numbers;
+    from: Numbers;
+    to: Numbers;
+    count: Numbers;
+    paused: Numbers;
+    cause: Numbers;
+    recorded: number;
+    left_out: number;
+    near_us: number;
+  } | null;
+  states: { names: string[]; states: Numbers } | null;
+  marks: { port: Numbers; frame: Numbers; cnp: Numbers; count: Numbers } | null;
+  flows: {
+    total: number;
+    measured: number;
+    unfinished: number;
+    workloads: string[];
+    ids: string[] | null;
+    number: Numbers;
+    workload: Numbers;
+    source: Numbers;
+    destination: Numbers;
+    size: Numbers;
+    left: Numbers;
+    start: Numbers;
+    fct: Numbers;
+    ideal: Numbers;
+    isMeasured: Numbers;
+  };
+  why: Why[];
+}
+
+export interface Document {
+  title: string;
+  runs: Run[];
+}
+
+async function unpack(packed: Packed): Promise<Numbers> {
+  const text = atob(packed.data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new ARRAYS[packed.type](await new Response(stream).arrayBuffer());
+}
+
+/** Replaces each packed column in a value by its numbers. */
+async function unpacked(value: unknown): Promise<unknown> {
+  if (Array.isArray(value)) {
+    // Lists of names and lines hold no columns.
+    return value.length && typeof value[0] === "object" && !Array.isArray(value[0])
+      ? Promise.all(value.map(unpacked))
+      : value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const own = value as Record<string, unknown>;
+  if (typeof own["data"] === "string" && typeof own["type"] === "string") return unpack(own as unknown as Packed);
+  const entries = await Promise.all(Object.entries(own).map(async ([key, each]) => [key, await unpacked(each)]));
+  return Object.fromEntries(entries);
+}
+
+export async function read(): Promise<Document> {
+  const text = document.getElementById("data")?.textContent ?? "";
+  const data = (await unpacked(JSON.parse(text))) as Document;
+  for (const run of data.runs) if (run.pauses) times(run.pauses);
+  return data;
+}
+
+/** Makes begins and ends of pauses, in microseconds, of the times between begins and of lengths, in nanoseconds. */
+function times(pauses: NonNullable<Run["pauses"]>): void {
+  const count = pauses.port.length;
+  const [from, to, paused] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  let at = 0;
+  for (let row = 0; row < count; row++) {
+    at += pauses.from[row];
+    from[row] = at / 1000;
+    to[row] = (at + pauses.to[row]) / 1000;
+    paused[row] = (pauses.count[row] > 1 ? pauses.paused[row] : pauses.to[row]) / 1000;
+  }
+  Object.assign(pauses, { from, to, paused });
+}
+
+/** The direction of a port, `from>to`; with its link's name where parallel links have ports of that name. */
+export function portName(run: Run, port: number): string {
+  const link = run.ports.link[port];
+  const node = run.ports.node[port];
+  const other = otherEnd(run, port);
+  const name = run.links.name[link];
+  const direction = `${run.nodes.name[node]}>${run.nodes.name[other]}`;
+  return name.includes("#") ? `${name}: ${direction}` : direction;
+}
+
+export function otherEnd(run: Run, port: number): number {
+  const link = run.ports.link[port];
+  const from = run.links.from[link];
+  return from === run.ports.node[port] ? run.links.to[link] : from;
+}
+
+export function flowId(run: Run, flow: number): string {
+  const { ids, workloads, workload, source, number } = run.flows;
+  return ids ? ids[flow] : `${workloads[workload[flow]]}:${run.nodes.name[source[flow]]}:${number[flow]}`;
+}
+
+/** The frame at a time: all frames but the last are equally long. */
+export function frameAt(run: Run, time: number): number {
+  const { edges, count } = run.frames;
+  const width = edges[1] - edges[0];
+  return Math.max(0, Math.min(count - 1, Math.floor(time / width + 1e-9)));
+}
+
+export function loadOf(run: Run, port: number, frame: number): number {
+  return run.frames.load[port * run.frames.count + frame] / run.frames.loadSteps;
+}
+
+export function pausedOf(run: Run, port: number, frame: number): number {
+  return run.frames.paused[port * run.frames.count + frame] / run.frames.loadSteps;
+}
+
+export function queueOf(run: Run, port: number, frame: number): number {
+  const { queue, count, queueLeast, queueMost, queueSteps } = run.frames;
+  const code = queue[port * count + frame];
+  return code === 0 ? 0 : queueLeast * Math.pow(queueMost / queueLeast, (code - 1) / (queueSteps - 1));
+}
+
+export function stateOf(run: Run, port: number, frame: number): string {
+  if (!run.states) return "";
+  return run.states.names[run.states.states[port * run.frames.count + frame]] ?? "";
+}
+
+export function isRecorded(run: Run, port: number): boolean {
+  return run.frames.widths[port] > 0;
+}

@@ -1,0 +1,569 @@
+// One run: its network, the trees of a time, ports over time, its slowest flows, and what is selected.
+
+import { HeatMap, TimeMarks, timeChart, type Line, type TimeLinks } from "./charts";
+import { runColours, stateColour, variable, type Metric } from "./colour";
+import {
+  flowId,
+  frameAt,
+  isRecorded,
+  loadOf,
+  otherEnd,
+  pausedOf,
+  portName,
+  queueOf,
+  stateOf,
+  type Run,
+  type Why,
+} from "./data";
+import { chosenFlows, measured, percentileOf, slowdown, slowest, type Selection } from "./flows";
+import { Network } from "./network";
+import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
+import { Pauses, type Branch } from "./tree";
+
+/** Rows of lists; the rest is counted. */
+const MOST_BRANCHES = 40;
+const MOST_FLOWS = 60;
+const MOST_LINES = 6;
+const MOST_PARTS = 14;
+
+export class View {
+  readonly root: HTMLElement;
+  readonly network: Network;
+  private readonly pauses: Pauses;
+  private readonly heat: HeatMap;
+  private readonly marks: TimeMarks[] = [];
+  private readonly trees = element("div", { class: "trees" });
+  private readonly panel = element("div", { class: "chosen", "aria-live": "polite" });
+  private readonly table = element("div", { class: "flows wide" });
+  private readonly tip = element("div", { class: "tip", hidden: true });
+  private readonly lines = element("div", { class: "chart" });
+  private readonly canvas = element("canvas", { class: "network", tabindex: 0, role: "img" });
+  private portMarks: TimeMarks | null = null;
+  private shownPort = -1;
+  private lastTrees = "";
+  private written = 0;
+  private drawnFrame = -1;
+
+  constructor(
+    readonly run: Run,
+    private readonly links: TimeLinks,
+    private readonly selection: Selection,
+    several: boolean,
+    flows: HTMLElement,
+  ) {
+    this.pauses = new Pauses(run);
+    this.network = new Network(run, this.pauses, this.canvas);
+    const heat = element("canvas", { class: "heat" });
+    this.heat = new HeatMap(run, heat, links, (port) => this.choosePort(port));
+    const heatBox = element("div", { class: "heat-box" }, heat);
+    const over = element("div", { class: "heat-over" });
+    heatBox.append(over);
+    this.marks.push(new TimeMarks(over, links));
+    this.canvas.setAttribute("aria-label", `Network of ${run.label}: ${run.nodes.name.length} nodes. The list below names the paused ports.`);
+    this.root = element(
+      "section",
+      { class: "run" },
+      several ? element("h2", {}, run.label) : null,
+      this.facts(),
+      element(
+        "div",
+        { class: "left" },
+        element("div", { class: "stage" }, this.canvas, this.tip),
+        this.stageButtons(),
+        this.trees,
+        element("h3", {}, this.linesTitle()),
+        this.lines,
+        element("h3", { class: "heat-title" }, "Ports over time"),
+        heatBox,
+        this.heatNote(),
+      ),
+      element(
+        "div",
+        { class: "right" },
+        element("h3", {}, "Selected"),
+        this.panel,
+        element("h3", {}, "Slowest flows"),
+        this.table,
+        several ? null : flows,
+      ),
+      this.simulated(),
+    );
+    this.listen();
+    const why = run.why[0];
+    if (why) this.chooseWhy(why);
+    else this.showNothing();
+  }
+
+  private facts(): HTMLElement {
+    const { run } = this;
+    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, `${number(run.flows.total)} flows`, `floodway ${run.floodway}`];
+    const box = element("div", { class: "facts" }, element("p", { class: "faint" }, items.join(" · ")));
+    if (run.warnings.length) {
+      box.append(element("ul", { class: "warnings", role: "alert" }, ...run.warnings.map((text) => element("li", {}, text))));
+    }
+    return box;
+  }
+
+  private simulated(): HTMLElement {
+    const { run } = this;
+    const rows = run.facts.map(([name, lines]) =>
+      element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, ...lines.map((text) => element("div", {}, text)))),
+    );
+    const frames = run.frames;
+    const width = frames.edges[1] - frames.edges[0];
+    const steps = (Math.pow(frames.queueMost / frames.queueLeast, 1 / (frames.queueSteps - 1)) - 1) * 100;
+    const notes = [
+      `A frame is ${microseconds(width)}` + (frames.buckets > 1 ? `, ${frames.buckets} recorded buckets: loads are means over it, queues the longest in it.` : ", one recorded bucket: loads are means over it, queues the longest in it."),
+      `Loads and shares of time are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} %, queues in steps of ${Number(steps.toPrecision(2))} %.`,
+      ...(run.pauses
+        ? [
+            `The cause of a pause is taken to be the longest queue at the switch that sent it, in the recorded bucket of that time. The causes of a flow's completion time are exact.`,
+            ...(run.pauses.near_us ? [`Pauses of a port with one cause that are less than ${microseconds(run.pauses.near_us)} apart are shown as one.`] : []),
+            ...(run.pauses.left_out ? [`${number(run.pauses.left_out)} of ${number(run.pauses.recorded)} pauses, the shortest, are not in the trees; the paused share of each frame counts all.`] : []),
+          ]
+        : []),
+      ...(run.flows.start.length < run.flows.total ? [`${number(run.flows.start.length)} of ${number(run.flows.total)} flows are in this page: the slowest, and an even sample of the others; counts and percentiles are of these.`] : []),
+      ...run.notes,
+    ];
+    return element(
+      "details",
+      { class: "simulated" },
+      element("summary", {}, "What was simulated, and how it is shown"),
+      element("table", {}, element("tbody", {}, ...rows)),
+      element("ul", { class: "note" }, ...notes.map((text) => element("li", {}, text))),
+    );
+  }
+
+  private stageButtons(): HTMLElement {
+    const box = element("div", { class: "stage-buttons" });
+    for (const state of this.run.states?.names ?? []) {
+      const colour = stateColour(state);
+      if (colour) box.append(element("span", { class: "state" }, element("i", { style: `background:${colour}` }), state));
+    }
+    const add = (text: string, label: string, act: () => void) => box.append(element("button", { type: "button", title: label, "aria-label": label, onclick: () => (act(), this.redraw()) }, text));
+    add("+", "Zoom in", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1.5));
+    add("-", "Zoom out", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1 / 1.5));
+    if (Array.from(this.run.nodes.pod).some((pod) => pod >= 0)) {
+      add("fold", "Fold or unfold all pods", () => this.network.foldAll(this.network.folded.size === 0));
+    }
+    return box;
+  }
+
+  private listen(): void {
+    let dragged: { x: number; y: number; moved: boolean } | null = null;
+    const { canvas, network } = this;
+    canvas.addEventListener("pointerdown", (event) => (dragged = { x: event.offsetX, y: event.offsetY, moved: false }));
+    canvas.addEventListener("pointermove", (event) => {
+      if (dragged && event.buttons && network.isZoomed()) {
+        dragged.moved ||= Math.hypot(event.offsetX - dragged.x, event.offsetY - dragged.y) > 4;
+        if (dragged.moved) {
+          network.pan(event.movementX, event.movementY);
+          this.redraw();
+          return;
+        }
+      }
+      this.hover(event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("pointerup", (event) => {
+      const moved = dragged?.moved;
+      dragged = null;
+      if (!moved) this.click(event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !network.isZoomed()) return;
+      event.preventDefault();
+      network.zoomAt(event.offsetX, event.offsetY, event.deltaY < 0 ? 1.2 : 1 / 1.2);
+      this.redraw();
+    }, { passive: false });
+  }
+
+  private hover(x: number, y: number): void {
+    const hit = this.network.at(x, y);
+    this.canvas.style.cursor = Object.keys(hit).length ? "pointer" : "default";
+    const lines =
+      hit.port !== undefined
+        ? this.network.tip(hit.port, this.links.time())
+        : hit.node !== undefined
+          ? [`${this.run.nodes.kind[hit.node]} ${this.run.nodes.name[hit.node]}`]
+          : hit.pod !== undefined
+            ? ["pod: click to unfold"]
+            : [];
+    this.tip.hidden = !lines.length;
+    this.tip.replaceChildren(...lines.map((text) => element("div", {}, text)));
+    this.tip.style.left = `${Math.min(x + 12, this.canvas.clientWidth - 170)}px`;
+    this.tip.style.top = `${y + 12}px`;
+  }
+
+  private click(x: number, y: number): void {
+    const hit = this.network.at(x, y);
+    if (hit.port !== undefined) this.choosePort(hit.port);
+    else if (hit.node !== undefined) this.chooseNode(hit.node);
+    else if (hit.pod !== undefined) {
+      this.network.toggle(hit.pod);
+      this.redraw();
+    }
+  }
+
+  private clear(): void {
+    Object.assign(this.network, { selectedPort: -1, selectedNode: -1, why: null, flowEnds: null });
+    this.portMarks = null;
+    this.shownPort = -1;
+  }
+
+  showNothing(): void {
+    this.clear();
+    this.panel.replaceChildren(element("p", { class: "faint" }, "Click a link or a node of the network, a row of the list of pauses, or a flow."));
+    this.redraw();
+  }
+
+  choosePort(port: number): void {
+    const { why } = this.network;
+    this.clear();
+    this.network.selectedPort = port;
+    this.network.why = why;
+    const { run } = this;
+    const chart = element("div", { class: "chart" });
+    const now = element("p", { class: "now" });
+    this.panel.replaceChildren(
+      element("h4", { "data-port": portName(run, port) }, `Port ${portName(run, port)}`),
+      element("p", { class: "faint" }, `${run.ports.rate[port]} Gbit/s; what leaves ${run.nodes.name[run.ports.node[port]]} for ${run.nodes.name[otherEnd(run, port)]}`),
+      now,
+      chart,
+      this.pausesOf(port),
+    );
+    this.shownPort = port;
+    if (isRecorded(run, port)) this.portChart(port, chart);
+    else chart.append(element("p", { class: "faint" }, "Load and queue of this port were not recorded."));
+    this.redraw();
+  }
+
+  private portChart(port: number, host: HTMLElement): void {
+    const { run } = this;
+    const frames = Array.from({ length: run.frames.count }, (_, frame) => frame);
+    const lines: Line[] = [
+      { label: "longest queue, KB", values: frames.map((f) => queueOf(run, port, f) / 1000), colour: variable("--queue") },
+    ];
+    const loads: Line[] = [
+      { label: "load %", values: frames.map((f) => loadOf(run, port, f) * 100), colour: variable("--load") },
+      { label: "paused %", values: frames.map((f) => pausedOf(run, port, f) * 100), colour: variable("--paused"), dash: [4, 2] },
+    ];
+    const marks = this.marksOf(port);
+    if (marks) loads.push(...marks);
+    const x = frames.map((f) => run.frames.edges[f]);
+    const first = element("div");
+    const second = element("div");
+    host.append(first, second);
+    const one = timeChart(first, x, lines, "KB", this.links);
+    const two = timeChart(second, x, loads, "%", this.links);
+    this.portMarks = Object.assign(Object.create(TimeMarks.prototype) as TimeMarks, { update: (texts?: boolean) => (one.update(texts), two.update(texts)) });
+  }
+
+  /** Marks and CNPs of a port by frame, in the chart of loads: their numbers. */
+  private marksOf(port: number): Line[] | null {
+    const { marks, frames } = this.run;
+    if (!marks) return null;
+    const counts = [new Float64Array(frames.count), new Float64Array(frames.count)];
+    let any = false;
+    for (let i = 0; i < marks.port.length; i++) {
+      if (marks.port[i] !== port) continue;
+      counts[marks.cnp[i]][marks.frame[i]] = marks.count[i];
+      any = true;
+    }
+    if (!any) return null;
+    return [
+      { label: "marks", values: counts[0], colour: variable("--text"), dash: [1, 2] },
+      { label: "CNPs", values: counts[1], colour: variable("--faint"), dash: [6, 2] },
+    ];
+  }
+
+  private pausesOf(port: number): HTMLElement {
+    const { pauses } = this.run;
+    if (!pauses) return element("p", { class: "faint" }, "Single pauses were not recorded.");
+    let count = 0;
+    let paused = 0;
+    let first = Infinity;
+    const causes = new Map<number, number>();
+    let caused = 0;
+    for (let row = 0; row < pauses.port.length; row++) {
+      if (pauses.cause[row] - 1 === port) caused += pauses.count[row];
+      if (pauses.port[row] !== port) continue;
+      count += pauses.count[row];
+      paused += pauses.paused[row];
+      first = Math.min(first, pauses.from[row]);
+      const cause = pauses.cause[row] - 1;
+      causes.set(cause, (causes.get(cause) ?? 0) + pauses.paused[row]);
+    }
+    const box = element("div");
+    box.append(element("p", {}, count ? `Paused ${number(count)} times, ${microseconds(paused)} in all, first at ${microseconds(first)}.` : "Never paused."));
+    const list = element("ul", { class: "links" });
+    for (const [cause, us] of [...causes].sort((a, b) => b[1] - a[1]).slice(0, 5)) {
+      const by = cause < 0 ? `the host ${this.run.nodes.name[otherEnd(this.run, port)]}` : null;
+      list.append(element("li", {}, `${percent(us / paused)} of that because of `, by ? by : this.portButton(cause)));
+    }
+    if (list.children.length) box.append(list);
+    if (caused) box.append(element("p", {}, `${number(caused)} pauses of ports before it were because of its queue.`));
+    return box;
+  }
+
+  private portButton(port: number, name = portName(this.run, port)): HTMLElement {
+    return element("button", { type: "button", class: "link", "data-goto": name, onclick: () => this.choosePort(port) }, name);
+  }
+
+  private chooseNode(node: number): void {
+    this.clear();
+    this.network.selectedNode = node;
+    const { run } = this;
+    const ports = [...run.ports.node].map((own, port) => (own === node ? port : -1)).filter((port) => port >= 0);
+    const frame = frameAt(run, this.links.time());
+    const rows = ports.slice(0, 130).map((port) =>
+      element(
+        "tr",
+        {},
+        element("td", {}, this.portButton(port)),
+        element("td", {}, isRecorded(run, port) ? percent(loadOf(run, port, frame)) : "-"),
+        element("td", {}, isRecorded(run, port) ? bytes(queueOf(run, port, frame)) : "-"),
+        element("td", {}, isRecorded(run, port) ? percent(pausedOf(run, port, frame)) : "-"),
+      ),
+    );
+    this.panel.replaceChildren(
+      element("h4", {}, `${run.nodes.kind[node]} ${run.nodes.name[node]}`),
+      element("p", { class: "faint" }, `${ports.length} ports, at ${microseconds(this.links.time())}`),
+      element("div", { class: "wide scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["port", "load", "longest queue", "paused"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows))),
+    );
+    this.redraw();
+  }
+
+  chooseFlow(flow: number): void {
+    const id = flowId(this.run, flow);
+    const why = this.run.why.find((own) => own.flow === id);
+    if (why) {
+      this.chooseWhy(why);
+      return;
+    }
+    this.clear();
+    this.network.flowEnds = [this.run.flows.source[flow], this.run.flows.destination[flow]];
+    this.panel.replaceChildren(
+      ...this.flowFacts(flow, id),
+      element("p", { class: "faint" }, "Its path and causes are not in this page. To add them:"),
+      element("pre", {}, element("code", {}, `floodway report RUN --flow '${id}' --force`)),
+    );
+    this.redraw();
+  }
+
+  private flowFacts(flow: number, id: string): HTMLElement[] {
+    const { run } = this;
+    const { source, destination, size, fct, start, ideal, left } = run.flows;
+    const ends = `${run.nodes.name[source[flow]]} to ${run.nodes.name[destination[flow]]}, ${bytes(size[flow])}, started at ${microseconds(start[flow])}`;
+    const done = Number.isNaN(fct[flow])
+      ? `Not finished: ${bytes(left[flow])} had not arrived when the run ended.`
+      : `Completed in ${microseconds(fct[flow])}; alone it takes ${microseconds(ideal[flow])}: slowdown ${number(slowdown(run, flow), 2)}. Mean rate ${Number(((size[flow] * 8e-3) / fct[flow]).toPrecision(3))} Gbit/s.`;
+    return [element("h4", {}, `Flow ${id}`), element("p", { class: "faint" }, ends), element("p", {}, done)];
+  }
+
+  private chooseWhy(why: Why): void {
+    this.clear();
+    const { run } = this;
+    const flow = this.flowOf(why.flow);
+    this.network.why = why;
+    if (flow >= 0) this.network.flowEnds = [run.flows.source[flow], run.flows.destination[flow]];
+    const whole = Number(why.fctPs);
+    const sums = new Map<string, number>();
+    for (const part of why.parts) sums.set(part.cause, (sums.get(part.cause) ?? 0) + Number(part.ps));
+    const bar = element("div", { class: "bar", role: "img", "aria-label": [...sums].map(([cause, ps]) => `${cause} ${percent(ps / whole)}`).join(", ") });
+    for (const [cause, ps] of sums) {
+      bar.append(element("span", { class: `cause ${cause}`, style: `flex-grow:${ps / whole}`, title: `${cause} ${percent(ps / whole)}` }, ps / whole > 0.2 ? `${cause} ${percent(ps / whole)}` : null));
+    }
+    const parts = [...why.parts].sort((a, b) => Number(b.ps) - Number(a.ps));
+    const rows = parts.map((part, index) =>
+      element(
+        "tr",
+        { "data-cause": part.cause, "data-port": part.portName, "data-origin": part.originName, "data-ps": part.ps, class: index >= MOST_PARTS ? "more" : "" },
+        element("td", {}, part.cause),
+        element("td", {}, part.port >= 0 ? this.portButton(part.port) : part.portName),
+        element("td", {}, part.origin >= 0 ? this.portButton(part.origin) : part.originName),
+        element("td", {}, exact(part.ps)),
+        element("td", {}, `${number((Number(part.ps) * 100) / whole, 1)} %`),
+      ),
+    );
+    const table = element(
+      "table",
+      { class: "parts" },
+      element("thead", {}, element("tr", {}, ...["cause", "where", "began at", "us", "of the FCT"].map((text) => element("th", {}, text)))),
+      element("tbody", {}, ...rows),
+      element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", { class: "sum", "data-ps": why.fctPs }, exact(why.fctPs)), element("td", {}, "100 %"))),
+    );
+    const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
+    this.panel.replaceChildren(
+      ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
+      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : why.asked === "worst" ? "The flow with the largest slowdown" : `The flow at ${why.asked} of slowdowns`}: `), `${why.sentence}.`),
+      bar,
+      element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
+      element("div", { class: "wide" }, table),
+      ...(more ? [more] : []),
+    );
+    this.redraw();
+  }
+
+  private flowOf(id: string): number {
+    for (let flow = 0; flow < this.run.flows.start.length; flow++) if (flowId(this.run, flow) === id) return flow;
+    return -1;
+  }
+
+  private longPorts(): number[] {
+    const { run } = this;
+    const ports = [...run.ports.link.keys()].filter((port) => isRecorded(run, port));
+    const long = ports.filter((port) => run.links.long[run.ports.link[port]]);
+    if (long.length) return long;
+    const total = (port: number) => {
+      let sum = 0;
+      for (let f = 0; f < run.frames.count; f++) sum += run.frames.load[port * run.frames.count + f] * run.ports.rate[port];
+      return sum;
+    };
+    return ports.map((port) => [port, total(port)]).sort((a, b) => b[1] - a[1]).slice(0, 4).map(([port]) => port);
+  }
+
+  private linesTitle(): string {
+    return [...this.run.links.long].some(Boolean) ? "Throughput of long links" : "Throughput of the busiest ports";
+  }
+
+  private drawLines(): void {
+    const { run } = this;
+    const colours = runColours();
+    const all = this.longPorts();
+    const ports = all.slice(0, MOST_LINES);
+    const frames = Array.from({ length: run.frames.count }, (_, frame) => frame);
+    const lines = ports.map((port, index) => ({
+      label: portName(run, port),
+      colour: colours[index % colours.length],
+      dash: index >= colours.length ? [4, 2] : undefined,
+      values: frames.map((f) => loadOf(run, port, f) * run.ports.rate[port]),
+    }));
+    this.lines.replaceChildren();
+    if (!lines.length) this.lines.append(element("p", { class: "faint" }, "No port was recorded."));
+    else this.marks.push(timeChart(this.lines, frames.map((f) => run.frames.edges[f]), lines, "Gbit/s", this.links));
+    if (all.length > ports.length) this.lines.append(element("p", { class: "note" }, `${all.length - ports.length} more are not shown.`));
+  }
+
+  private heatNote(): HTMLElement {
+    const more = this.heat.beyond ? ` ${number(this.heat.beyond)} more ports had a queue or a pause and are not shown.` : "";
+    return element("p", { class: "note" }, `Ports by paused time, then by longest queue; the most of all frames of a pixel.${more}`);
+  }
+
+  /** Draws everything again: sizes or the theme have changed. */
+  resize(): void {
+    this.network.resize();
+    this.marks.splice(1);
+    this.drawLines();
+    this.heat.draw();
+    if (this.shownPort >= 0) this.choosePort(this.shownPort);
+    this.redraw();
+    this.update();
+  }
+
+  setMetric(metric: Metric): void {
+    this.network.metric = metric;
+    this.heat.metric = metric;
+    this.heat.draw();
+    const title = this.root.querySelector(".heat-title");
+    if (title) title.textContent = `Ports over time: ${metric === "paused" ? "share of time paused" : metric === "load" ? "load" : "longest queue"}`;
+    this.redraw();
+  }
+
+  /** Draws the network. */
+  private redraw(): void {
+    this.drawnFrame = frameAt(this.run, this.links.time());
+    this.network.draw(this.links.time());
+  }
+
+  /** Shows the time that the slider is at. */
+  update(playing = false): void {
+    // Within a frame the network stays as it is.
+    if (frameAt(this.run, this.links.time()) !== this.drawnFrame) this.redraw();
+    this.root.dataset["time"] = String(this.links.time());
+    // While playing, text changes a few times a second: nobody reads faster.
+    const now = performance.now();
+    const texts = !playing || now - this.written > 250;
+    if (texts) this.written = now;
+    this.marks.forEach((own) => own.update(texts));
+    this.portMarks?.update(texts);
+    if (!texts) return;
+    this.showTrees();
+    if (this.shownPort >= 0) {
+      const now = this.panel.querySelector(".now");
+      if (now) now.textContent = `At ${microseconds(this.links.time())}: ${this.network.tip(this.shownPort, this.links.time()).slice(1).join(", ")}.`;
+    }
+  }
+
+  private showTrees(): void {
+    const { run } = this;
+    const frame = frameAt(run, this.links.time());
+    const trees = this.pauses.trees(frame);
+    const key = trees.map((tree) => `${tree.root}:${tree.branches.map((own) => own.pause).join(",")}`).join(";");
+    if (key === this.lastTrees && this.trees.children.length) return;
+    this.lastTrees = key;
+    if (!run.pauses) {
+      this.trees.replaceChildren(element("h3", {}, "Pauses"), element("p", { class: "faint" }, "Single pauses were not recorded; `floodway run --report` records them."));
+      return;
+    }
+    const largest = trees[0];
+    const others = trees.slice(1).reduce((sum, tree) => sum + tree.branches.length, 0);
+    this.trees.replaceChildren(
+      element("h3", {}, "Congestion tree"),
+      largest
+        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), `; ${largest.branches.length === 1 ? "1 port is" : `${number(largest.branches.length)} ports are`} paused because of it`, others ? `; ${plural(others, "other port")} because of ${plural(trees.length - 1, "other root")}.` : ".")
+        : element("p", { class: "faint" }, "No port is paused."),
+      largest ? this.branches(largest.branches) : null!,
+    );
+  }
+
+  private branches(own: Branch[]): HTMLElement {
+    const { run } = this;
+    const list = element("ol", { class: "branches" });
+    const { count } = run.pauses!;
+    for (const branch of own.slice(0, MOST_BRANCHES)) {
+      const times = count[branch.pause];
+      const state = stateOf(run, branch.port, frameAt(run, this.links.time()));
+      list.append(
+        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}${times > 1 ? `, ${number(times)} times` : ""}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
+      );
+    }
+    if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint more" }, `and ${number(own.length - MOST_BRANCHES)} more`));
+    return element("div", { class: "scroll" }, list);
+  }
+
+  private rootName(root: number): string {
+    return root >= 0 ? portName(this.run, root) : `host ${this.run.nodes.name[-1 - root]}`;
+  }
+
+  /** Shows the flows of the selection. */
+  select(): void {
+    const { run } = this;
+    const flows = chosenFlows(run, this.selection);
+    const own = measured(run, flows);
+    const unfinished = own.filter((flow) => Number.isNaN(run.flows.fct[flow])).length;
+    const p99 = percentileOf(run, own, 99);
+    const note = `${number(own.length)} measured flows in the selection${unfinished ? `, ${number(unfinished)} unfinished` : ""}; p99 of the completion time ${p99 === null ? "not reached" : microseconds(p99)}${own.length && own.length < 1000 ? " (of few flows)" : ""}.`;
+    const rows = slowest(run, own, MOST_FLOWS).map((flow) => {
+      const id = flowId(run, flow);
+      const has = run.why.some((why) => why.flow === id);
+      return element(
+        "tr",
+        {},
+        element("td", {}, element("button", { type: "button", class: "link", "data-flow": id, onclick: () => this.chooseFlow(flow) }, id), has ? element("span", { class: "tag" }, "causes") : null),
+        element("td", {}, `${run.nodes.name[run.flows.source[flow]]} > ${run.nodes.name[run.flows.destination[flow]]}`),
+        element("td", {}, bytes(run.flows.size[flow])),
+        element("td", {}, Number.isNaN(run.flows.fct[flow]) ? "unfinished" : microseconds(run.flows.fct[flow])),
+        element("td", {}, Number.isNaN(run.flows.fct[flow]) ? "-" : number(slowdown(run, flow), 1)),
+      );
+    });
+    const marked = run.why.map((why) => element("button", { type: "button", class: "chip", "data-why": why.flow, onclick: () => this.chooseWhy(why) }, `${why.asked === why.flow ? "" : `${why.asked}: `}${why.flow}`));
+    this.table.replaceChildren(
+      element("p", { class: "note selection" }, note),
+      ...(marked.length ? [element("p", {}, "Flows with causes: ", ...marked)] : []),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["flow", "from > to", "size", "FCT", "slowdown"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows))),
+    );
+    this.marks.forEach((each) => each.update());
+    this.portMarks?.update();
+  }
+}

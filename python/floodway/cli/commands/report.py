@@ -1,0 +1,73 @@
+"""Definition of `floodway report`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.options import Python
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN",
+            help="Folder that `run` or `compare` wrote, or several; four runs at most.",
+            show_default=False,
+        ),
+    ],
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    flows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--flow",
+            metavar="NAME",
+            help="Show the causes of this flow's completion time: a flow_id, a percentile such as p99, or "
+            "worst; 'none' for no flow. The run is repeated for each; may be repeated.",
+            show_default="p99",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The page.", show_default="report.html in RUN, or in out/report"),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page.", show_default="the scenarios' names")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
+) -> int:
+    """Write a page that shows runs as they happened, in one file that opens anywhere.
+
+    The page has the network over time with a slider, its ports, flows, and causes of completion times. Two or
+    more runs are side by side. It shows what the runs recorded: `floodway run --report` records the load,
+    queues, pauses and states of all ports.
+
+    \b
+    Examples:
+      floodway run scenarios/incast.toml --report
+      floodway report out/incast --flow victim:h2:0 --force
+      floodway report out/demo/pfc out/demo/bifrost --out pfc-bifrost.html
+
+    \b
+    Exit codes:
+      0    done; the file's name is on stdout
+      1    a repeated run differs from the results
+      2    bad usage, no results, or the file is there already; nothing is written
+      130  interrupted by Ctrl-C
+    """
+    with loading():
+        from floodway.cli import report as reporting
+    asked = ["p99"] if flows is None else [flow for flow in flows if flow != "none"]
+    return reporting.report(
+        reporting.Request(folders=folders, flows=asked, out=out, title=title, force=force, quiet=quiet)
+    )

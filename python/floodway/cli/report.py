@@ -1,0 +1,68 @@
+"""`floodway report`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.cli.exits import DONE
+from floodway.cli.new_file import new_file
+from floodway.cli.output import echo
+from floodway.cli.watch import Watch
+from floodway.results.files import REPORT_FILE
+from floodway.why import scenario_of, take_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.plot import Source
+    from floodway.results import Result
+    from floodway.why import Why
+
+__all__ = ["Request", "report"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The arguments of a call."""
+
+    folders: Sequence[Path]
+    flows: Sequence[str]
+    out: Path | None
+    title: str | None
+    force: bool
+    quiet: bool
+
+
+def report(request: Request) -> int:
+    """Write the page of runs and print its name; returns the exit code."""
+    from floodway.plot import folder_labels, sources_of  # noqa: PLC0415 (drawing is loaded where it is needed)
+    from floodway.report.report import report as page_of  # noqa: PLC0415
+
+    folders = request.folders
+    sources = sources_of(folders)
+    out = request.out
+    if out is None:
+        several = Path("out", "report", " ".join(folder_labels(folders)).replace("/", "-") + ".html")
+        out = folders[0] / REPORT_FILE if len(folders) == 1 else several
+
+    def why(result: Result, flow: str) -> Why:
+        scenario = scenario_of(result)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            return take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+
+    with new_file(out, force=request.force) as file:
+        results = {source.label: source.results[0] for source in sources}
+        file.write(page_of(results, title=request.title, flows=request.flows, why=why))
+    if not request.quiet:
+        _warn(sources)
+    echo(str(out))
+    return DONE
+
+
+def _warn(sources: Sequence[Source]) -> None:
+    for source in sources:
+        seeds = [result.run.seed for result in source.results]
+        if len(seeds) > 1:
+            echo(f"warning: {source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}", err=True)

@@ -1,0 +1,147 @@
+"""The data of a page: everything that it shows of some runs, as one JSON document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.report.columns import packed
+from floodway.report.events import marks_document, pauses_document, states_document
+from floodway.report.flows import flows_document, why_document, whys_of
+from floodway.report.network import network_of
+from floodway.report.timeline import Steps, frames_of
+from floodway.results.grid import grid_of
+from floodway.results.simulated import facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from floodway.report.network import Network
+    from floodway.report.timeline import Frames
+    from floodway.results import Result
+    from floodway.why import Why
+
+__all__ = ["LARGEST", "Shown", "document"]
+
+#: Steps of loads and queues, the finest first; the first that keep the frames below the limit are taken.
+STEPS = (
+    Steps(load=200, queue=250),
+    Steps(load=100, queue=120),
+    Steps(load=50, queue=60),
+    Steps(load=20, queue=30),
+    Steps(load=10, queue=16),
+)
+#: Bytes of the frames of a run, if the coarsest steps reach that.
+LARGEST = 520_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A run that a page shows: its label, and the flows whose causes it has, as `floodway why` takes them."""
+
+    label: str
+    result: Result
+    flows: Sequence[str]
+
+
+def document(title: str, runs: Sequence[Shown], why: Callable[[Result, str], Why]) -> dict[str, Any]:
+    """Make the data of a page."""
+    return {"format": 1, "title": title, "runs": [_run(run, why) for run in runs]}
+
+
+def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
+    result = shown.result
+    network, grid = network_of(result), grid_of(result)
+    frames = frames_of(grid, network.ports, network.rates_gbps)
+    found, lacks = whys_of(result, shown.flows, why)
+    pauses = pauses_document(result, grid, frames, network.ports)
+    states = states_document(result, frames, network.ports)
+    nodes = {node.name: index for index, node in enumerate(network.nodes)}
+    ports = {port: index for index, port in enumerate(network.ports)}
+    # The name of a host that began a pause is that of its port to the network.
+    return {
+        "label": shown.label,
+        "name": result.run.name,
+        "seed": result.run.seed,
+        "floodway": result.run.versions.get("floodway", ""),
+        "simulatedUs": result.outcome.simulated_us,
+        "stopped": result.outcome.stopped,
+        "warnings": list(_warnings(result)),
+        "notes": [*_notes(result, network, frames), *lacks],
+        "facts": [[fact.name, list(fact.lines)] for fact in facts(result)],
+        "nodes": {
+            "name": [node.name for node in network.nodes],
+            "kind": [node.kind for node in network.nodes],
+            "site": packed([node.site for node in network.nodes], "u16"),
+            "tier": packed([node.tier for node in network.nodes], "u16"),
+            "pod": packed([node.pod for node in network.nodes], "i32"),
+        },
+        "links": {
+            "name": [link.name for link in network.links],
+            "from": packed([link.ends[0] for link in network.links], "u32"),
+            "to": packed([link.ends[1] for link in network.links], "u32"),
+            "delay": packed([link.delay_us for link in network.links], "f32"),
+            "long": packed([link.is_long for link in network.links], "u8"),
+        },
+        "ports": {
+            "node": packed(network.port_nodes, "u32"),
+            "link": packed(network.port_links, "u32"),
+            "rate": packed(network.rates_gbps, "f32"),
+        },
+        "frames": _frames(frames),
+        "pauses": pauses,
+        "states": states,
+        "marks": marks_document(result, frames, network.ports),
+        "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
+        "why": [why_document(asked, own, ports) for asked, own in found],
+    }
+
+
+def _frames(frames: Frames) -> dict[str, Any]:
+    """Write the frames as finely as there is room for."""
+    for steps in STEPS[:-1]:
+        if frames.packed_bytes(steps) <= LARGEST:
+            return frames.document(steps)
+    return frames.document(STEPS[-1])
+
+
+def _warnings(result: Result) -> Iterator[str]:
+    """Say what makes the run's numbers other than they seem; a page shows it at its top."""
+    outcome = result.outcome
+    if outcome.stopped in ("interrupted", "deadlock"):
+        yield f"The run ended early, at {outcome.simulated_us:,.1f} us: {outcome.stopped}."
+    for name, breach in outcome.broken:
+        yield f"Invariant {name} does not hold, a bug in floodway: {breach}."
+    if outcome.deadlocks:
+        yield f"{len(outcome.deadlocks)} deadlocks, the first at {outcome.deadlocks[0].time_us:,.1f} us."
+    loss, failed = outcome.lossless.loss, outcome.lossless.failed
+    if loss is not None:
+        yield f"Lossless classes lost {loss.packets:,} packets ({loss.bytes:,} bytes) by buffer overflow."
+    if failed is not None:
+        yield f"Lossless classes lost {failed.packets:,} packets ({failed.bytes:,} bytes) by failures."
+    if outcome.blocked:
+        yield f"{len(outcome.blocked)} ports were still blocked at the end without need."
+    unfinished = int((~result.flows["finished"]).sum())
+    if unfinished:
+        yield (
+            f"{unfinished:,} of {len(result.flows):,} flows did not finish; they have no completion time, "
+            "and curves and percentiles of completion times count them as slower than all others."
+        )
+
+
+def _notes(result: Result, network: Network, frames: Frames) -> Iterator[str]:
+    """Say what was not recorded, and how the rest is shown."""
+    recorded = int((frames.widths_us > 0).sum())
+    if recorded < len(network.ports):
+        yield (
+            f"Load and queues of {recorded:,} of {len(network.ports):,} ports were recorded; the others are "
+            "grey. `floodway run --report` records all."
+        )
+    if result.pauses is None:
+        yield "Single pauses were not recorded; only the paused share of each frame is known, and no causes."
+    if result.outcome.pauses_beyond:
+        yield f"The last {result.outcome.pauses_beyond:,} pauses and resumes have no row, and are not shown."
+    if result.outcome.signals_beyond:
+        yield f"The last {result.outcome.signals_beyond:,} marks and states have no row, and are not shown."
+    if result.signals is None:
+        yield "Marks, CNPs and states of ports were not recorded."

@@ -1,0 +1,90 @@
+"""The page of runs: one self-contained file, which asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.errors import OutputError
+from floodway.results.files import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Page", "page"]
+
+#: Scripts and styles of the page itself, data as pictures, and nothing else.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page as text; a notebook shows it in a frame of its own."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.text):,} bytes)"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page inside, apart from the notebook's own styles and scripts."""
+        inside = escape(self.text)
+        style = "width: 100%; height: 900px; border: 0"
+        return f'<iframe srcdoc="{inside}" sandbox="allow-scripts" style="{style}"></iframe>'
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the page; an existing file is replaced.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        path = Path(file)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, self.text.encode())
+        except OSError as error:
+            raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the page, with the data inside.
+
+    Names in the data are text: the script puts them into the page as such, and `<` is written so that no
+    browser takes one for a tag.
+    """
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    title = escape(str(data["title"]))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{_bundled("bundle.css")}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<noscript><p>This page needs JavaScript. It loads nothing from elsewhere.</p></noscript>
+<main id="report" aria-busy="true"></main>
+<script type="application/json" id="data">{text}</script>
+<script>
+{_bundled("bundle.js")}
+</script>
+</body>
+</html>
+"""
+
+
+def _bundled(name: str) -> str:
+    """Return a file that `make page` builds."""
+    return resources.files("floodway.report").joinpath(name).read_text(encoding="utf-8").rstrip("\n")

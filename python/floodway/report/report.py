@@ -1,0 +1,60 @@
+"""`floodway report`: a page of one run or several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.errors import InputError
+from floodway.report.document import Shown, document
+from floodway.report.flows import USUAL
+from floodway.report.page import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from floodway.results import Result
+    from floodway.why import Why
+
+__all__ = ["MOST_RUNS", "report"]
+
+#: More runs side by side are not readable.
+MOST_RUNS = 4
+
+
+def report(
+    results: Mapping[str, Result],
+    *,
+    title: str | None = None,
+    flows: Sequence[str] = USUAL,
+    why: Callable[[Result, str], Why] | None = None,
+) -> str:
+    """Return a self-contained page of runs: the network over time, its ports, flows and causes.
+
+    Parameters
+    ----------
+    results
+        The runs by their labels, four at most; they are side by side, under one slider of time.
+    title
+        What is above. By default the names of the scenarios.
+    flows
+        Flows whose completion times are divided into their causes, as `floodway why` takes them. Each takes
+        a repetition of the run.
+    why
+        What does that; by default `floodway.why.take_apart`.
+
+    Raises
+    ------
+    InputError
+        If there is no run, or there are too many.
+    RunError
+        If a run differs when it is repeated.
+    """
+    if not 1 <= len(results) <= MOST_RUNS:
+        raise InputError(
+            f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
+        )
+    from floodway.why import take_apart  # noqa: PLC0415 (it needs the results)
+
+    names = dict.fromkeys(result.run.name for result in results.values())
+    shown = [Shown(label=label, result=result, flows=flows) for label, result in results.items()]
+    return page(document(title or ", ".join(names), shown, why or take_apart))

@@ -1,0 +1,141 @@
+"""Causes of pauses, as far as the records of a run say them.
+
+A switch sends a pause while packets that came in by a link wait in it. The records do not say which packets
+these were. What is taken as the cause is the egress port of that switch with the longest queue in the bucket
+of time in which the pause was sent. If that port was paused itself at that time, the pause has the cause of
+that pause; if not, it began at that port. `floodway why` follows a flow's own packets, and is exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from floodway.results.feedback import pause_spans
+from floodway.results.quantities import quantity_us
+from floodway.results.settings import direction_settings, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.results.grid import Grid
+    from floodway.results.result import Result
+
+__all__ = ["delays_us", "ends_of", "pause_causes"]
+
+Numbers = np.ndarray[Any, np.dtype[np.intp]]
+#: Nothing: no port, no pause.
+NONE = -1
+#: Columns of pauses with their causes.
+COLUMNS = {
+    "object": pl.String,
+    "class": pl.UInt64,
+    "from_us": pl.Float64,
+    "to_us": pl.Float64,
+    "sent_us": pl.Float64,
+    "cause": pl.String,
+    "caused_by": pl.Int64,
+}
+
+
+def ends_of(port: str) -> tuple[str, str, str]:
+    """Split the name of a port into its link, its node, and the node at the other end.
+
+    Examples
+    --------
+    >>> ends_of("x1-x2#2: x1>x2")
+    ('x1-x2#2', 'x1', 'x2')
+    """
+    link, _, direction = port.partition(": ")
+    node, _, other = direction.partition(">")
+    return link, node, other
+
+
+def delays_us(result: Result, ports: Sequence[str]) -> list[float]:
+    """Return the propagation delay of each port's link as the scenario has it, 0 where it does not say."""
+    settings = direction_settings(result.run.scenario)
+    own = (settings_of(settings, port).get("delay") for port in ports)
+    return [0.0 if delay is None else quantity_us(delay) for delay in own]
+
+
+def pause_causes(result: Result, grid: Grid) -> pl.DataFrame:
+    """Return the pauses of a run with their causes, in the order in which they began.
+
+    Parameters
+    ----------
+    result
+        The run; without `records.pauses` there are no rows.
+    grid
+        Its series.
+
+    Returns
+    -------
+    polars.DataFrame
+        `object`, `class`, `from_us`, `to_us` as `pause_spans` has them; `sent_us`, when the pause left the
+        switch or host that sent it; `cause`, the port with the longest queue there, null for a host or where
+        nothing waited in a recorded queue; `caused_by`, the row of the pause of that port at that time, null
+        where it was not paused: the pause began there.
+    """
+    if result.pauses is None:
+        return pl.DataFrame(schema=COLUMNS)
+    spans = pause_spans(result).sort("from_us", "object", "class", maintain_order=True)
+    ports = spans["object"].unique(maintain_order=True).to_list()
+    delay = dict(zip(ports, delays_us(result, ports), strict=True))
+    names = spans["object"].to_list()
+    began = spans["from_us"].to_numpy()
+    sent = np.maximum(began - np.array([delay[name] for name in names]), 0.0)
+    cause = _longest(names, sent, grid)
+    by = _pause_at(spans, cause, sent, grid.ports)
+    return spans.with_columns(
+        sent_us=pl.Series(sent, dtype=pl.Float64),
+        cause=pl.Series([None if row == NONE else grid.ports[row] for row in cause], dtype=pl.String),
+        caused_by=pl.Series([None if row == NONE else int(row) for row in by], dtype=pl.Int64),
+    ).select(*COLUMNS)
+
+
+def _longest(names: Sequence[str], sent: np.ndarray[Any, np.dtype[np.float64]], grid: Grid) -> Numbers:
+    """Return the row of the port with the longest queue at the node that sent each pause."""
+    leaving: dict[str, list[int]] = {}
+    for row, port in enumerate(grid.ports):
+        leaving.setdefault(ends_of(port)[1], []).append(row)
+    buckets = grid.bucket_of(sent)
+    cause = np.full(len(names), NONE, dtype=np.intp)
+    for (link, node), pauses in _by_sender(names):
+        rows = [row for row in leaving.get(node, ()) if ends_of(grid.ports[row])[0] != link]
+        if rows:
+            queues = grid.values["queue_max_bytes"][np.array(rows)[:, None], buckets[pauses]]
+            longest = np.argmax(queues, axis=0)
+            waits = queues[longest, np.arange(len(pauses))] > 0
+            cause[pauses] = np.where(waits, np.array(rows)[longest], NONE)
+    return cause
+
+
+def _by_sender(names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Numbers]]:
+    """Group pauses by the link that they came by and the node that sent them."""
+    groups: dict[str, list[int]] = {}
+    for index, name in enumerate(names):
+        groups.setdefault(name, []).append(index)
+    for name, own in groups.items():
+        link, _, sender = ends_of(name)
+        yield (link, sender), np.array(own)
+
+
+def _pause_at(
+    spans: pl.DataFrame, cause: Numbers, sent: np.ndarray[Any, np.dtype[np.float64]], ports: Sequence[str]
+) -> Numbers:
+    """Return the pause that a port was under at a time: of the same class if there is one."""
+    of_class = spans["class"].to_numpy()
+    own: dict[tuple[str, int], list[int]] = {}
+    for index, (name, class_) in enumerate(zip(spans["object"], of_class, strict=True)):
+        own.setdefault((name, int(class_)), []).append(index)
+    begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
+    found = np.full(len(cause), NONE, dtype=np.intp)
+    for index in map(int, np.flatnonzero(cause != NONE)):
+        rows = own.get((ports[cause[index]], int(of_class[index])))
+        if rows:
+            at = int(np.searchsorted(begins[rows], sent[index], side="right")) - 1
+            if at >= 0 and sent[index] < ends[rows[at]]:
+                found[index] = rows[at]
+    return found

@@ -1,0 +1,216 @@
+"""Pages of runs: their data, and their bundle."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from base64 import b64decode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import floodway as package
+from command import Command
+from floodway.report import MOST_RUNS, report
+from floodway.report.columns import TYPES, packed
+from floodway.report.network import network_of
+from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.results.grid import grid_of
+from floodway.results.report_records import needed_sets, with_report_records
+from scenarios import written
+
+if TYPE_CHECKING:
+    from floodway.results import Result
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "page"
+BUNDLED = ROOT / "python" / "floodway" / "report"
+TREE = ROOT / "scenarios" / "concepts" / "congestion-tree.toml"
+#: Bytes of script and style together, and of the data of 432 hosts in 500 frames.
+LARGEST_BUNDLE, LARGEST_DATA = 200_000, 1_000_000
+
+
+@pytest.fixture(scope="module")
+def tree() -> Result:
+    return package.run(with_report_records(package.load(TREE)))
+
+
+def unpacked(column: dict[str, Any]) -> np.ndarray[Any, Any]:
+    values = np.frombuffer(zlib.decompress(b64decode(column["data"]), -15), dtype=TYPES[column["type"]])
+    assert len(values) == column["length"]
+    return values
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])  # type: ignore[no-any-return]
+
+
+def test_columns_are_read_back_as_they_were() -> None:
+    for kind in TYPES:
+        values = np.array([0, 1, 2, 200, 7])
+        assert unpacked(packed(values, kind)).tolist() == values.tolist()
+
+
+def test_a_fat_tree_has_tiers_and_pods(tree: Result) -> None:
+    network = network_of(tree)
+    tiers = {"h": 0, "t": 1, "a": 2, "c": 3}
+    assert all(node.tier == tiers[node.name[0]] for node in network.nodes)
+    assert all((node.pod < 0) == (node.name[0] == "c") for node in network.nodes)
+    assert len({node.pod for node in network.nodes}) == 4 + 1
+    assert {node.site for node in network.nodes} == {0}
+    assert len(network.ports) == 96
+    assert not any(link.is_long for link in network.links)
+
+
+def test_long_links_join_sites() -> None:
+    scenario = package.load(ROOT / "scenarios" / "demo.toml", sets=[("workload.hadoop.until", "20us")])
+    network = network_of(package.run(scenario.replace(sets=[("limit", "1ms"), ("stop", "limit")])))
+    assert [link.name for link in network.links if link.is_long] == ["x1-x2"]
+    sites = {node.name: node.site for node in network.nodes}
+    assert len(set(sites.values())) == 2
+    assert sites["x1"] == sites["h1"] != sites["h17"] == sites["x2"]
+
+
+def test_peaks_stay_in_wider_frames(tree: Result) -> None:
+    network, grid = network_of(tree), grid_of(tree)
+    frames = frames_of(grid, network.ports, network.rates_gbps)
+    assert frames.buckets == 1
+    series = tree.series.filter(pl.col("metric") == "queue_max_bytes")
+    longest = dict(series.group_by(pl.col("object").cast(pl.String)).agg(pl.col("value").max()).iter_rows())
+    for row, port in enumerate(network.ports):
+        assert frames.queue[row].max() == longest[port]
+    sent = tree.series.filter(pl.col("metric") == "tx_bytes")["value"].sum()
+    rates = np.array(network.rates_gbps)[:, None]
+    assert (frames.load * rates * np.diff(frames.edges_us)).sum() / 8e-3 == pytest.approx(sent)
+
+
+def test_steps_keep_what_is_not_nothing(tree: Result) -> None:
+    network = network_of(tree)
+    frames = frames_of(grid_of(tree), network.ports, network.rates_gbps)
+    document = frames.document(Steps(load=10, queue=16))
+    load, queue = (unpacked(document[name]).reshape(frames.load.shape) for name in ("load", "queue"))
+    assert ((load > 0) == (frames.load > 0)).all()
+    assert ((queue > 0) == (frames.queue > 0)).all()
+    ratio = (document["queueMost"] / LEAST_BYTES) ** (1 / 15)
+    shown = LEAST_BYTES * ratio ** (queue.astype(float) - 1)
+    known = frames.queue > LEAST_BYTES
+    assert (np.abs(np.log(shown[known] / frames.queue[known])) <= np.log(ratio) / 2 + 1e-9).all()
+
+
+def test_pauses_of_the_page_are_those_of_the_table(tree: Result) -> None:
+    (run,) = data_of(report({"tree": tree}, flows=[]))["runs"]
+    assert tree.pauses is not None
+    events = tree.pauses.filter(pl.col("event") == "pause")
+    first = events.with_columns(pl.col("time_ns").floor().cast(pl.Int64))
+    assert int(unpacked(run["pauses"]["count"]).sum()) == run["pauses"]["recorded"]
+    begins = np.cumsum(unpacked(run["pauses"]["from"]).astype(np.int64))
+    assert set(begins.tolist()) <= set(first["time_ns"].to_list())
+    assert int(begins.min()) == first["time_ns"].min()
+
+
+def test_records_of_a_report_are_turned_on_and_bounded(tree: Result) -> None:
+    scenario = package.load(TREE)
+    assert needed_sets(scenario) == [("records.watch", '"*"'), ("records.pauses", "true")]
+    mercury = scenario.replace(sets=[("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }')])
+    assert ("records.signals", "true") in needed_sets(mercury)
+    buckets = tree.series.group_by("object", "metric").len()["len"].to_list()
+    assert max(buckets) <= 1000
+    assert tree.series["object"].n_unique() == 96
+
+
+def test_losses_are_above_everything_else() -> None:
+    short = ("defaults.flow-control.pfc.headroom", "150KB")
+    scenario = package.load(ROOT / "scenarios" / "concepts" / "headroom.toml", sets=[short])
+    (run,) = data_of(report({"short": package.run(scenario)}, flows=[]))["runs"]
+    assert any("Lossless classes lost" in text and "buffer overflow" in text for text in run["warnings"])
+
+
+def test_unfinished_flows_are_above_everything_else(tree: Result) -> None:
+    (run,) = data_of(report({"tree": tree}, flows=["p99"]))["runs"]
+    assert any("12 of 12 flows did not finish" in text for text in run["warnings"])
+    assert any(text.startswith("causes of p99: p99 does not exist") for text in run["notes"])
+
+
+def test_a_page_loads_nothing_and_has_no_tag_in_its_data(tree: Result) -> None:
+    page = report({"</script><script>window.own = 1</script>": tree}, title="<b>tree & root</b>", flows=[])
+    assert "<h1>&lt;b&gt;tree &amp; root&lt;/b&gt;</h1>" in page
+    assert page.count("<script") == 2
+    assert "window.own = 1</script>" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert data_of(page)["runs"][0]["label"] == "</script><script>window.own = 1</script>"
+
+
+def test_too_many_runs_are_refused(tree: Result) -> None:
+    with pytest.raises(package.InputError, match=r"5 runs: a page shows 1 to 4"):
+        report({str(number): tree for number in range(MOST_RUNS + 1)})
+
+
+def test_the_same_results_give_the_same_page(tree: Result) -> None:
+    assert report({"tree": tree}, flows=[]) == report({"tree": tree}, flows=[])
+
+
+def test_a_page_of_many_ports_is_small_enough(tmp_path: Path) -> None:
+    text = """
+    limit = "1ms"
+    topology.fat-tree = { k = 12, rate = "100G", delay = "1us" }
+    records.buckets = 512
+    [defaults]
+    flow-control.pfc = { xoff = "100KB" }
+    [[workload]]
+    name = "web"
+    poisson = { sizes = "fb-hadoop", load = 0.4, of = "hosts" }
+    until = "100us"
+    """
+    result = package.run(with_report_records(package.load(written(tmp_path, text))))
+    page = report({"many": result}, flows=[])
+    bundle = sum((BUNDLED / name).stat().st_size for name in ("bundle.js", "bundle.css"))
+    assert bundle < LARGEST_BUNDLE
+    assert len(page) - bundle < LARGEST_DATA
+
+
+def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
+    if not (SOURCES / "node_modules" / "esbuild").is_dir() or shutil.which("node") is None:
+        pytest.skip("esbuild is not installed: make page installs it")
+    subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=SOURCES, check=True, capture_output=True)  # noqa: S607
+    for name in ("bundle.js", "bundle.css"):
+        fresh, kept = ((folder / name).read_bytes() for folder in (tmp_path, BUNDLED))
+        assert fresh == kept, f"{name} is not what its sources give: make page"
+
+
+def test_the_command_writes_a_page_and_says_what_is_missing(tmp_path: Path) -> None:
+    call = Command(ROOT)
+    run = call("run", TREE, "--out", tmp_path / "tree", "--quiet")
+    assert run.code == 0, run.err
+    done = call("report", tmp_path / "tree", "--flow", "none", "--quiet")
+    assert done.code == 0, done.err
+    assert done.out.strip() == str(tmp_path / "tree" / "report.html")
+    (shown,) = data_of((tmp_path / "tree" / "report.html").read_text())["runs"]
+    assert any("Single pauses were not recorded" in note for note in shown["notes"])
+    again = call("report", tmp_path / "tree", "--flow", "none")
+    assert again.code == 2
+    assert "is there already; --force replaces it" in again.err
+    wrong = call("report", tmp_path / "tree", "--flow", "incast:h99:0", "--force")
+    assert wrong.code == 2
+    assert "incast:h99:0" in wrong.err
+    nothing = call("report", tmp_path / "nothing")
+    assert nothing.code == 2
+    assert "no such folder" in nothing.err
+
+
+def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
+    small = "workload.incast.burst.size=20KB"
+    done = Command(ROOT)("run", TREE, "--set", small, "--report", "--out", tmp_path / "run", "--quiet")
+    assert done.code == 0, done.err
+    (shown,) = data_of((tmp_path / "run" / "report.html").read_text())["runs"]
+    assert not [note for note in shown["notes"] if "ports were recorded" in note]
+    assert [why["asked"] for why in shown["why"]] == ["p99"]
+    assert Command(ROOT)("verify", tmp_path / "run").code == 0

@@ -1,0 +1,292 @@
+"""Pages of runs in a browser: Debian's Chromium, headless and offline. Any request fails a test."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import floodway as package
+from floodway.report import report
+from floodway.results.feedback import pause_spans
+from floodway.results.report_records import with_report_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.analysis import Result
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: make test-page")
+
+ROOT = Path(__file__).parent.parent
+TREE = ROOT / "scenarios" / "concepts" / "congestion-tree.toml"
+WIDTHS = (400, 900, 1400)
+#: Pictures are kept in this folder, if there is one.
+KEPT = os.environ.get("FLOODWAY_SCREENSHOTS")
+EVIL = "<script>window.own = 1</script><img src=x onerror=own=1>"
+
+
+class Browser:
+    """A page in Chromium, and what it asked the network for."""
+
+    def __init__(self, driver: Any) -> None:  # noqa: ANN401 (of a library without types)
+        self.driver = driver
+        driver.execute_cdp_cmd("Network.enable", {})
+        driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
+        )
+
+    def open(self, page: Path, *, width: int = 1200, theme: str = "light") -> float:
+        """Open a page and return the seconds until it is ready."""
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        )
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+        )
+        self.driver.get_log("performance")
+        started = time.monotonic()
+        self.driver.get(page.as_uri())
+        while self("return document.getElementById('report').hasAttribute('aria-busy')"):
+            assert time.monotonic() < started + 30
+            time.sleep(0.02)
+        return time.monotonic() - started
+
+    def __call__(self, script: str, *arguments: object) -> Any:  # noqa: ANN401 (what a script returns)
+        return self.driver.execute_script(script, *arguments)
+
+    def requests(self) -> list[str]:
+        """Return what was asked for since the page was opened, without the page itself."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [each["params"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+        urls = [each["request"]["url"] for each in sent if each.get("type") != "Document"]
+        return [url for url in urls if not url.startswith("data:")]
+
+    def errors(self) -> list[str]:
+        """Return what the console says."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def set_time(self, time_us: float, end_us: float) -> None:
+        """Move the slider."""
+        self(
+            "const s = document.getElementById('time'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('input'))",
+            1000 * time_us / end_us,
+        )
+
+    def branches(self, run: int = 0) -> list[str]:
+        """Return the ports of the congestion tree in the page's order."""
+        script = "return [...document.querySelectorAll('.run')[arguments[0]].querySelectorAll('.branches li[data-port]')].map(e => e.dataset.port)"  # noqa: E501
+        return list(self(script, run))
+
+    def press(self, key: str) -> None:
+        """Press a key."""
+        script = (
+            "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))"
+        )
+        self(script, key)
+
+    def picture(self) -> bytes:
+        """Return the whole page as PNG."""
+        size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        shot = self.driver.execute_cdp_cmd(
+            "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
+        )
+        return base64.b64decode(shot["data"])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("Chromium is not installed (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+    ):
+        options.add_argument(argument)
+    options.binary_location = program
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        yield Browser(made)
+    finally:
+        made.quit()
+
+
+@pytest.fixture(scope="module")
+def tree() -> Result:
+    return package.run(with_report_records(package.load(TREE)))
+
+
+@pytest.fixture(scope="module")
+def finished() -> Result:
+    """The same tree of flows that finish."""
+    small = package.load(TREE, sets=[("workload.incast.burst.size", "60KB")])
+    return package.run(with_report_records(small))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+def written(folder: Path, name: str, page: str) -> Path:
+    file = folder / f"{name}.html"
+    file.write_text(page)
+    return file
+
+
+def test_the_slider_moves_and_nothing_is_requested(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "slider", report({"tree": tree}, flows=[])))
+    browser.set_time(150, 300)
+    assert browser("return document.querySelector('.clock').textContent").startswith("150.00 of 300")
+    browser.press("Home")
+    assert browser("return document.querySelector('.clock').textContent").startswith("0.00 of 300")
+    browser.press("ArrowRight")
+    assert browser("return document.querySelector('.clock').textContent").startswith("1.00 of 300")
+    before = int(browser("return document.documentElement.dataset.drawn"))
+    browser.press(" ")
+    time.sleep(1.0)
+    browser.press(" ")
+    assert int(browser("return document.documentElement.dataset.drawn")) > before + 3
+    assert browser("return Number(document.getElementById('time').value)") > 10
+    assert browser.requests() == []
+    assert browser.errors() == []
+
+
+def test_a_congestion_tree_grows_in_the_order_of_the_records(
+    browser: Browser, tree: Result, folder: Path
+) -> None:
+    browser.open(written(folder, "tree", report({"tree": tree}, flows=[])))
+    seen: list[str] = []
+    for frame in range(45):
+        browser.set_time(frame + 0.5, 300)
+        seen += [port for port in browser.branches() if port not in seen]
+    spans = pause_spans(tree).sort("from_us", "object")
+    first = spans.filter(pl.col("from_us") < 45)["object"].unique(maintain_order=True)
+    began = dict(spans.group_by("object").agg(pl.col("from_us").min()).iter_rows())
+    recorded = [name.partition(": ")[2] for name in first]
+    assert sorted(seen) == sorted(recorded)
+    times = {name.partition(": ")[2]: when for name, when in began.items()}
+    assert [times[port] for port in seen] == sorted(times[port] for port in recorded)
+    browser.set_time(20.5, 300)
+    assert browser("return document.querySelector('.root').dataset.root") == "t8>h16"
+
+
+def test_parts_of_a_flow_are_those_of_why(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "why", report({"run": finished}, flows=["worst"])))
+    script = (
+        "return [...document.querySelectorAll('.parts tbody tr')].map(e => [e.dataset.cause,"
+        " e.dataset.port, e.dataset.origin, e.dataset.ps])"
+    )
+    shown = [tuple(row) for row in browser(script)]
+    why = finished.why("worst")
+    parts = [(part.cause, part.port or "", part.origin or "", str(part.time_ps)) for part in why.parts]
+    assert sorted(shown) == sorted(parts)
+    assert sum(int(row[3]) for row in shown) == why.fct_ps
+    assert browser("return document.querySelector('.parts .sum').dataset.ps") == str(why.fct_ps)
+    assert browser("return document.querySelector('.parts .sum').textContent") == f"{why.fct_us:,.6f}"
+    assert why.sentence() in browser("return document.querySelector('.sentence').textContent")
+
+
+def test_names_are_text(browser: Browser, tree: Result, folder: Path) -> None:
+    named = package.Scenario.from_dict(tree.run.scenario["scenario"])
+    result = package.run(with_report_records(named))
+    object.__setattr__(result.run, "name", EVIL)
+    browser.open(written(folder, "names", report({EVIL: result, "other": tree}, flows=[])))
+    assert browser("return window.own === undefined")
+    assert browser("return document.querySelector('.run h2').textContent") == EVIL
+    assert EVIL in browser("return document.querySelector('h1').textContent")
+    assert browser("return document.querySelectorAll('main script, main img').length") == 0
+    assert browser.requests() == []
+
+
+def test_two_runs_are_in_step(browser: Browser, tree: Result, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "two", report({"long": tree, "short": finished}, flows=[])), width=1400)
+    for now in (12.5, 20.5):
+        browser.set_time(now, 300)
+        times = browser("return [...document.querySelectorAll('.run')].map(e => Number(e.dataset.time))")
+        assert times == [pytest.approx(now), pytest.approx(now)]
+        assert browser.branches(0)
+        assert browser.branches(0)[0] == browser.branches(1)[0]
+
+
+def test_a_port_is_chosen_from_the_list_of_pauses(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "port", report({"tree": tree}, flows=[])))
+    browser.set_time(20.5, 300)
+    browser("document.querySelector('.branches button').click()")
+    assert browser("return document.querySelector('.chosen h4').textContent") == "Port a7>t8"
+    assert "Paused" in browser("return document.querySelector('.chosen').textContent")
+    assert browser("return document.querySelectorAll('.chosen canvas').length") == 2
+    assert browser("return document.querySelector('.chosen [data-goto]').textContent") == "t8>h16"
+    browser.press("Escape")
+    assert "Click a link" in browser("return document.querySelector('.chosen').textContent")
+
+
+def test_a_click_in_the_network_chooses_what_is_there(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "click", report({"tree": tree}, flows=[])))
+    script = """
+    const canvas = document.querySelector('canvas.network'), box = canvas.getBoundingClientRect();
+    for (let x = 10; x < box.width; x += 6) {
+      const at = {clientX: box.left + x, clientY: box.top + box.height * 0.75, bubbles: true};
+      for (const kind of ['pointerdown', 'pointerup']) canvas.dispatchEvent(new PointerEvent(kind, at));
+      const title = document.querySelector('.chosen h4');
+      if (title) return title.textContent;
+    }"""
+    assert browser(script).startswith("Port ")
+
+
+def test_a_span_of_time_filters_the_flows(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "span", report({"run": finished}, flows=[])))
+    assert "12 measured flows" in browser("return document.querySelector('.selection').textContent")
+    script = """
+    const canvas = document.querySelector('canvas.heat'), box = canvas.getBoundingClientRect();
+    const last = {clientX: box.right - 2, clientY: box.top + 5, bubbles: true};
+    const first = {clientX: box.right - 30, clientY: box.top + 5, bubbles: true};
+    canvas.dispatchEvent(new PointerEvent('pointerdown', first));
+    canvas.dispatchEvent(new PointerEvent('pointerup', last));
+    return document.querySelector('.selection').textContent"""
+    text = browser(script)
+    end = finished.outcome.simulated_us
+    late = finished.flows.filter(pl.col("finish_receiver_us") > end * 0.9)
+    assert int(text.split()[0]) <= max(len(late), 1) < 12
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_readable_at_three_widths_in_both_themes(
+    browser: Browser, finished: Result, folder: Path, width: int, theme: str
+) -> None:
+    page = written(folder, "widths", report({"run": finished}, flows=["worst"]))
+    ready = browser.open(page, width=width, theme=theme)
+    assert ready < 10
+    assert browser("return document.documentElement.scrollWidth") <= width
+    colours = """
+    const canvas = document.querySelector('canvas.network');
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    const found = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) found.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+    return found.size"""  # noqa: E501
+    assert browser(colours) > 10
+    light = browser("return getComputedStyle(document.body).backgroundColor")
+    assert (light == "rgb(252, 252, 253)") == (theme == "light")
+    picture = browser.picture()
+    assert len(picture) > 20_000
+    if KEPT:
+        (Path(KEPT) / f"report-{width}-{theme}.png").write_bytes(picture)
+    assert browser.errors() == []

@@ -38,6 +38,7 @@ use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
 use crate::run::events::{EventKind, Events, NEVER};
 use crate::run::node::{Node, Streams};
+use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
 use crate::run::world::World;
@@ -101,7 +102,7 @@ struct Columns {
 
 impl<'a> World<'a> {
     /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
-    /// are known.
+    /// are known; `ranks` are other processes that execute parts of the run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -109,6 +110,7 @@ impl<'a> World<'a> {
         blueprint: &'a Blueprint,
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
+        ranks: Option<Box<Processes<'a>>>,
     ) -> Result<Self, BuildError> {
         let routes = match routes {
             Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
@@ -151,6 +153,8 @@ impl<'a> World<'a> {
             run,
             other_runs: Vec::new(),
             worker_pool: None,
+            ranks,
+            gathered: Gathered::default(),
             on_links: Vec::new(),
             faults,
         };
@@ -176,6 +180,10 @@ impl<'a> World<'a> {
         world.arm_loops();
         world.arm_ranks();
         world.arm_faults();
+        if world.ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
+            // What waits is counted once.
+            world.run.traffic.triggers.waiting.fill(0);
+        }
         Ok(world)
     }
 
@@ -420,6 +428,8 @@ impl<'a> World<'a> {
         let isolates = demands().any(|demands| demands.isolation);
         let holds_flows = demands().any(|demands| demands.flows);
         let naming = demands().map(|demands| demands.naming).max();
+        let points = machines.congestion_points.iter();
+        let names_flows = points.filter(|point| matches!(point, AnyCongestionPoint::Custom(_))).count() > 0;
         (machines.reports_waiting, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
         (machines.clears, machines.observes_cnps) =
@@ -442,6 +452,7 @@ impl<'a> World<'a> {
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
+        self.facts.names_flows |= names_flows || naming > Some(Span::ZERO);
         self.facts.observes_cnps |= observes_cnps;
     }
 
@@ -449,7 +460,8 @@ impl<'a> World<'a> {
     pub fn arm_machines(&mut self) {
         // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
         // then of all ports.
-        let all: Vec<PortId> = self.port_ids().collect();
+        let own = |port: &PortId| self.owns(self.facts.node_of(*port));
+        let all: Vec<PortId> = self.port_ids().filter(own).collect();
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
@@ -467,7 +479,7 @@ impl<'a> World<'a> {
             let (at, port) = self.at_port(id);
             at.node.machines[port.index()].sync(&mut at.run.events, id);
         }
-        self.start_signals();
+        self.start_signals(&all);
     }
 
     /// Adds a congestion point before the run starts.

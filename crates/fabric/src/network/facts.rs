@@ -43,6 +43,8 @@ pub(crate) struct Facts<'a> {
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
     pub naming: Span,
+    /// Some congestion point may name flows other than that of the packet for which it is called.
+    pub names_flows: bool,
     /// Some congestion point is called for the CNPs that pass its switch.
     pub observes_cnps: bool,
     pub layout: Layout,
@@ -81,6 +83,7 @@ impl<'a> Facts<'a> {
             groups: Groups::new(blueprint),
             routes,
             naming: Span::ZERO,
+            names_flows: false,
             observes_cnps: false,
             lists: Lists::new(blueprint),
             ports: port_facts::of_network(blueprint),

@@ -3,6 +3,7 @@
 
 pub mod jobs;
 pub mod plans;
+pub mod ranks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -19,6 +19,7 @@ from floodway.cli.output import echo
 from floodway.cli.streams import standard_streams
 from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.names import nearest
+from floodway.ranks import is_first, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +96,9 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
+        refused = refusal(sys.argv[1:] if arguments is None else arguments)
+        if refused is not None:
+            return _fail(refused, USAGE) if is_first() else USAGE
         return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)

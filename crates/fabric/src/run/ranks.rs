@@ -52,7 +52,15 @@ impl RankPlan {
         if ranks > MOST {
             return Err(format!("{ranks} processes are more than {MOST}"));
         }
-        Self::with_owners(blueprint, ranks, assignment::initial(blueprint, ranks))
+        let plan = Self::with_owners(blueprint, ranks, assignment::initial(blueprint, ranks))?;
+        let owns = |rank: &usize| plan.owners.iter().any(|&owner| usize::from(owner) == *rank);
+        let parts = (0..ranks).filter(owns).count();
+        if parts < ranks {
+            return Err(format!(
+                "{ranks} processes are more than the {parts} into which the network divides"
+            ));
+        }
+        Ok(plan)
     }
 
     /// With these owners, by node. Nodes that have to be together go to the owner of the first of them.

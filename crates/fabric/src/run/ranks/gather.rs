@@ -92,25 +92,32 @@ impl World<'_> {
         }
         ranks.exchange();
         if is_first {
-            for from in ranks.others() {
-                let bytes = std::mem::take(&mut ranks.incoming[from]);
+            self.ranks = Some(ranks);
+            self.build_elsewhere();
+            let Some(ranks) = &mut self.ranks else { return true };
+            let received = std::mem::take(&mut ranks.incoming);
+            for bytes in received.iter().filter(|bytes| !bytes.is_empty()) {
                 self.read_part(&mut bytes.as_slice());
             }
+            return true;
         }
         self.ranks = Some(ranks);
-        is_first
+        false
     }
 
     fn write_part(&mut self, owned: &[bool], bytes: &mut Vec<u8>) {
         let kept = std::mem::replace(&mut self.run.kept, Kept::new(self.facts.blueprint));
         let nodes = self.nodes.iter().filter(|node| owned[node.id.index()]);
-        let part =
-            Part { kept: kept.into_part(), gathered: self.own_part(), nodes: nodes.clone().count() as u32 };
+        let part = Part {
+            kept: kept.into_part(),
+            gathered: self.own_part(owned),
+            nodes: nodes.clone().count() as u32,
+        };
         write(bytes, &part);
         nodes.for_each(|node| write(bytes, &NodeRecords::of(node)));
     }
 
-    fn own_part(&self) -> Gathered {
+    fn own_part(&self, owned: &[bool]) -> Gathered {
         let on_links = self.on_links.iter().map(|&(port, packet_ref)| (port, &self.run.packets[packet_ref]));
         let on_links = on_links.filter(|(_, packet)| !packet.is_link_control());
         let broken = self.nodes.iter().filter_map(|node| match self.buffers_of(node) {
@@ -118,7 +125,7 @@ impl World<'_> {
             Verdict::Broken(how) => Some((node.id, how)),
         });
         let programs = &self.run.traffic.programs;
-        let own = (0..programs.count() as u32).filter(|&id| self.owns(programs.host(id)));
+        let own = (0..programs.count() as u32).filter(|&id| owned[programs.host(id).index()]);
         Gathered {
             in_flight: self.in_flight(),
             on_links: on_links.map(|(port, packet)| (port, packet.class, packet.frame)).collect(),

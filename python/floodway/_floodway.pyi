@@ -115,7 +115,7 @@ class Check:
 
 @final
 class Ranks:
-    """This process among those that MPI has started."""
+    """A process among those that MPI has started: this one."""
 
     def __new__(cls) -> Ranks: ...
     @staticmethod
@@ -349,9 +349,7 @@ def catalog_json() -> str:
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
     """Build a scenario without running it; `resolved` adds the final settings of every object."""
 
-def run(
-    scenario: Scenario, *, progress: Progress, plan: Plan, ranks: Ranks | None = None
-) -> Records | None:
+def run(scenario: Scenario, *, progress: Progress, plan: Plan, ranks: Ranks | None = None) -> Records | None:
     """Build and run a scenario as planned; the interpreter lock is released meanwhile.
 
     In several processes that are connected as `ranks`, the first one has the records of all.

@@ -102,7 +102,7 @@ def agreed(ranks: Ranks | None, work: Callable[[], Done]) -> Done:
 
 
 def _numbers() -> tuple[int, int]:
-    """The number of processes, and which of them this is."""
+    """Return the number of processes, and which of them this is."""
     for size, rank in VARIABLES:
         if size in os.environ:
             try:

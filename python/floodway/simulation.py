@@ -7,7 +7,7 @@ import platform
 import time
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -112,8 +112,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         on_plan=on_plan,
         on_progress=on_progress,
     )
-    assert result is not None, "one process has the records"
-    return result
+    return cast("Result", result)
 
 
 def run_part(  # noqa: PLR0913 (each is a choice of its own)

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::guard::guarded;
 
-/// This process among those that MPI has started.
+/// A process among those that MPI has started: this one.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Ranks {
     transport: Box<dyn Transport>,

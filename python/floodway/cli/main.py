@@ -94,12 +94,17 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
         echo(f"warning: {message}", err=True)
 
 
+def _called(arguments: Sequence[str] | None) -> int:
+    """Run a command, unless several processes were started that cannot run it together."""
+    refused = refusal(sys.argv[1:] if arguments is None else arguments)
+    if refused is not None:
+        return _fail(refused, USAGE) if is_first() else USAGE
+    return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+
+
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        refused = refusal(sys.argv[1:] if arguments is None else arguments)
-        if refused is not None:
-            return _fail(refused, USAGE) if is_first() else USAGE
-        return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+        return _called(arguments)
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:

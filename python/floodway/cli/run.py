@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import floodway
 from floodway import _floodway
@@ -105,17 +105,14 @@ def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> in
         return DONE
     out = request.out or Path("out") / scenario.name
     with contextlib.ExitStack() as stack:
-        reservation = agreed(
-            ranks, lambda: stack.enter_context(Reservation(out, force=request.force))
-        )
+        reservation = agreed(ranks, lambda: stack.enter_context(Reservation(out, force=request.force)))
         _warn(request, scenario)
         with Watch(scenario, quiet=request.quiet) as watch:
             result = part(
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        assert result is not None, "the first process has the records"
-        return _finished(request, scenario, result, (reservation, out))
+        return _finished(request, scenario, cast("Result", result), (reservation, out))
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:

@@ -98,7 +98,8 @@ def _called(arguments: Sequence[str] | None) -> int:
     """Run a command, unless several processes were started that cannot run it together."""
     refused = refusal(sys.argv[1:] if arguments is None else arguments)
     if refused is not None:
-        return _fail(refused, USAGE) if is_first() else USAGE
+        # A process that fails ends all others, which may not have said why.
+        return _fail(refused, USAGE) if is_first() else DONE
     return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
 
 

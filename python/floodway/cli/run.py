@@ -77,7 +77,8 @@ def _run_in_ranks(request: Request) -> int:
     except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
         ranks.finish()
         if isinstance(error, AnotherRankError):
-            return FAILED
+            # The other one says why: if this one failed, mpirun might end it before.
+            return DONE
         raise
     except BaseException as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}"

@@ -184,6 +184,7 @@ fn a_rank_that_is_asked_to_stop_stops_all_at_one_instant() {
     let Arrivals::List(flows) = &mut net.blueprint.workloads[0].arrivals else { panic!("a list") };
     flows[0].size = UNBOUNDED;
     net.blueprint.end.limit = Time::ZERO + Span::ms(1_000_000);
+    net.blueprint.end.at_limit = true;
     let plan = RankPlan::of_run(&net.blueprint, 2).expect("it has windows");
     let controls = [Control::default(), Control::default()];
     let transports = in_process(2);

@@ -84,8 +84,12 @@ impl Transport for MpiRanks {
                 let pieces = bytes[..size as usize].chunks(MOST);
                 sending.extend(pieces.map(|piece| process.immediate_send(scope, piece)));
             }
-            receiving.into_iter().for_each(|request| drop(request.wait()));
-            sending.into_iter().for_each(|request| drop(request.wait()));
+            for request in receiving {
+                request.wait();
+            }
+            for request in sending {
+                request.wait();
+            }
         });
         Ok(())
     }

@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
+.PHONY: help mpi demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -137,6 +137,14 @@ PAPERS ?=
 
 mutants: $(BUILT) ## Mechanisms with something wrong: each must make a verdict of its paper worse; docs/mutants.md
 	$(BIN)/python -m floodway.reproduction mutants --write $(PAPERS)
+
+# For one run over several processes (docs/on-a-cluster.md). Undone by: touch Cargo.toml && make demo.
+mpi: $(INSTALLED) | tools ## The native module built again, with MPI: mpirun -n 2 .venv/bin/floodway run FILE
+	@command -v mpicc >/dev/null || { echo "missing: an MPI with its compiler (mpicc), such as Debian's libopenmpi-dev and openmpi-bin" >&2; exit 1; }
+	@command -v clang >/dev/null || ls /usr/lib/llvm-*/lib/libclang*.so* /usr/lib/*/libclang*.so* >/dev/null 2>&1 \
+	  || { echo "missing: libclang, which reads MPI's headers, such as Debian's libclang-dev" >&2; exit 1; }
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked --features mpi
+	@touch $(BUILT)
 
 # A quarter of a day on two cores. Some papers: make reproduced PAPERS="casl rcm".
 reproduced: $(BUILT) ## Every paper at full size, and the pages with their results in docs/reproduced/

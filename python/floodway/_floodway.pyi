@@ -114,6 +114,27 @@ class Check:
         """Report for programs."""
 
 @final
+class Ranks:
+    """A process among those that MPI has started: this one."""
+
+    def __new__(cls) -> Ranks: ...
+    @staticmethod
+    def is_built() -> bool:
+        """Whether this module was built with MPI."""
+    @property
+    def rank(self) -> int:
+        """The number of this process, from 0."""
+    @property
+    def count(self) -> int:
+        """How many processes there are."""
+    def agree(self, text: str | None) -> list[str | None]:
+        """Return the texts of all processes, of which this one has `text`; all call it alike."""
+    def finish(self) -> None:
+        """Disconnect, when all processes are done."""
+    def abort(self, code: int) -> None:
+        """End all processes at once, this one with `code`."""
+
+@final
 class Progress:
     """Progress of a run, shared with its observer."""
 
@@ -143,7 +164,15 @@ class Progress:
 class Plan:
     """The plan of a run of a scenario, with its cost."""
 
-    def __new__(cls, scenario: Scenario, *, threads: int | None = None, force: bool = False) -> Plan: ...
+    def __new__(
+        cls, scenario: Scenario, *, threads: int | None = None, force: bool = False, ranks: int = 1
+    ) -> Plan: ...
+    @property
+    def ranks(self) -> int:
+        """Number of processes of the run."""
+    @property
+    def lookahead_us(self) -> float:
+        """Simulated time in which nothing reaches another process; infinite where nothing ever does."""
     @property
     def threads(self) -> int:
         """Number of threads of the run."""
@@ -228,6 +257,9 @@ class Records:
     @property
     def threads_why(self) -> str | None:
         """The reason why not more, if the scenario has one."""
+    @property
+    def ranks(self) -> int:
+        """Number of processes of the run; no other record depends on it."""
 
 @final
 class Why:
@@ -317,8 +349,11 @@ def catalog_json() -> str:
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
     """Build a scenario without running it; `resolved` adds the final settings of every object."""
 
-def run(scenario: Scenario, *, progress: Progress, plan: Plan) -> Records:
-    """Build and run a scenario as planned; the interpreter lock is released meanwhile."""
+def run(scenario: Scenario, *, progress: Progress, plan: Plan, ranks: Ranks | None = None) -> Records | None:
+    """Build and run a scenario as planned; the interpreter lock is released meanwhile.
+
+    In several processes that are connected as `ranks`, the first one has the records of all.
+    """
 
 def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
     """Run a scenario until a flow is complete, and break down its completion time.

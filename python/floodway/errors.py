@@ -22,6 +22,7 @@ __all__ = [
     "OutputError",
     "PlanError",
     "PlotError",
+    "RanksError",
     "RunError",
     "ScenarioError",
     "StudyError",
@@ -192,6 +193,10 @@ class StudyError(InputError):
 
 class PlanError(InputError):
     """A question that cannot be planned; `key` is the option or key at fault."""
+
+
+class RanksError(FloodwayError):
+    """A run that several processes cannot execute together, or no longer."""
 
 
 class ValidationError(InputError):

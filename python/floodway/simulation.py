@@ -7,7 +7,7 @@ import platform
 import time
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from floodway.analysis import Result
 from floodway.errors import OutOfMemoryError
 from floodway.limits import MOST_THREADS
 from floodway.own_code import code_of, warn_of_older
+from floodway.ranks import agreed
 from floodway.results.collectives import collectives_of
 from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, RunInfo, Timings
@@ -25,9 +26,9 @@ from floodway.watching import stopped_by_interrupt, watched
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway._floodway import Plan, Progress
+    from floodway._floodway import Plan, Progress, Ranks
 
-__all__ = ["run", "versions"]
+__all__ = ["run", "run_part", "versions"]
 
 
 def check_threads(threads: int | None) -> None:
@@ -103,24 +104,57 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     RunError
         If the run failed.
     """
+    result = run_part(
+        scenario,
+        threads=threads,
+        force_threads=force_threads,
+        force_memory=force_memory,
+        on_plan=on_plan,
+        on_progress=on_progress,
+    )
+    return cast("Result", result)
+
+
+def run_part(  # noqa: PLR0913 (each is a choice of its own)
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    force_threads: bool = False,
+    force_memory: bool = False,
+    ranks: Ranks | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result | None:
+    """As `run`, in one of several processes, `ranks`, of which the first returns the result.
+
+    `threads` are those of each process then, by default one.
+    """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
     check_threads(threads)
-    plan = _floodway.Plan(scenario.native, threads=threads, force=force_threads)
-    if on_plan is not None:
-        on_plan(plan)
-    if plan.too_large and not force_memory:
-        hint = "--force-memory, in Python force_memory=True, runs it anyway"
-        raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
+
+    def planned() -> Plan:
+        count = 1 if ranks is None else ranks.count
+        plan = _floodway.Plan(scenario.native, threads=threads, force=force_threads, ranks=count)
+        if on_plan is not None:
+            on_plan(plan)
+        if plan.too_large and not force_memory:
+            hint = "--force-memory, in Python force_memory=True, runs it anyway"
+            raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
+        return plan
+
+    plan = agreed(ranks, planned)
     resolved = scenario.resolved()
     warn_of_older(scenario.digests, resolved, name=scenario.name)
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
-        work = partial(_floodway.run, scenario.native, progress=progress, plan=plan)
+        work = partial(_floodway.run, scenario.native, progress=progress, plan=plan, ranks=ranks)
         records = watched(work, progress, on_progress)
     wall_s = time.perf_counter() - clock
+    if records is None:
+        return None
     verdicts = json.loads(records.outcome_json)
     timings = Timings(
         started=started.isoformat(timespec="seconds"),
@@ -128,6 +162,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         packet_hops_per_s=verdicts["packet_hops"] / wall_s,
         threads=records.threads,
         threads_why=records.threads_why,
+        ranks=records.ranks,
     )
     info = RunInfo(
         name=scenario.name,

@@ -9,9 +9,11 @@ mod fetch;
 pub mod memory;
 pub mod panics;
 mod queue;
+pub mod transport;
 mod wheel;
 
 pub use barrier::{Barrier, BarrierGuard};
 pub use epoch::{Advance, EPOCH, end_of_epoch};
 pub use fetch::{fetch, fetch_at, fetch_lines};
 pub use queue::{AHEAD, Event, Queue, sink};
+pub use transport::{RankLost, Transport};

@@ -19,7 +19,7 @@ mod traffic;
 mod why;
 
 pub use error::BuildError;
-pub use floodway_engine::{memory, panics};
+pub use floodway_engine::{RankLost, Transport, memory, panics, transport};
 pub use network::accounts::{Account, Accounts};
 pub use network::base_rtt::RoundTrips;
 pub use network::blueprint::Blueprint;
@@ -29,6 +29,7 @@ pub use records::outcome::{Control, Outcome, Records};
 pub use records::table::{Column, Table, Values};
 pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
+pub use run::ranks::RankPlan;
 pub use run::threads::{ThreadPlan, Threads};
 pub use traffic::{dependencies, destinations, sizes};
 pub use why::{Cause, CriticalPath, FlowRef, Part, PathPart, PathStep, PathTarget, Why};

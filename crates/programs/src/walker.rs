@@ -10,6 +10,7 @@ mod predecessors;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, Time};
 
 use crate::program::{Kind, Order, Program, SendCompletes};
@@ -53,7 +54,7 @@ pub struct Posting {
 }
 
 /// An operation that is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Ended {
     /// Iteration, from 0.
     pub iteration: u32,

@@ -41,6 +41,9 @@ pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
         Stopped::Misused(misused) => {
             raised(class(py, "ExtensionError").and_then(|class| class.call1((&misused.message,))))
         }
+        Stopped::Lost(lost) => {
+            raised(class(py, "RanksError").and_then(|class| class.call1((&lost.message,))))
+        }
         Stopped::Panicked(panicked) => {
             let (name, text) = of_panic(panicked, extension::name());
             raised(class(py, name).and_then(|class| class.call1((text,))))
@@ -88,6 +91,11 @@ pub fn interrupted(py: Python<'_>, fault: Fault) -> PyErr {
     PyKeyboardInterrupt::new_err(
         location.map_or_else(|_| call.clone(), |location| format!("{call}{location}")),
     )
+}
+
+/// A run that cannot be begun in the way that was asked.
+pub fn refused(py: Python<'_>, why: &str) -> PyErr {
+    raised(class(py, "RanksError").and_then(|class| class.call1((why,))))
 }
 
 /// A run that needs more memory than there is, by the estimate before it; `why` has the numbers.

@@ -1,6 +1,7 @@
 //! Conversion of unwinding into a value, so that Python raises one error without a Rust backtrace: for a
 //! panic, an invalid value returned by a mechanism, and exhausted memory.
 
+use floodway_fabric::RankLost;
 use floodway_fabric::memory::Exhausted;
 use floodway_fabric::panics::{self, Misused, Panicked};
 
@@ -13,6 +14,8 @@ pub enum Stopped {
     Misused(Misused),
     /// Memory was exhausted.
     Exhausted(Exhausted),
+    /// Another process of the run has ended.
+    Lost(RankLost),
 }
 
 /// Calls `work`; returns the reason if it does not complete.
@@ -22,6 +25,8 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
             Stopped::Exhausted(exhausted)
         } else if let Some(misused) = payload.downcast_ref::<Misused>() {
             Stopped::Misused(misused.clone())
+        } else if let Some(lost) = payload.downcast_ref::<RankLost>() {
+            Stopped::Lost(lost.clone())
         } else {
             let known = payload.downcast_ref::<Panicked>().cloned();
             Stopped::Panicked(known.unwrap_or_else(|| Panicked::from_payload(&*payload)))

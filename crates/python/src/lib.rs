@@ -12,6 +12,7 @@ mod formulas;
 mod guard;
 mod jobs;
 mod own;
+mod ranks;
 mod scenario;
 mod simulate;
 
@@ -47,6 +48,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<simulate::CriticalPath>()?;
     module.add_class::<simulate::Plan>()?;
+    module.add_class::<ranks::Ranks>()?;
     module.add_class::<simulate::Progress>()?;
     module.add_class::<simulate::Records>()?;
     module.add_class::<simulate::Why>()?;

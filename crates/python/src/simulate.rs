@@ -6,8 +6,8 @@ use std::thread::available_parallelism;
 
 use floodway_fabric::memory::{left, used};
 use floodway_fabric::{
-    Blueprint, Control, CriticalPath as Path, Fabric, FlowRef, PathTarget, Records as Kept, ThreadPlan,
-    Threads, Traced,
+    Blueprint, Control, CriticalPath as Path, Fabric, FlowRef, PathTarget, RankPlan, Records as Kept,
+    ThreadPlan, Threads, Traced,
 };
 use floodway_scenario::Cost;
 use floodway_scenario::cost::{cost, too_much};
@@ -18,6 +18,7 @@ use pyo3::types::PyBytes;
 use crate::columns::Table;
 use crate::errors;
 use crate::own::watched;
+use crate::ranks::Ranks;
 use crate::scenario::Scenario;
 
 /// Progress of a run, shared with its observer.
@@ -111,10 +112,12 @@ pub struct Records {
     threads: usize,
     /// The reason why not more, if the scenario has one.
     threads_why: Option<String>,
+    /// Number of processes of the run; no other record depends on it.
+    ranks: usize,
 }
 
 impl Records {
-    fn new(py: Python<'_>, kept: Kept, thread_plan: &ThreadPlan) -> PyResult<Self> {
+    fn new(py: Python<'_>, kept: Kept, plan: &Plan) -> PyResult<Self> {
         let outcome = serde_json::to_string(&kept.outcome);
         Ok(Records {
             flows: Table::new(py, kept.flows)?,
@@ -129,8 +132,9 @@ impl Records {
             operations: kept.operations.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
-            threads: thread_plan.threads(),
-            threads_why: thread_plan.why().map(str::to_owned),
+            threads: plan.thread_plan.threads(),
+            threads_why: plan.thread_plan.why().map(str::to_owned),
+            ranks: plan.ranks.as_ref().map_or(1, RankPlan::ranks),
         })
     }
 }
@@ -139,16 +143,25 @@ impl Records {
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Plan {
     thread_plan: ThreadPlan,
+    ranks: Option<RankPlan>,
     cost: Cost,
 }
 
 #[pymethods]
 impl Plan {
     /// With this number of threads, or with the number that the policy selects; `force` uses that many even
-    /// if they only wait for one another.
+    /// if they only wait for one another. In several processes, `ranks`, these are the threads of each, by
+    /// default one.
     #[new]
-    #[pyo3(signature = (scenario, *, threads = None, force = false))]
-    fn new(py: Python<'_>, scenario: &Scenario, threads: Option<usize>, force: bool) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, *, threads = None, force = false, ranks = 1))]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        threads: Option<usize>,
+        force: bool,
+        ranks: usize,
+    ) -> PyResult<Self> {
+        let threads = threads.or((ranks > 1).then_some(1));
         let parsed = scenario.parsed();
         let asked = match (threads, force) {
             (None, _) => Threads::Paying,
@@ -158,9 +171,28 @@ impl Plan {
         let work = || {
             let thread_plan = parsed.thread_plan(asked, available_parallelism().map_or(1, usize::from));
             let cost = cost(parsed, thread_plan.threads());
-            Plan { thread_plan, cost }
+            let ranks = (ranks > 1).then(|| RankPlan::of_run(parsed.blueprint(), ranks)).transpose();
+            ranks.map(|ranks| Plan { thread_plan, ranks, cost })
         };
-        watched(py, None, work)
+        let refused = |why: String| {
+            let text = format!("{ranks} processes cannot simulate {}: {why}", parsed.name());
+            errors::refused(py, &text)
+        };
+        watched(py, None, work)?.map_err(refused)
+    }
+
+    /// Number of processes of the run.
+    #[getter]
+    fn ranks(&self) -> usize {
+        self.ranks.as_ref().map_or(1, RankPlan::ranks)
+    }
+
+    /// Simulated time in which nothing reaches another process, in microseconds; infinite where nothing ever
+    /// does.
+    #[getter]
+    fn lookahead_us(&self) -> f64 {
+        let lookahead = self.ranks.as_ref().map_or(u64::MAX, |ranks| ranks.lookahead().0);
+        if lookahead == u64::MAX { f64::INFINITY } else { lookahead as f64 / 1e6 }
     }
 
     /// Number of threads of the run.
@@ -188,16 +220,27 @@ impl Plan {
     }
 }
 
-/// Builds and runs a scenario as planned; the interpreter lock is released meanwhile.
+/// Builds and runs a scenario as planned; the interpreter lock is released meanwhile. In several processes
+/// that are connected as `ranks`, the first one has the records of all.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress, plan))]
-pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan) -> PyResult<Records> {
-    let (control, thread_plan) = (&progress.control, &plan.thread_plan);
-    let parsed = scenario.parsed();
-    let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control);
-    let work = || built().map(|fabric| fabric.on(thread_plan).run());
+#[pyo3(signature = (scenario, *, progress, plan, ranks = None))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: &Progress,
+    plan: &Plan,
+    ranks: Option<&Ranks>,
+) -> PyResult<Option<Records>> {
+    let (control, parsed) = (&progress.control, scenario.parsed());
+    let part = plan.ranks.as_ref().zip(ranks);
+    let transport = part.map(|(plan, ranks)| (plan.clone(), ranks.transport()));
+    let built = || match transport {
+        Some(part) => Fabric::build_part(parsed.blueprint(), Some(parsed.routes()), control, part),
+        None => Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control),
+    };
+    let work = || built().map(|fabric| fabric.on(&plan.thread_plan).run_part());
     match watched(py, Some((control, parsed.blueprint())), work)? {
-        Ok(kept) => Records::new(py, kept, thread_plan),
+        Ok(kept) => kept.map(|kept| Records::new(py, kept, plan)).transpose(),
         Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),
     }
 }

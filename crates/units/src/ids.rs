@@ -1,12 +1,15 @@
 //! Index types, so that one kind of index cannot be used as another.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
+        )]
         pub struct $name(pub u32);
 
         impl $name {
@@ -32,7 +35,20 @@ index! {
 
 /// A priority (802.1Q) or virtual lane, 0 to 7.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    BorshSerialize,
+    BorshDeserialize,
 )]
 #[serde(transparent)]
 pub struct Class(pub u8);

@@ -1,10 +1,13 @@
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::ops::{Add, Div, Mul};
 
 use crate::{Bytes, Span, text};
 
 /// A data rate in bit/s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
+)]
 pub struct Rate(pub u64);
 
 /// A pause time in quanta of 512 bit times of the link that carries it (802.1Qbb, Annex 31B).

@@ -19,6 +19,7 @@ from floodway.cli.output import echo
 from floodway.cli.streams import standard_streams
 from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.names import nearest
+from floodway.ranks import is_first, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,9 +94,18 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
         echo(f"warning: {message}", err=True)
 
 
+def _called(arguments: Sequence[str] | None) -> int:
+    """Run a command, unless several processes were started that cannot run it together."""
+    refused = refusal(sys.argv[1:] if arguments is None else arguments)
+    if refused is not None:
+        # A process that fails ends all others, which may not have said why.
+        return _fail(refused, USAGE) if is_first() else DONE
+    return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+
+
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+        return _called(arguments)
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:

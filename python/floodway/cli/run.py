@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import floodway
+from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
-from floodway.errors import OutputError
+from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError
+from floodway.ranks import AnotherRankError, agreed, processes
 from floodway.results import Reservation
 from floodway.results.report_records import with_report_records
 from floodway.results.rescue import rescued
+from floodway.simulation import run_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from floodway._floodway import Plan
+    from floodway._floodway import Plan, Ranks
     from floodway.results import Lossless, Outcome, Result
 
     Exporting = Callable[[Result, Path], Iterable[str]]
@@ -54,6 +58,8 @@ class Request:
 def run(request: Request) -> int:
     """Simulate, write, print; returns the exit code."""
     try:
+        if processes() > 1:
+            return _run_in_ranks(request)
         return _run(request)
     except KeyboardInterrupt as interrupt:
         # Before the run or after it, or in a user's code that does not return, which it names; during the run
@@ -61,6 +67,57 @@ def run(request: Request) -> int:
         location = f" {interrupt}" if str(interrupt) else ""
         echo(f"interrupted{location}; nothing was written", err=True)
         return INTERRUPTED
+
+
+def _run_in_ranks(request: Request) -> int:
+    """Do as `_run` in one of several processes: the first prints and writes.
+
+    What fails before the run fails in all of them, and one says why. What fails later ends all at once.
+    """
+    ranks = _floodway.Ranks()
+    try:
+        scenario = agreed(ranks, partial(_scenario, request))
+        code = _run_part(request, scenario, ranks)
+    except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
+        ranks.finish()
+        if isinstance(error, AnotherRankError):
+            # The other one says why: if this one failed, mpirun might end it before.
+            return DONE
+        raise
+    except BaseException as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}"
+        echo(f"error: rank {ranks.rank}: {reason or type(error).__name__}", err=True)
+        sys.stderr.flush()
+        ranks.abort(FAILED)
+        raise
+    ranks.finish()
+    return code
+
+
+def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> int:
+    """Simulate a part; in the first process write and print what all have recorded."""
+    part = partial(
+        run_part,
+        scenario,
+        threads=request.threads,
+        force_threads=request.force_threads,
+        force_memory=request.force_memory,
+        ranks=ranks,
+    )
+    if ranks.rank > 0:
+        agreed(ranks, lambda: None)
+        part()
+        return DONE
+    out = request.out or Path("out") / scenario.name
+    with contextlib.ExitStack() as stack:
+        reservation = agreed(ranks, lambda: stack.enter_context(Reservation(out, force=request.force)))
+        _warn(request, scenario)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            result = part(
+                on_plan=None if request.quiet else partial(_print_plan, request, scenario),
+                on_progress=watch.update,
+            )
+        return _finished(request, scenario, cast("Result", result), (reservation, out))
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
@@ -91,9 +148,7 @@ def _run(request: Request) -> int:
     scenario = _scenario(request)
     out = request.out or Path("out") / scenario.name
     with Reservation(out, force=request.force) as reservation:
-        if not request.quiet:
-            for warning in scenario.warnings:
-                echo(f"warning: {warning}", err=True)
+        _warn(request, scenario)
         with Watch(scenario, quiet=request.quiet) as watch:
             result = floodway.run(
                 scenario,
@@ -103,7 +158,20 @@ def _run(request: Request) -> int:
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        published = _published(reservation, result, out, exported=_exporting(request, scenario))
+        return _finished(request, scenario, result, (reservation, out))
+
+
+def _warn(request: Request, scenario: floodway.Scenario) -> None:
+    for warning in () if request.quiet else scenario.warnings:
+        echo(f"warning: {warning}", err=True)
+
+
+def _finished(
+    request: Request, scenario: floodway.Scenario, result: Result, place: tuple[Reservation, Path]
+) -> int:
+    """Write and print the result of a run, and return the exit code."""
+    reservation, out = place
+    published = _published(reservation, result, out, exported=_exporting(request, scenario))
     if request.report and result.outcome.stopped != "interrupted":
         _write_page(request, scenario, result, published.folder)
     for note in published.notes:

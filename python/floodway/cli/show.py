@@ -134,6 +134,9 @@ def _headline(result: Result) -> str:
 
 def _threads(timings: Timings) -> str:
     """Say on how many threads a run was, and why not on more; nothing where one was all there was to have."""
+    if timings.ranks > 1:
+        of = "one thread" if timings.threads == 1 else f"{timings.threads} threads"
+        return f" in {timings.ranks} processes of {of}"
     if timings.threads > 1:
         return f" on {timings.threads} threads" + (f" ({timings.threads_why})" if timings.threads_why else "")
     return f" on one thread ({timings.threads_why})" if timings.threads_why else ""

@@ -57,6 +57,8 @@ class Timings:
         On how many threads it ran.
     threads_why
         Why not on more, where there is a reason in the scenario.
+    ranks
+        In how many processes it ran, with so many threads each.
     """
 
     started: str
@@ -64,6 +66,7 @@ class Timings:
     packet_hops_per_s: float
     threads: int = 1
     threads_why: str | None = None
+    ranks: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,33 +15,53 @@ impl World<'_> {
     /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have
     /// something to send, and whose other end holds none of their bytes, so that it has no reason to block
     /// them. The longest first. Called after due releases are applied, before the records are finished.
-    pub fn blocked(&self) -> Vec<Blocked> {
-        let mut found: Vec<Blocked> =
-            (0..self.port_classes()).filter_map(|port_class| self.blocked_port_class(port_class)).collect();
-        found.sort_by(|a, b| b.blocked_us.total_cmp(&a.blocked_us));
-        found
+    pub fn blocked(&mut self) -> Vec<Blocked> {
+        let own = (0..self.port_classes()).filter_map(|port_class| self.blocked_for(port_class)).collect();
+        let mut found: Vec<(usize, u64)> = self.from_all(own);
+        let held = found.iter().map(|&(port_class, _)| port_class).filter(|&of| self.is_held_behind(of));
+        let held = self.from_all(held.collect());
+        found.retain(|(port_class, _)| !held.contains(port_class));
+        found.sort_unstable();
+        let mut blocked: Vec<Blocked> = found.into_iter().map(|found| self.as_blocked(found)).collect();
+        blocked.sort_by(|a, b| b.blocked_us.total_cmp(&a.blocked_us));
+        blocked
     }
 
-    fn blocked_port_class(&self, port_class: usize) -> Option<Blocked> {
-        let egress = self.egress(port_class);
+    /// For how long a port class of this process has been blocked, if it is that long and has something to
+    /// send.
+    fn blocked_for(&self, port_class: usize) -> Option<(usize, u64)> {
         let (port, class) = self.facts.layout.port_class_of(port_class);
-        let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
+        if !self.owns(self.facts.node_of(port)) {
+            return None;
+        }
         let link = &self.facts.blueprint.links[port.index() / 2];
         let round_trip: Span = link.directions.iter().map(|direction| direction.delay).sum();
         // A port class that is not paused has a time later than now.
-        let blocked = self.now.checked_sub(egress.paused_since)?;
+        let blocked = self.now.checked_sub(self.egress(port_class).paused_since)?;
         let long = blocked >= (LEAST + round_trip).0;
-        if !long || far.held + far.headroom > 0 || !self.has_to_send(port, class) {
-            return None;
+        (long && self.has_to_send(port, class)).then_some((port_class, blocked))
+    }
+
+    /// Does the other end of a link, if it is of this process, hold bytes of a port class?
+    fn is_held_behind(&self, port_class: usize) -> bool {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
+        if !self.owns(self.facts.node_of(peer(port))) {
+            return false;
         }
+        let far = self.ingress(self.facts.layout.port_class_id(peer(port), class));
+        far.held + far.headroom > 0
+    }
+
+    fn as_blocked(&self, (port_class, blocked): (usize, u64)) -> Blocked {
+        let (port, class) = self.facts.layout.port_class_of(port_class);
         let class = self.facts.blueprint.classes()[usize::from(class)];
         let control = self.facts.blueprint.control_into(peer(port), class);
-        Some(Blocked {
+        Blocked {
             port: self.port_name(port),
             class: class.0,
             flow_control: control.map_or("", |control| control.name()),
             blocked_us: Span(blocked).as_us(),
-        })
+        }
     }
 
     /// Does a packet of a class wait at a port, or a queue pair of it at the NIC behind?

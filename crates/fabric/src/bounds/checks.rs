@@ -28,7 +28,9 @@ impl World<'_> {
     /// Something is not what it should be.
     pub fn debug_check(&mut self) {
         for node in (0..self.nodes.len()).map(|node| NodeId(node as u32)) {
-            self.at(node).debug_check();
+            if self.owns(node) {
+                self.at(node).debug_check();
+            }
         }
         assert_eq!(self.buffers(), Verdict::Holds);
     }

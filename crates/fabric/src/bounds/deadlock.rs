@@ -1,6 +1,7 @@
 //! Deadlock: a cycle of paused queues, each of which waits for the next, and none of which anything else
 //! can free.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{PortId, Time};
 
 use crate::network::routing::peer;
@@ -15,27 +16,31 @@ impl World<'_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let (port_classes, classes) = (self.port_classes(), self.facts.layout.classes.len());
+        let classes = self.facts.layout.classes.len();
         let port_of = |port_class: usize| PortId((port_class / classes) as u32);
-        let mut suspects: Vec<usize> = (0..port_classes)
+        let own: Vec<usize> = (0..self.port_classes())
             .filter(|&port_class| {
-                let since = self.egress(port_class).paused_since;
-                since != NEVER && since + SUSPECT <= self.now
+                let port = port_of(port_class);
+                self.owns(self.facts.node_of(port)) && self.is_suspect(port_class)
             })
             .collect();
+        let mut suspects = self.sorted_from_all(own);
         // One that waits for a queue that may send will go on, however slowly, and so will those behind it.
         let mut before = usize::MAX;
         while suspects.len() >= 2 && suspects.len() < before {
             before = suspects.len();
+            let judged = suspects.iter().copied().filter(|&port_class| self.judges(port_class));
             let closed =
-                suspects.iter().copied().filter(|&port_class| self.waits_for_none_but(port_class, &suspects));
-            suspects = closed.collect();
+                judged.filter(|&port_class| self.waits_for_none_but(port_class, &suspects)).collect();
+            suspects = self.sorted_from_all(closed);
         }
         if suspects.len() < 2 {
             return;
         }
+        let judged = (0..suspects.len()).filter(|&at| self.judges(suspects[at]));
+        let waits = judged.map(|at| (at, self.waits_for(suspects[at], &suspects))).collect();
         let waits: Vec<Vec<usize>> =
-            suspects.iter().map(|&port_class| self.waits_for(port_class, &suspects)).collect();
+            self.sorted_from_all(waits).into_iter().map(|(_, successors)| successors).collect();
         let Some(cycle) = cycle(&waits) else { return };
         let mut ports: Vec<PortId> = cycle.into_iter().map(|at| port_of(suspects[at])).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
@@ -47,6 +52,24 @@ impl World<'_> {
         if known.iter().all(|known| known.ports != ports) {
             known.push(Deadlock { time_us, ports });
         }
+    }
+
+    /// Has a queue been paused for long?
+    fn is_suspect(&self, port_class: usize) -> bool {
+        let since = self.egress(port_class).paused_since;
+        since != NEVER && since + SUSPECT <= self.now
+    }
+
+    /// Does this process know what a paused queue waits for?
+    fn judges(&self, port_class: usize) -> bool {
+        self.owns(self.facts.node_of(self.paused_by(port_class).1))
+    }
+
+    /// What all ranks have found, in order.
+    fn sorted_from_all<T: Ord + BorshSerialize + BorshDeserialize>(&mut self, own: Vec<T>) -> Vec<T> {
+        let mut all = self.from_all(own);
+        all.sort_unstable();
+        all
     }
 
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.

@@ -9,12 +9,13 @@ use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
 use crate::run::events::NEVER;
 use crate::traffic::hooks::{NO_HOOK, has_row};
+use borsh::{BorshDeserialize, BorshSerialize};
 
 mod complete;
 mod halves;
 
 /// A flow, as a message of its queue pair's sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Outgoing {
     /// Which flow of its workload's source it is, from 0.
     pub number: u64,
@@ -36,7 +37,7 @@ pub(crate) struct Outgoing {
 }
 
 /// A flow, as a message of its queue pair's receiver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Incoming {
     pub delivered: u64,
     pub size: u64,

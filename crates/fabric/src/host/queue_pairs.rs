@@ -1,6 +1,9 @@
 //! Queue pairs of a run, by slot.
 
+mod elsewhere;
 mod open;
+
+pub(crate) use elsewhere::Opening;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -32,8 +35,11 @@ pub(crate) struct QueuePairs {
     /// which this thread knows.
     pub free_slots: Vec<u32>,
     pub done: Vec<Done>,
-    /// By thread: messages for receivers at nodes that it owns.
+    /// By thread: messages for receivers at nodes that it owns; behind them, those at nodes of other
+    /// processes.
     pub posted: Vec<Vec<Posted>>,
+    /// Where there are other processes: queue pairs of which they have not been told.
+    pub opened: Option<Vec<Opening>>,
 }
 
 /// Nodes of any thread read these.
@@ -55,6 +61,7 @@ impl QueuePairs {
             free_slots: Vec::new(),
             done: Vec::new(),
             posted: Vec::new(),
+            opened: self.opened.as_ref().map(|_| Vec::new()),
         }
     }
 

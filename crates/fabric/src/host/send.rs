@@ -205,7 +205,7 @@ impl SendHalf {
     }
 
     /// One that has done nothing yet, and carries nothing.
-    fn idle() -> Self {
+    pub fn idle() -> Self {
         SendHalf {
             nic: Local::default(),
             rank: 0,

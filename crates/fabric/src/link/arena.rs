@@ -3,6 +3,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::UnsafeCell;
+use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 use std::ptr::{self, NonNull};
@@ -11,6 +12,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
 use floodway_units::{Bytes, FlowId};
@@ -39,16 +41,24 @@ const HOPS: usize = 8;
 pub(crate) type Hops = SmallVec<[IntHop; HOPS]>;
 
 /// Extras, which few packets have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) enum Extra {
     /// Records of telemetry.
-    Hops(Hops),
+    Hops(#[borsh(serialize_with = "write_hops", deserialize_with = "read_hops")] Hops),
     /// A message of a congestion point to its neighbour upstream.
     CongestionNotification(CongestionNotification),
     /// The same, of a set of flows.
     Filter(FlowFilter),
     /// A message to the receiver that goes with data.
     Message(ControlMessage),
+}
+
+fn write_hops(hops: &Hops, out: &mut impl Write) -> io::Result<()> {
+    hops.as_slice().serialize(out)
+}
+
+fn read_hops(bytes: &mut impl Read) -> io::Result<Hops> {
+    Ok(Vec::<IntHop>::deserialize_reader(bytes)?.into())
 }
 
 impl Extra {

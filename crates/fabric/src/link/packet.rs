@@ -1,5 +1,6 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
@@ -7,7 +8,7 @@ use crate::link::arena::NONE;
 use crate::network::layout::Local;
 
 /// What a packet is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub(crate) enum Kind {
     /// Payload of a flow.
     Data,
@@ -54,7 +55,7 @@ pub(crate) const ISOLATED: u8 = 64;
 pub(crate) const INT: u8 = 128;
 
 /// A packet or a control frame of a link. Fields that only some kinds need share places.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 #[repr(align(64))]
 pub(crate) struct Packet {
     /// On a link: when its last bit arrives. In a port's queue of control frames: when it was made.

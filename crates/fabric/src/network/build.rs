@@ -1,51 +1,34 @@
 //! Construction of a running network from a blueprint.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
-};
-use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
-use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
-use rustc_hash::FxHashSet;
+use floodway_mechanisms::slots::{Claim, CongestionPoint, FcReceiver as _, FcSender as _, PortInfo};
+use floodway_units::mrg32k3a::FirstDraws;
+use floodway_units::{Bytes, Class, NodeId, PortId, Rng, Span, fold, name_key, stream};
 
-use self::ports::{build_machines, build_ports, congested};
+use self::nodes::router;
+use self::ports::{build_machines, congested, points_with};
 use crate::bounds::ideal::Ideals;
-use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
-use crate::host::nic::Nic;
-use crate::host::queue_pairs::{HostPairs, QueuePairs};
-use crate::host::ranks::Ranks;
-use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::Arena;
-use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, Ties, UNBOUNDED,
-};
-use crate::network::facts::Facts;
+use crate::network::blueprint::{Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, Role, Ties, UNBOUNDED};
+use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::Layout;
 use crate::network::routing::{ChangingRoutes, Routes};
 use crate::pool::Pool;
-use crate::records::histogram::histograms;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::records::series::{self, Series};
-use crate::records::shares::buckets;
-use crate::run::events::{EventKind, Events, NEVER};
-use crate::run::node::{Node, Streams};
+use crate::run::events::{EventKind, Events};
+use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
 use crate::run::world::World;
-use crate::switch::buffer::Ingress;
-use crate::switch::congestion::PortMachines;
 use crate::switch::congestion::meter::MeterQueue;
-use crate::switch::crossbar::Inputs;
-use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::labels;
@@ -54,6 +37,7 @@ use crate::traffic::triggers::Triggers;
 
 mod check;
 mod jobs;
+mod nodes;
 mod port_classes;
 mod ports;
 mod validate;
@@ -88,20 +72,9 @@ impl Blueprint {
     }
 }
 
-/// What the nodes of a network own, as it is built: node by node.
-#[derive(Default)]
-struct Columns {
-    ports: Column<Port>,
-    ingress: Column<Ingress>,
-    egress: Column<Egress>,
-    queues: Column<Queue>,
-    series: Column<Series>,
-    nics: Column<Nic>,
-}
-
 impl<'a> World<'a> {
     /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
-    /// are known.
+    /// are known; `ranks` are other processes that execute parts of the run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -109,15 +82,18 @@ impl<'a> World<'a> {
         blueprint: &'a Blueprint,
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
+        ranks: Option<Box<Processes<'a>>>,
     ) -> Result<Self, BuildError> {
         let routes = match routes {
             Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
             None => Arc::new(blueprint.validate()?),
         };
-        let machines = build_machines(blueprint)?;
-        let points = machines.iter().flat_map(|machines| &machines.congestion_points);
-        let subs = points.map(|point| point.demands().class_queues()).max().unwrap_or(1);
-        let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
+        let owned = match &ranks {
+            Some(ranks) => ranks.owned(),
+            None => vec![true; blueprint.nodes.len()],
+        };
+        let (machines, class_queues) = build_machines(blueprint, &owned)?;
+        let layout = Layout::new(blueprint.classes(), class_queues, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let listed = Arc::new(Listed::new(blueprint));
         let changing = fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&routes))));
@@ -151,21 +127,21 @@ impl<'a> World<'a> {
             run,
             other_runs: Vec::new(),
             worker_pool: None,
+            ranks,
+            gathered: Gathered::default(),
             on_links: Vec::new(),
             faults,
         };
         let accounts = blueprint.accounts();
-        world.add_nodes(&accounts, machines, &listed)?;
-        world.facts.crossbars = world.nodes.iter().any(|node| node.switch.inputs.is_some());
-        world.facts.straight = !world.facts.crossbars
-            && world.facts.layout.queues_per_port == 2
-            && blueprint.records.queue_histogram.is_none();
-        world.facts.straight_control =
-            world.facts.straight && world.nodes.iter().all(|node| node.switch.pipeline == 0);
+        world.number_nodes()?;
+        world.record_accounts(&accounts, &owned)?;
+        world.nodes = world.build_nodes(&accounts, machines, &listed, &owned)?;
+        world.facts.know_switches();
         world.meet_ports();
         world.facts.largest = world.largest_ever();
         world.build_with_largest()?;
-        for port in world.port_ids() {
+        world.note_elsewhere()?;
+        for port in world.own_ports() {
             world.introduce_ports(port, 0);
             world.set_callbacks(port);
         }
@@ -176,6 +152,10 @@ impl<'a> World<'a> {
         world.arm_loops();
         world.arm_ranks();
         world.arm_faults();
+        if world.ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
+            // What waits is counted once.
+            world.run.traffic.triggers.waiting.fill(0);
+        }
         Ok(world)
     }
 
@@ -194,156 +174,54 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add_nodes(
-        &mut self,
-        accounts: &Accounts<'_>,
-        machines: Vec<PortMachines>,
-        listed: &Listed,
-    ) -> Result<(), BuildError> {
+    /// The ports of nodes of this process.
+    fn own_ports(&self) -> Vec<PortId> {
+        self.port_ids().filter(|&port| self.owns(self.facts.node_of(port))).collect()
+    }
+
+    /// Numbers NICs and switches, and builds the routers that hosts ask.
+    fn number_nodes(&mut self) -> Result<(), BuildError> {
         let blueprint = self.facts.blueprint;
-        let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
-        for (port, machines) in build_ports(&self.facts).into_iter().zip(machines) {
-            parts[self.facts.node_of(port.id).index()].push((port, machines));
+        let mut ports = vec![0; blueprint.nodes.len()];
+        for port in self.port_ids() {
+            ports[self.facts.node_of(port).index()] += 1;
         }
-        let mut columns = Columns::default();
-        let watched: FxHashSet<PortId> = blueprint.records.watch.iter().copied().collect();
-        for (i, (spec, parts)) in blueprint.nodes.iter().zip(parts).enumerate() {
-            let node = NodeId(i as u32);
-            let key = name_key(&spec.name);
-            let number = self.facts.switches.len() as u32;
-            let ports: Vec<PortId> = parts.iter().map(|(port, _)| port.id).collect();
-            let switch = match &spec.role {
+        for (node, spec) in (0..).map(NodeId).zip(&blueprint.nodes) {
+            let router = match &spec.role {
                 Role::Host { .. } => {
-                    self.facts.routers.push(None);
-                    self.add_nics(node, ports.len(), &mut columns.nics);
-                    Switch::none()
+                    self.facts.nics.extend((0..ports[node.index()]).map(|_| node));
+                    None
                 }
                 Role::Switch(spec) => {
-                    let pool = accounts.pool(node)?.unwrap_or_default();
                     self.facts.switches.push(node);
-                    self.switch(node, spec, (pool, number), &ports)?
+                    Some(router(blueprint, node, spec)?)
                 }
             };
-            let at_switch = matches!(spec.role, Role::Switch(_));
-            for &port in &ports {
-                columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
-                for class in self.facts.layout.classes.clone() {
-                    let account = self.ingress_port_class(accounts, port, class)?;
-                    self.record_account(&account, &switch, at_switch);
-                    columns.ingress.push(account);
-                    columns.egress.push(self.egress_port_class(accounts, port, class)?);
-                }
-                (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
-            }
-            let mut own = Vec::with_capacity(ports.len());
-            for (port, machines) in parts {
-                columns.ports.push(port);
-                own.push(machines);
-            }
-            self.nodes.push(Node {
-                id: node,
-                work: 0,
-                machines: own,
-                histograms: histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch),
-                buckets: buckets(blueprint.records.shares.as_ref(), &ports),
-                host_pairs: HostPairs { to_start: listed.count(node), ..HostPairs::default() },
-                streams: streams(blueprint, key, at_switch.then_some(number)),
-                switch,
-                ports: Part::default(),
-                queues: Part::default(),
-                egress: Part::default(),
-                ingress: Part::default(),
-                series: Part::default(),
-                nics: Part::default(),
-            });
+            self.facts.routers.push(router);
         }
-        self.deal(columns);
         Ok(())
     }
 
-    /// Gives each node its part of what was built for all.
-    fn deal(&mut self, columns: Columns) {
-        let (classes, queues) = (self.facts.layout.classes.len(), self.facts.layout.queues_per_port);
-        let ports: Vec<usize> = self.nodes.iter().map(|node| node.machines.len()).collect();
-        let roles = self.facts.blueprint.nodes.iter().map(|node| &node.role);
-        let of = |per_port: usize| ports.iter().map(move |ports| ports * per_port);
-        let nics =
-            roles.zip(&ports).map(|(role, ports)| if matches!(role, Role::Host { .. }) { *ports } else { 0 });
-        let Columns { ports: all, ingress, egress, queues: all_queues, series, nics: all_nics } = columns;
-        let parts = all.deal(of(1)).into_iter().zip(ingress.deal(of(classes))).zip(egress.deal(of(classes)));
-        let parts = parts.zip(all_queues.deal(of(queues))).zip(series.deal(of(1))).zip(all_nics.deal(nics));
-        for (node, (((((ports, ingress), egress), queues), series), nics)) in self.nodes.iter_mut().zip(parts)
-        {
-            (node.ports, node.ingress, node.egress) = (ports, ingress, egress);
-            (node.queues, node.series, node.nics) = (queues, series, nics);
+    /// Records what is fixed about the accounts of nodes of other processes.
+    fn record_accounts(&mut self, accounts: &Accounts<'_>, owned: &[bool]) -> Result<(), BuildError> {
+        for port in self.port_ids() {
+            let node = self.facts.node_of(port);
+            if owned[node.index()] {
+                continue;
+            }
+            for class in self.facts.layout.classes.clone() {
+                let account = self.ingress_port_class(accounts, port, class)?;
+                let at_switch = !self.facts.ports[port.index()].at_host;
+                let pool = if at_switch { accounts.pool(node)?.unwrap_or_default() } else { Bytes::ZERO };
+                self.record_account(&account, pool.0, at_switch);
+            }
         }
-    }
-
-    /// Adds the NICs of a host, one for each of its ports.
-    fn add_nics(&mut self, node: NodeId, ports: usize, nics: &mut Column<Nic>) {
-        let classes = self.facts.layout.classes.len();
-        for _ in 0..ports {
-            let mut ranks = Ranks::default();
-            ranks.reserve(self.run.traffic.listed.count(node));
-            nics.push(Nic {
-                number: self.facts.nics.len() as u32,
-                ranks,
-                ready: vec![RoundRobinBitmap::default(); classes],
-                repeats: vec![RoundRobinBitmap::default(); classes],
-                last: vec![u32::MAX - 1; classes],
-                ..Nic::default()
-            });
-            self.facts.nics.push(node);
-        }
-    }
-
-    fn switch(
-        &mut self,
-        node: NodeId,
-        spec: &SwitchSpec,
-        (pool, number): (Bytes, u32),
-        ports: &[PortId],
-    ) -> Result<Switch, BuildError> {
-        let router = self::router(self.facts.blueprint, node, spec)?;
-        let asked = self::router(self.facts.blueprint, node, spec)?;
-        self.facts.routers.push(Some(asked));
-        let inputs = spec.buffer.plan().crossbar.map(|plan| {
-            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
-            let queues = self.facts.layout.queues_per_port - 1;
-            Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
-        });
-        Ok(Switch {
-            router: Some(router),
-            number,
-            pipeline: spec.pipeline.0,
-            pool_size: pool.0,
-            headroom_size: spec.buffer.plan().headroom.map_or(NEVER, |size| size.0),
-            cell: spec.cell.0,
-            pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
-            releases: VecDeque::with_capacity(ports.len()),
-            relay: spec.relay.map(|ports| self.relaying(ports)),
-            inputs,
-            ..Switch::none()
-        })
-    }
-
-    /// What a relay does with pauses: as the flow control says of the link into its remote port.
-    fn relaying(&self, ports: RelayPorts) -> Relay {
-        let link = &self.facts.blueprint.links[ports.remote.index() / 2];
-        let into = &link.directions[1 - ports.remote.index() % 2];
-        let of = |class: &Class| {
-            let control = into.flow_control.iter().find(|(of, _)| of == class);
-            let relay = control.and_then(|(_, params)| params.relay());
-            relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
-        };
-        let (local, remote) = (self.facts.local(ports.local), self.facts.local(ports.remote));
-        let dispositions = self.facts.layout.classes.iter().map(of).collect();
-        Relay { local, remote, dispositions, is_bypassed: false }
+        Ok(())
     }
 
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        let (mut at, port) = self.at_port(port);
+        let Some((mut at, port)) = self.at_own_port(port) else { return };
         let port_class = at.facts.layout.port_class(port, at.facts.layout.dense(class));
         let ingress = &mut at.node.ingress[port_class];
         ingress.awaits = receiver.awaits_release();
@@ -353,10 +231,12 @@ impl<'a> World<'a> {
 
     /// Puts another router in the place of a switch's before the run starts.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
-        let state = &mut self.nodes[node.index()];
-        assert!(!state.is_host(), "{} is no switch", self.facts.blueprint.nodes[node.index()].name);
-        state.switch.router = Some(build());
-        self.facts.routers[node.index()] = Some(build());
+        let router = &mut self.facts.routers[node.index()];
+        assert!(router.is_some(), "{} is no switch", self.facts.blueprint.nodes[node.index()].name);
+        *router = Some(build());
+        if self.owns(node) {
+            self.nodes[node.index()].switch.router = Some(build());
+        }
     }
 
     /// What the accounts of each port know of it and of the link that leads there, and what it knows of their
@@ -378,19 +258,24 @@ impl<'a> World<'a> {
     /// Builds the congestion points again that must know the largest base round-trip time, which is known
     /// only now.
     fn build_with_largest(&mut self) -> Result<(), BuildError> {
+        let (blueprint, largest) = (self.facts.blueprint, self.facts.largest.rtt);
         let ports = self.nodes.iter_mut().flat_map(|node| node.ports.iter().zip(&mut node.machines));
         for (port, machines) in ports {
-            let port = port.id;
-            let end = &self.facts.blueprint.links[port.index() / 2].ends[port.index() % 2];
-            for (point, params) in machines.congestion_points.iter_mut().zip(&end.congestion_points) {
-                if params.needs().contains(&Need::Largest) {
-                    let info = PortInfo {
-                        largest_rtt: self.facts.largest.rtt,
-                        ..self.facts.blueprint.port_info(port)
-                    };
-                    let place = || self.facts.blueprint.port_name(port);
-                    *point = params.build(&info).map_err(|error| BuildError::param(place(), error))?;
-                }
+            points_with(blueprint, port.id, largest, &mut machines.congestion_points)?;
+        }
+        Ok(())
+    }
+
+    /// Notes what congestion points at nodes of other processes demand of all.
+    fn note_elsewhere(&mut self) -> Result<(), BuildError> {
+        let (blueprint, largest) = (self.facts.blueprint, self.facts.largest.rtt);
+        for port in self.port_ids() {
+            let has_points =
+                !blueprint.links[port.index() / 2].ends[port.index() % 2].congestion_points.is_empty();
+            if has_points && !self.owns(self.facts.node_of(port)) {
+                let mut points = ports::machines_of(blueprint, port)?.congestion_points;
+                points_with(blueprint, port, largest, &mut points)?;
+                self.facts.demand(port, &Demanded::of(&points));
             }
         }
         Ok(())
@@ -419,12 +304,11 @@ impl<'a> World<'a> {
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
         let isolates = demands().any(|demands| demands.isolation);
         let holds_flows = demands().any(|demands| demands.flows);
-        let naming = demands().map(|demands| demands.naming).max();
         (machines.reports_waiting, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
         (machines.clears, machines.observes_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
-        let observes_cnps = machines.observes_cnps;
+        let demanded = Demanded::of(&machines.congestion_points);
         machines.sorts_each = demands().any(|demands| demands.each_packet);
         machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
@@ -436,20 +320,18 @@ impl<'a> World<'a> {
         state.holds_flows = holds_flows && state.at_host;
         state.observed |= state.noted;
         state.meters = meter.is_some();
-        let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
             at.set_fast_path(at.facts.layout.port_class(port, class));
         }
-        self.facts.ports[id.index()].isolates = isolates;
-        self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
-        self.facts.observes_cnps |= observes_cnps;
+        self.facts.demand(id, &demanded);
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
         // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
         // then of all ports.
-        let all: Vec<PortId> = self.port_ids().collect();
+        let own = |port: &PortId| self.owns(self.facts.node_of(*port));
+        let all: Vec<PortId> = self.port_ids().filter(own).collect();
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
@@ -467,7 +349,7 @@ impl<'a> World<'a> {
             let (at, port) = self.at_port(id);
             at.node.machines[port.index()].sync(&mut at.run.events, id);
         }
-        self.start_signals();
+        self.start_signals(&all);
     }
 
     /// Adds a congestion point before the run starts.
@@ -479,6 +361,10 @@ impl<'a> World<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
+        if !self.owns(self.facts.node_of(port)) {
+            self.facts.demand(port, &Demanded::of(&[point]));
+            return Ok(());
+        }
         let (mut at, local) = self.at_port(port);
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
@@ -497,35 +383,6 @@ impl<'a> World<'a> {
         self.introduce_ports(port, newest);
         self.set_callbacks(port);
         Ok(())
-    }
-}
-
-/// The router of a switch.
-fn router(blueprint: &Blueprint, node: NodeId, spec: &SwitchSpec) -> Result<AnyRouter, BuildError> {
-    let name = &blueprint.nodes[node.index()].name;
-    let key = fold(mix(blueprint.seed), name_key(name));
-    let info = SwitchInfo { key, hash_seed: spec.hash_seed };
-    spec.routing.build(&info).map_err(|error| BuildError::param(format!("switch {name}"), error))
-}
-
-/// The streams of a node whose name hashes to `key`, and of a switch its number.
-fn streams(blueprint: &Blueprint, key: u64, switch: Option<u32>) -> Streams {
-    let seed = blueprint.seed;
-    let stream = |purpose| stream(seed, key, purpose);
-    Streams {
-        flow_control: stream("flow-control"),
-        congestion_point: match (blueprint.semantics.draws, switch) {
-            (Draws::ConweaveNs3, _) => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
-            // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
-            (Draws::SwingNs3, Some(switch)) => {
-                Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
-            }
-            (Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3, _) => stream("congestion-point"),
-        },
-        routing: stream("routing"),
-        admission: stream("admission"),
-        notification: stream("notification"),
-        reliability: stream("reliability"),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use floodway_mechanisms::registry::AnyRouter;
-use floodway_mechanisms::slots::PauseMode;
+use floodway_mechanisms::registry::{AnyCongestionPoint, AnyRouter};
+use floodway_mechanisms::slots::{CongestionPoint, PauseMode};
 use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, Release};
+use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, Release, Role};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
@@ -43,6 +43,8 @@ pub(crate) struct Facts<'a> {
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
     pub naming: Span,
+    /// Some congestion point may name flows other than that of the packet for which it is called.
+    pub names_flows: bool,
     /// Some congestion point is called for the CNPs that pass its switch.
     pub observes_cnps: bool,
     pub layout: Layout,
@@ -81,6 +83,7 @@ impl<'a> Facts<'a> {
             groups: Groups::new(blueprint),
             routes,
             naming: Span::ZERO,
+            names_flows: false,
             observes_cnps: false,
             lists: Lists::new(blueprint),
             ports: port_facts::of_network(blueprint),
@@ -91,6 +94,31 @@ impl<'a> Facts<'a> {
             layout,
             routers: Vec::with_capacity(blueprint.nodes.len()),
         }
+    }
+
+    /// Notes what the congestion points of a port demand of the whole network.
+    pub fn demand(&mut self, port: PortId, demanded: &Demanded) {
+        self.naming = self.naming.max(demanded.naming);
+        self.names_flows |= demanded.names_flows;
+        self.observes_cnps |= demanded.observes_cnps;
+        let port = &mut self.ports[port.index()];
+        // Hosts choose among queue pairs, and have no queues.
+        port.isolates |= demanded.isolates && !port.at_host;
+    }
+
+    /// Notes what all switches are like.
+    pub fn know_switches(&mut self) {
+        let switches = || {
+            self.blueprint.nodes.iter().filter_map(|node| match &node.role {
+                Role::Switch(spec) => Some(spec),
+                Role::Host { .. } => None,
+            })
+        };
+        self.crossbars = switches().any(|spec| spec.buffer.plan().crossbar.is_some());
+        self.straight = !self.crossbars
+            && self.layout.queues_per_port == 2
+            && self.blueprint.records.queue_histogram.is_none();
+        self.straight_control = self.straight && switches().all(|spec| spec.pipeline == Span::ZERO);
     }
 
     /// The node of a port.
@@ -128,4 +156,29 @@ fn homes(blueprint: &Blueprint) -> Vec<Home> {
         Home { node: end.node, local: Local::at(*next - 1) }
     };
     blueprint.links.iter().flat_map(|link| &link.ends).map(&mut home).collect()
+}
+
+/// What the congestion points of a port demand of the whole network.
+#[derive(Debug)]
+pub(crate) struct Demanded {
+    /// For how long they may name a flow of which nothing is in the network any more.
+    pub naming: Span,
+    pub names_flows: bool,
+    pub observes_cnps: bool,
+    pub isolates: bool,
+}
+
+impl Demanded {
+    pub fn of(points: &[AnyCongestionPoint]) -> Self {
+        let demands = || points.iter().map(CongestionPoint::demands);
+        let naming = demands().map(|demands| demands.naming).max().unwrap_or_default();
+        // Of machines from outside the tree it is not known.
+        let is_unknown = points.iter().any(|point| matches!(point, AnyCongestionPoint::Custom(_)));
+        Demanded {
+            naming,
+            names_flows: is_unknown || naming > Span::ZERO,
+            observes_cnps: demands().any(|demands| demands.cnps),
+            isolates: demands().any(|demands| demands.isolation),
+        }
+    }
 }

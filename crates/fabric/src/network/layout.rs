@@ -1,10 +1,13 @@
 //! Numbering of port classes and queues.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Class, PortId, QueueId};
 use floodway_wire::Format;
 
 /// A port among those of its node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
+)]
 pub(crate) struct Local(u16);
 
 impl Local {

@@ -2,7 +2,9 @@
 
 mod walk;
 
-use floodway_mechanisms::slots::FlowTuple;
+use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_mechanisms::registry::ReactionParams;
+use floodway_mechanisms::slots::{FlowTuple, QpInfo};
 use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::Telemetry;
 use rustc_hash::FxHashMap;
@@ -35,11 +37,11 @@ pub(crate) struct Hops {
 
 impl Hops {
     /// Of these ports of the network, each as its node calls it.
-    pub fn new(facts: &Facts<'_>, data: &Ports, replies: &Ports) -> Self {
-        let local = |path: &Ports, hop: usize| path.get(hop).map_or(NONE, |&port| facts.local(port));
+    fn new(facts: &Facts<'_>, data: &[PortId], replies: &[PortId]) -> Self {
+        let local = |path: &[PortId], hop: usize| path.get(hop).map_or(NONE, |&port| facts.local(port));
         let near = [data, replies].map(|path| std::array::from_fn(|hop| local(path, hop)));
         let far = data.len().max(replies.len()) > NEAR;
-        let all = |path: &Ports| (0..path.len()).map(|hop| local(path, hop)).collect();
+        let all = |path: &[PortId]| (0..path.len()).map(|hop| local(path, hop)).collect();
         Hops { near, far: far.then(|| Box::new([data, replies].map(all))) }
     }
 }
@@ -68,8 +70,21 @@ pub(crate) struct Path {
     pub number: u32,
 }
 
+/// What a queue pair's path is made from, beside its ends and its base round-trip time.
+pub(crate) struct Laid<'p> {
+    /// Which of the blueprint's settings it has.
+    pub settings: usize,
+    /// The ports of its data and of its replies, where they follow from the flow alone.
+    pub ports: &'p [PortId],
+    pub ack_ports: &'p [PortId],
+    pub tuple: FlowTuple,
+    /// The sender's NIC, and its rank there.
+    pub nic: Local,
+    pub rank: u32,
+}
+
 /// What results call a flow; one of several that share a queue pair is named as the first of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub(crate) struct FlowName {
     workload: u32,
     source: u32,
@@ -97,6 +112,27 @@ impl FlowNames {
 }
 
 impl Path {
+    /// That of a queue pair as its machines are told of it.
+    pub fn new(facts: &Facts<'_>, info: &QpInfo, laid: &Laid<'_>) -> Self {
+        let settings = &facts.blueprint.settings[laid.settings];
+        Path {
+            hops: Hops::new(facts, laid.ports, laid.ack_ports),
+            hash: laid.tuple.key(),
+            base_rtt: info.base_rtt,
+            source: info.source,
+            destination: info.destination,
+            workload: info.workload,
+            class: facts.layout.dense(settings.class),
+            telemetry: settings.telemetry(),
+            has_acks: settings.reliability.has_acks(),
+            reads_flags: settings.rate_control.iter().any(ReactionParams::reads_flags),
+            tuple: laid.tuple,
+            nic: laid.nic,
+            rank: laid.rank,
+            number: u32::try_from(info.number).unwrap_or(u32::MAX),
+        }
+    }
+
     /// The egress port after `hop` others of its data or of its replies, if it is known from the start.
     #[inline]
     pub fn port(&self, reply: bool, hop: usize) -> Option<Local> {

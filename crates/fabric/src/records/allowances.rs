@@ -3,6 +3,7 @@
 mod note;
 mod table;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::Allowance;
 use floodway_units::{Bytes, Rate, Span};
 
@@ -12,7 +13,7 @@ use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
 /// What senders may, from when on, up to a number of rows.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct AllowanceLog {
     log: Log<Row>,
     /// By workload: whether its flows are written down.
@@ -20,7 +21,7 @@ pub(crate) struct AllowanceLog {
 }
 
 /// The allowance of a sender from an instant on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Row {
     time: u64,
     nic: u32,

@@ -1,10 +1,11 @@
 //! Counters of ports, by class. What an egress port has sent is not counted: it has arrived at the other end,
 //! is on the link or was lost there.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::DropReason;
 
 /// Events of a class at an egress port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct EgressCounters {
     /// Pause and credit frames received for this queue.
     pub pfc_rx: u64,
@@ -13,7 +14,7 @@ pub(crate) struct EgressCounters {
 }
 
 /// What an egress port seldom has to count of a class.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct RareEgressCounters {
     /// Packets marked with undetermined congestion.
     pub ue_marks: u64,
@@ -30,11 +31,12 @@ pub(crate) struct RareEgressCounters {
     /// What was sent onto a wire that was down.
     pub lost: Traffic,
     /// The state of the congestion points in the log of signals.
+    #[borsh(skip)]
     pub state_noted: &'static str,
 }
 
 /// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 #[repr(C)]
 pub(crate) struct Traffic {
     pub packets: u64,
@@ -57,7 +59,7 @@ impl Traffic {
 }
 
 /// What an ingress port seldom has to count of a class.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct RareCounters {
     /// Pause and credit frames sent for this account.
     pub pfc_tx: u64,

@@ -1,5 +1,7 @@
 //! Packet delays, counted by size to two digits, as `HdrHistogram` counts them.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 /// Significant bits of a delay: two decimal digits.
 const BITS: u32 = 8;
 /// Buckets of an octave; the first octave has twice as many.
@@ -15,7 +17,7 @@ pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", 
 /// Packets by delay, for each workload and component. Four delays of each packet are counted, so that a count
 /// is no more than an addition: that takes some 60 instructions a packet, where histograms took about 250 by
 /// a profile.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Delays {
     /// One component's buckets after another's.
     counts: Vec<u64>,

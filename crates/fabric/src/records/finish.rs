@@ -51,20 +51,21 @@ impl World<'_> {
     /// Closes the books at `now`.
     pub fn close(&mut self, now: Time) {
         self.now = now.0;
-        for node in 0..self.nodes.len() {
-            self.at(NodeId(node as u32)).apply_releases();
+        let own: Vec<NodeId> =
+            self.nodes.iter().map(|node| node.id).filter(|&node| self.owns(node)).collect();
+        for &node in &own {
+            self.at(node).apply_releases();
         }
         self.run.kept.blocked = self.blocked();
-        for node in 0..self.nodes.len() {
-            self.at(NodeId(node as u32)).close();
+        for &node in &own {
+            self.at(node).close();
         }
-        self.count_dead();
         self.close_rows();
     }
 
     /// What was sent onto wires that were down is counted where it would have arrived, as what was on them
     /// when they went down.
-    fn count_dead(&mut self) {
+    pub fn count_dead(&mut self) {
         let changing = |port: &PortId| self.port(*port).impairment.wire.is_some();
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
             for class in 0..self.facts.layout.classes.len() as u8 {
@@ -208,20 +209,22 @@ impl World<'_> {
     }
 
     /// Their bytes.
-    fn in_flight(&self) -> u64 {
-        self.packets_in_network().map(|packet| u64::from(packet.frame)).sum()
+    pub fn in_flight(&self) -> u64 {
+        let own: u64 = self.packets_in_network().map(|packet| u64::from(packet.frame)).sum();
+        own + self.gathered.in_flight
     }
 
     /// Every account holds what is queued behind it and on the wire of the packet that leaves.
     pub fn buffers(&self) -> Verdict {
-        self.nodes
-            .iter()
-            .map(|node| self.buffers_of(node))
-            .find(|verdict| *verdict != Verdict::Holds)
-            .unwrap_or(Verdict::Holds)
+        let own = self.nodes.iter().filter_map(|node| match self.buffers_of(node) {
+            Verdict::Holds => None,
+            Verdict::Broken(how) => Some((node.id, how)),
+        });
+        let first = own.chain(self.gathered.broken.iter().cloned()).min();
+        first.map_or(Verdict::Holds, |(_, how)| Verdict::Broken(how))
     }
 
-    fn buffers_of(&self, node: &Node) -> Verdict {
+    pub fn buffers_of(&self, node: &Node) -> Verdict {
         let mut held = vec![0u64; node.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
@@ -516,6 +519,9 @@ impl World<'_> {
             if !packet.is_link_control() {
                 sent[self.facts.layout.port_class_id(port, packet.class)].add(packet.frame);
             }
+        }
+        for &(port, class, frame) in &self.gathered.on_links {
+            sent[self.facts.layout.port_class_id(port, class)].add(frame);
         }
         sent
     }

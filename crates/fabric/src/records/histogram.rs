@@ -13,13 +13,14 @@ mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
 use crate::run::events::NEVER;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Length of a part with counts of its own, in picoseconds: 100 ms, as the blocks that other simulators
 /// write.
 const PART: u64 = 100_000_000_000;
 
 /// Of one egress port: how many instants found its queues so long.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Histogram {
     /// The next instant, beyond `to` after the last one.
     next: u64,
@@ -30,7 +31,7 @@ pub(crate) struct Histogram {
 }
 
 /// The counts of one span of time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 struct Part {
     /// Its last instant may come at this time.
     end: u64,

@@ -1,5 +1,7 @@
 //! Records of a run in progress.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
@@ -80,6 +82,53 @@ impl Kept {
         }
         for (sum, more) in self.scale_up.iter_mut().zip(other.scale_up) {
             *sum = (sum.0 + more.0, sum.1 + more.1);
+        }
+    }
+
+    /// What another process adds to its own.
+    pub fn into_part(self) -> KeptPart {
+        KeptPart {
+            counts: self.counts,
+            pauses: self.pauses,
+            signals: self.signals,
+            allowances: self.allowances,
+            shares: self.shares,
+            operations: self.operations,
+            scale_up: self.scale_up,
+            records: self.records,
+            packet_hops: self.packet_hops,
+        }
+    }
+}
+
+/// Records of the nodes of one process, which others add to theirs. Deadlocks are found by all processes
+/// together, and captures are of one alone.
+#[derive(BorshSerialize, BorshDeserialize)]
+pub(crate) struct KeptPart {
+    counts: [u64; EventKind::ALL.len()],
+    pauses: Option<PauseLog>,
+    signals: Option<SignalLog>,
+    allowances: Option<AllowanceLog>,
+    shares: Option<ShareLog>,
+    operations: Option<OperationLog>,
+    scale_up: Vec<(u64, u64)>,
+    records: Records,
+    packet_hops: u64,
+}
+
+impl KeptPart {
+    pub fn into_kept(self, blueprint: &Blueprint) -> Kept {
+        Kept {
+            counts: self.counts,
+            pauses: self.pauses,
+            signals: self.signals,
+            allowances: self.allowances,
+            shares: self.shares,
+            operations: self.operations,
+            scale_up: self.scale_up,
+            records: self.records,
+            packet_hops: self.packet_hops,
+            ..Kept::new(blueprint)
         }
     }
 }

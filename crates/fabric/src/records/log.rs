@@ -4,6 +4,7 @@
 //! rows is one of their own: time first, then where each came from; what came from one place stays in the
 //! order in which it came. The rows that are kept are the first of that order.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory;
 
 use crate::records::outcome::RowTotals;
@@ -20,7 +21,7 @@ pub(crate) trait Logged {
 }
 
 /// Rows, the first ones of a run.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Log<R> {
     rows: Vec<R>,
     most: usize,
@@ -53,6 +54,11 @@ impl<R: Logged> Log<R> {
 
     pub fn rows(&self) -> &[R] {
         &self.rows
+    }
+
+    /// The same, to change what does not order them.
+    pub fn rows_mut(&mut self) -> &mut [R] {
+        &mut self.rows
     }
 
     /// Takes over the rows of another log.

@@ -2,6 +2,7 @@
 
 mod table;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_programs::walker::Ended;
 
 use crate::network::blueprint::{Arrivals, Blueprint};
@@ -9,13 +10,13 @@ use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
 /// Operations in the order in which they were complete, up to a number of them.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct OperationLog {
     log: Log<Row>,
 }
 
 /// An operation of a rank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Row {
     /// Among the ranks of all jobs.
     rank: u32,

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 use crate::records::table::Table;
@@ -349,7 +350,7 @@ pub struct JobTotals {
 }
 
 /// Where the bytes went: frames as buffers hold them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Conservation {
     /// Sent by hosts.
     pub injected: u64,

@@ -4,15 +4,16 @@ mod table;
 
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
+use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Pauses and resumes in the order in which they came, up to a number of them.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct PauseLog {
     log: Log<Row>,
 }
 
 /// A pause or resume.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Row {
     time: u64,
     /// Of the event by which it came.

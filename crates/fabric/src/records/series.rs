@@ -1,5 +1,6 @@
 //! Series of an egress port over time, in buckets that widen as the run goes on.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory;
 
 use crate::network::blueprint::RecordSpec;
@@ -8,7 +9,7 @@ use crate::network::blueprint::RecordSpec;
 const FIRST_WIDTH: u64 = 1_000_000;
 
 /// One bucket of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Bucket {
     /// Wire bytes whose transmission began.
     pub tx_bytes: u64,
@@ -34,7 +35,7 @@ impl Bucket {
 
 /// The buckets of a port. When more would be needed than are allowed, pairs are merged; so the width at the
 /// end depends on the run's length alone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Series {
     /// Counts that are not yet in the current bucket: on the one cache line that every packet touches.

@@ -3,6 +3,7 @@
 mod note;
 mod table;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 
@@ -12,7 +13,7 @@ use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
 /// What flows have of chosen ports, up to a number of rows.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct ShareLog {
     log: Log<Row>,
     /// Width of a bucket.
@@ -29,14 +30,14 @@ pub(crate) struct Bucket {
 }
 
 /// A port and a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Key {
     port: u32,
     flow: FlowName,
 }
 
 /// Bytes of a flow that a port has sent in a bucket.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Row {
     /// The bucket's beginning.
     time: u64,

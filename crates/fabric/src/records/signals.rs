@@ -4,6 +4,7 @@
 mod note;
 mod table;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::Mark;
 use floodway_units::{Bytes, NodeId};
 
@@ -11,13 +12,15 @@ use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 
 /// Feedback in the order in which it was given, up to a number of rows.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct SignalLog {
     log: Log<Row>,
+    /// What its rows call states, each once; they are few.
+    states: Vec<String>,
 }
 
 /// A signal of a congestion point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Row {
     time: u64,
     /// The egress (port, class).
@@ -28,11 +31,11 @@ struct Row {
 }
 
 /// The kind of signal, with its values.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 enum What {
-    /// The queue starts the run in this state.
-    Start(&'static str),
-    State(&'static str),
+    /// The queue starts the run in this state, by its place in the log's list.
+    Start(u16),
+    State(u16),
     Mark(Mark, FlowName),
     /// A CNP, with the window that it carries.
     Cnp(FlowName, Option<Bytes>),
@@ -40,7 +43,7 @@ enum What {
 }
 
 /// A congestion notification to a neighbour upstream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Cn {
     to: NodeId,
     degree: u8,
@@ -63,7 +66,8 @@ impl What {
         }
     }
 
-    fn state(self) -> Option<&'static str> {
+    /// A state, by its place in the log's list.
+    fn state(self) -> Option<u16> {
         match self {
             What::Start(state) | What::State(state) => Some(state),
             What::Mark(..) | What::Cnp(..) | What::Cn(_) => None,
@@ -105,11 +109,22 @@ impl Logged for Row {
 impl SignalLog {
     /// Keeps at most this many rows.
     pub fn new(most: usize) -> Self {
-        SignalLog { log: Log::new(most) }
+        SignalLog { log: Log::new(most), states: Vec::new() }
     }
 
-    pub fn absorb(&mut self, other: SignalLog) {
+    pub fn absorb(&mut self, mut other: SignalLog) {
+        let codes: Vec<u16> = other.states.iter().map(|state| self.code(state)).collect();
+        for row in other.log.rows_mut() {
+            if let What::Start(state) | What::State(state) = &mut row.what {
+                *state = codes[usize::from(*state)];
+            }
+        }
         self.log.absorb(other.log);
+    }
+
+    /// The place of a state in the log's list.
+    fn code(&mut self, state: &str) -> u16 {
+        place(&mut self.states, state) as u16
     }
 
     pub fn close(&mut self) {
@@ -123,4 +138,13 @@ impl SignalLog {
     fn push_row(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
         self.log.push(Row { time, port_class: port_class as u32, what, in_step });
     }
+}
+
+/// The index of a word among others, to which it is added if it is new; they are few.
+fn place(words: &mut Vec<String>, word: &str) -> u32 {
+    let at = words.iter().position(|known| known == word).unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    });
+    at as u32
 }

@@ -1,5 +1,6 @@
 //! Tallies of a run in progress: flows that ended, packet delays, totals.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory;
 use floodway_units::{Time, name_key};
 
@@ -9,7 +10,7 @@ use crate::records::delays::Delays;
 use crate::records::outcome::Conservation;
 
 /// What names a flow, and its place in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub(crate) struct FlowKey {
     pub start: u64,
     pub workload: u32,
@@ -19,7 +20,7 @@ pub(crate) struct FlowKey {
 }
 
 /// The sender's part of a flow's row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct SentRow {
     pub key: FlowKey,
     pub destination: u32,
@@ -36,7 +37,7 @@ pub(crate) struct SentRow {
 }
 
 /// The receiver's part of a flow's row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct ReceivedRow {
     pub key: FlowKey,
     pub finish: u64,
@@ -51,7 +52,7 @@ pub(crate) struct ReceivedRow {
 pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
 
 /// The first packet that a lossless account had no room for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct FirstDrop {
     pub port_class: usize,
     pub time: u64,
@@ -61,7 +62,7 @@ pub(crate) struct FirstDrop {
 }
 
 /// Totals of a workload.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Totals {
     pub flows: u64,
     pub finished: u64,
@@ -97,6 +98,7 @@ impl Totals {
 }
 
 /// What is kept while a run goes.
+#[derive(BorshSerialize, BorshDeserialize)]
 pub(crate) struct Records {
     keys: Vec<u64>,
     /// Of flows that are over, or that the run's end found open: each has a row in both.

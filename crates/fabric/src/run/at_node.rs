@@ -41,7 +41,8 @@ impl AtNode<'_, '_> {
     }
 
     /// Executes an event of the node.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     pub fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;

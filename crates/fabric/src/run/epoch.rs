@@ -9,9 +9,10 @@ use crate::host::queue_pairs::Done;
 use crate::network::build::has_bounded;
 use crate::records::outcome::{Conservation, Stopped};
 use crate::records::tally::Totals;
+use crate::run::ranks::Census;
 use crate::run::state::Run;
 use crate::run::world::World;
-use crate::traffic::triggers;
+use crate::traffic::triggers::{self, Triggers};
 
 /// Between two searches for deadlock, in picoseconds.
 const SEARCH_EVERY: u64 = 1_000_000_000;
@@ -34,9 +35,10 @@ impl<'a> World<'a> {
             self.debug_check();
         }
         self.close_queue_pairs();
-        let peak = self.run.kept.records.peak_in_network.max(self.in_network());
+        let census = self.census();
+        let peak = self.run.kept.records.peak_in_network.max(census.in_network);
         self.run.kept.records.peak_in_network = peak;
-        self.report_flows();
+        self.report_flows(&census);
         if self.now.is_multiple_of(SEARCH_EVERY) {
             self.search_deadlock();
         }
@@ -44,37 +46,57 @@ impl<'a> World<'a> {
         if end.stop_on_deadlock && !self.run.kept.deadlocks.is_empty() {
             return true;
         }
-        !end.at_limit && self.all_measured_done()
+        !end.at_limit && self.all_measured_done(&census)
     }
 
     /// Why a run is over.
-    pub fn stopped(&self, interrupted: bool) -> Stopped {
+    pub fn stopped(&mut self, interrupted: bool) -> Stopped {
+        let census = self.census();
         if interrupted {
             Stopped::Interrupted
         } else if self.facts.blueprint.end.stop_on_deadlock && !self.run.kept.deadlocks.is_empty() {
             Stopped::Deadlock
-        } else if self.all_measured_done() {
+        } else if self.all_measured_done(&census) {
             Stopped::Finished
         } else {
             Stopped::Limit
         }
     }
 
-    fn all_measured_done(&self) -> bool {
+    fn all_measured_done(&self, census: &Census) -> bool {
         let open = |totals: &Totals| totals.measured_open(self.facts.blueprint.end.acknowledged);
         has_bounded(self.facts.blueprint)
-            && self.totals().iter().all(|totals| open(totals) == 0)
-            && !(0..self.run.traffic.sources.len()).any(|source| self.may_measure(source, self.now))
-            && !self.triggers_may_measure()
+            && census.totals.iter().all(|totals| open(totals) == 0)
+            && !census.sources_may_measure
+            && !self.triggers_may_measure(census)
     }
 
-    fn triggers_may_measure(&self) -> bool {
-        let sum = |of: &dyn Fn(&Run<'a>) -> u64| self.runs().map(of).fold(0, u64::wrapping_add);
-        self.facts.blueprint.workloads.iter().enumerate().any(|(i, spec)| {
-            let waiting = sum(&|run| run.traffic.triggers.waiting[i]);
-            let outstanding = sum(&|run| run.traffic.triggers.outstanding[i]);
+    fn triggers_may_measure(&self, census: &Census) -> bool {
+        let counts = census.waiting.iter().zip(&census.outstanding);
+        let mut workloads = self.facts.blueprint.workloads.iter().zip(counts);
+        workloads.any(|(spec, (&waiting, &outstanding))| {
             triggers::may_measure(spec, waiting, outstanding, self.now)
         })
+    }
+
+    /// What this process has counted.
+    pub fn own_census(&self) -> Census {
+        let sum = |of: &dyn Fn(&Run<'a>) -> u64| self.runs().map(of).fold(0, u64::wrapping_add);
+        let of_triggers = |of: fn(&Triggers) -> &Vec<u64>| {
+            let workloads = 0..self.facts.blueprint.workloads.len();
+            workloads.map(|i| sum(&|run| of(&run.traffic.triggers)[i])).collect()
+        };
+        let mut sources = 0..self.run.traffic.sources.len();
+        Census {
+            totals: self.totals(),
+            waiting: of_triggers(|triggers| &triggers.waiting),
+            outstanding: of_triggers(|triggers| &triggers.outstanding),
+            sources_may_measure: sources.any(|source| self.may_measure(source, self.now)),
+            in_network: self.in_network(),
+            flows_done: sum(&|run| run.kept.records.flows_done),
+            flows_started: sum(&|run| run.kept.records.flows_started),
+            packet_hops: sum(&|run| run.kept.packet_hops),
+        }
     }
 
     /// By workload.
@@ -87,19 +109,19 @@ impl<'a> World<'a> {
         totals
     }
 
-    /// Bytes on links and in queues, as they are accounted for.
+    /// Bytes on links and in queues, as they are accounted for; of one of several processes it wraps.
     fn in_network(&self) -> u64 {
         let sum =
             |of: fn(&Conservation) -> u64| self.runs().map(|run| of(&run.kept.records.bytes)).sum::<u64>();
-        sum(|bytes| bytes.injected) - sum(|bytes| bytes.delivered) - sum(|bytes| bytes.dropped)
+        let gone = sum(|bytes| bytes.delivered) + sum(|bytes| bytes.dropped);
+        sum(|bytes| bytes.injected).wrapping_sub(gone)
     }
 
-    fn report_flows(&self) {
+    fn report_flows(&mut self, census: &Census) {
         let control = self.run.control;
-        let done = self.runs().map(|run| run.kept.records.flows_done).sum();
-        let started = self.runs().map(|run| run.kept.records.flows_started).sum();
-        control.flows_done.store(done, Ordering::Relaxed);
-        control.flows_started.store(started, Ordering::Relaxed);
+        control.flows_done.store(census.flows_done, Ordering::Relaxed);
+        control.flows_started.store(census.flows_started, Ordering::Relaxed);
+        control.packet_hops.fetch_add(self.hops_elsewhere(census), Ordering::Relaxed);
     }
 
     /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as
@@ -110,18 +132,23 @@ impl<'a> World<'a> {
         for run in self.runs_mut() {
             done.append(&mut run.pairs.done);
         }
-        done.retain_mut(|done| !self.close_if_over(done));
+        self.run.pairs.done = done;
+        let silent = self.silent_pairs();
+        let mut done = mem::take(&mut self.run.pairs.done);
+        done.retain_mut(|done| !self.close_if_over(done, silent.get(&done.slot).copied()));
         self.run.pairs.done = done;
         self.balance();
     }
 
-    /// Closes a queue pair if it is over; whether it is.
-    fn close_if_over(&mut self, done: &mut Done) -> bool {
-        let (now, empty) = (self.now, self.run.pairs.is_silent(done.slot));
+    /// Closes a queue pair if it is over; whether it is. Where several processes know of it, they have said
+    /// whether it is silent.
+    fn close_if_over(&mut self, done: &mut Done, silent: Option<bool>) -> bool {
+        let (now, empty) = (self.now, silent.unwrap_or_else(|| self.run.pairs.is_silent(done.slot)));
         done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));
         let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.facts.naming);
         if over {
             self.close_queue_pair(done.slot);
+            self.announce_closed(done.slot);
         }
         over
     }

@@ -162,6 +162,12 @@ impl Events {
         if let Pending::ByNode(windows) = &self.pending { windows.remote_owner(group) } else { None }
     }
 
+    /// Does another process own a group?
+    #[inline]
+    pub fn is_elsewhere(&self, group: u32) -> bool {
+        matches!(&self.pending, Pending::ByNode(windows) if windows.is_elsewhere(group))
+    }
+
     /// As these, without events, for another thread; none where events go in one order.
     pub fn of_thread(&self, thread: u8) -> Option<Self> {
         let Pending::ByNode(windows) = &self.pending else { return None };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::memory::Exhausted;
-use floodway_engine::{Advance, end_of_epoch};
+use floodway_engine::{Advance, Transport, end_of_epoch};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_units::{Class, NodeId, PortId, Span, Time};
 
@@ -12,6 +12,7 @@ use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
 use crate::network::routing::Routes;
 use crate::records::outcome::{Control, Records};
+use crate::run::ranks::{Processes, RankPlan};
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
 use crate::why::{FlowRef, Why};
@@ -42,8 +43,24 @@ impl<'a> Fabric<'a> {
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
     ) -> Result<Self, BuildError> {
-        let world = World::build(blueprint, routes, control)?;
+        let world = World::build(blueprint, routes, control, None)?;
         Ok(Fabric { world, thread_plan: None })
+    }
+
+    /// As `build_with`, for one of several processes that execute the run together: each executes the events
+    /// of the nodes that it owns.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build_part(
+        blueprint: &'a Blueprint,
+        routes: Option<&Arc<Routes>>,
+        control: &'a Control,
+        (plan, transport): (RankPlan, &'a dyn Transport),
+    ) -> Result<Self, BuildError> {
+        let ranks = Processes::new(plan, transport);
+        let world = World::build(blueprint, routes, control, Some(Box::new(ranks)))?;
+        Ok(Fabric { world, thread_plan: Some(ThreadPlan::one(None)) })
     }
 
     /// Runs on the threads of a plan. The records are the same to the byte on any number of threads.
@@ -95,7 +112,15 @@ impl<'a> Fabric<'a> {
     }
 
     /// Runs to the end.
+    ///
+    /// # Panics
+    /// In a process of several that is not the first: see [`Fabric::run_part`].
     pub fn run(self) -> Records {
+        self.run_part().expect("a run in one process has its records")
+    }
+
+    /// Runs to the end, in one of several processes: the first has the records of all.
+    pub fn run_part(self) -> Option<Records> {
         self.go().finish()
     }
 
@@ -133,16 +158,21 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
-    /// Closes the books.
-    fn finish(mut self) -> Records {
+    /// Closes the books; the records, where this process has those of all.
+    fn finish(mut self) -> Option<Records> {
         self.world.now = self.end.0;
+        self.world.exchange_last();
         let stopped = self.world.stopped(self.interrupted);
         self.world.close(self.end);
         self.world.merge_workers();
-        if cfg!(debug_assertions) {
+        if cfg!(debug_assertions) && self.world.ranks.is_none() {
             self.world.check_in_network();
         }
-        self.world.tables(stopped)
+        if !self.world.gather() {
+            return None;
+        }
+        self.world.count_dead();
+        Some(self.world.tables(stopped))
     }
 }
 
@@ -171,6 +201,6 @@ impl<'a> Traced<'a> {
     pub fn run(self) -> (Records, Option<Why>) {
         let mut ran = self.0.go();
         let why = ran.world.why();
-        (ran.finish(), why)
+        (ran.finish().expect("it runs in one process"), why)
     }
 }

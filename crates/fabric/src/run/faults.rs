@@ -35,7 +35,12 @@ impl World<'_> {
         }
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
-            if at != NEVER {
+            // A pause concerns one node alone.
+            let concerns = match fault {
+                Fault::Pause { port, .. } => self.owns(self.facts.node_of(port)),
+                Fault::Change(_) | Fault::Bypass { .. } => true,
+            };
+            if at != NEVER && concerns {
                 self.run.events.add_fault(i as u32, at);
             }
         }
@@ -62,15 +67,15 @@ impl World<'_> {
             if wire {
                 self.wire_changes(port, down);
             }
-            if ends {
-                let (mut at, port) = self.at_port(port);
+            if ends && let Some((mut at, port)) = self.at_own_port(port) {
                 at.end_learns(port, down);
             }
         }
         if ends && !down {
             for port in [PortId(2 * link), PortId(2 * link + 1)] {
-                let (mut at, port) = self.at_port(port);
-                at.try_transmit(port);
+                if let Some((mut at, port)) = self.at_own_port(port) {
+                    at.try_transmit(port);
+                }
             }
         }
     }
@@ -78,18 +83,26 @@ impl World<'_> {
     /// What is on the wire from `port` is lost when it goes down.
     fn wire_changes(&mut self, port: PortId, down: bool) {
         let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
-        let state = &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()];
-        let Some(wire) = &mut state.impairment.wire else { return };
-        wire.is_dead = down;
-        if !down {
-            return;
-        }
-        state.impairment.latest = 0;
+        let (sends, receives) = (self.owns(self.facts.node_of(port)), self.owns(to.0));
         // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled
         // before all else.
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
-        let flying = wire.clear(first);
-        for packet_ref in flying {
+        let mut flying = Vec::new();
+        if sends {
+            let impairment = &mut self.port_mut(port).impairment;
+            let Some(wire) = &mut impairment.wire else { return };
+            wire.is_dead = down;
+            if down {
+                flying = wire.clear(first);
+                impairment.latest = 0;
+            }
+        } else if let Some(wire) = self.ranks.as_mut().and_then(|ranks| ranks.wire(port))
+            && down
+        {
+            flying = wire.clear(first);
+        }
+        // What flies to another process is there, on a wire of its own.
+        for packet_ref in flying.into_iter().filter(|_| receives) {
             let packet = self.run.packets.lose(packet_ref);
             self.at(to.0).lost_on_wire(to.1, &packet);
         }
@@ -97,7 +110,9 @@ impl World<'_> {
 
     /// What is sent from now on takes another time; what is on the link does not.
     fn delay_changes(&mut self, port: PortId, delay: u64) {
-        self.port_mut(port).link.delay = delay;
+        if self.owns(self.facts.node_of(port)) {
+            self.port_mut(port).link.delay = delay;
+        }
         self.facts.ports[port.index()].delay = Span(delay);
     }
 
@@ -107,7 +122,7 @@ impl World<'_> {
         let Some(ports) = self.facts.blueprint.nodes[node.index()].role.relay() else { return };
         let own = [ports.local, ports.remote];
         for port in own {
-            let (mut at, port) = self.at_port(port);
+            let Some((mut at, port)) = self.at_own_port(port) else { continue };
             if let Some(relay) = &mut at.node.switch.relay {
                 relay.is_bypassed = on;
             }
@@ -115,12 +130,14 @@ impl World<'_> {
         }
         let all = own.into_iter().chain(own.map(peer));
         for port in all.clone() {
-            let (mut at, port) = self.at_port(port);
-            at.reset(port);
+            if let Some((mut at, port)) = self.at_own_port(port) {
+                at.reset(port);
+            }
         }
         for port in all {
-            let (mut at, port) = self.at_port(port);
-            at.try_transmit(port);
+            if let Some((mut at, port)) = self.at_own_port(port) {
+                at.try_transmit(port);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod groups;
 pub(crate) mod node;
 pub(crate) mod own;
 pub(crate) mod prefetch;
+pub(crate) mod ranks;
 pub(crate) mod state;
 pub(crate) mod threads;
 pub(crate) mod windows;

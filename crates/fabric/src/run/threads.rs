@@ -36,7 +36,7 @@ pub struct ThreadPlan {
 
 impl ThreadPlan {
     /// One thread, for the reason `why`.
-    fn one(why: Option<String>) -> Self {
+    pub(crate) fn one(why: Option<String>) -> Self {
         ThreadPlan { threads: 1, forced: false, owners: None, why }
     }
 
@@ -90,8 +90,13 @@ impl ThreadPlan {
     }
 
     /// By node, the thread that owns it at first.
-    pub(crate) fn owners(&self, blueprint: &Blueprint) -> Vec<u8> {
-        self.owners.clone().unwrap_or_else(|| assignment::initial(blueprint, self.threads))
+    /// Where there are other processes, `owned` says which nodes are of this one.
+    pub(crate) fn owners(&self, blueprint: &Blueprint, owned: Option<&[bool]>) -> Vec<u8> {
+        let owners = || match owned {
+            None => assignment::initial(blueprint, self.threads),
+            Some(owned) => assignment::within(blueprint, owned, self.threads),
+        };
+        self.owners.clone().unwrap_or_else(owners)
     }
 
     /// Why there are no more threads, where more were to be had.
@@ -101,7 +106,7 @@ impl ThreadPlan {
 }
 
 /// Why the events of all nodes of a blueprint go in one order.
-fn why_one(blueprint: &Blueprint) -> String {
+pub(crate) fn why_one(blueprint: &Blueprint) -> String {
     in_one_order(blueprint).unwrap_or_else(|| {
         format!("links of less than {SHORTEST} hold all nodes together, whose events have one order then")
     })

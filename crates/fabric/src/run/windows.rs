@@ -85,6 +85,8 @@ pub(crate) struct Windows {
     owners: Arc<[u8]>,
     /// By thread: events for the groups that it owns.
     outboxes: Vec<Vec<(u32, Event)>>,
+    /// Events for groups of other processes: those whose owner is no thread of this one.
+    elsewhere: Vec<(u32, Event)>,
 }
 
 /// What was pending.
@@ -135,6 +137,7 @@ impl Windows {
             thread: 0,
             owners: vec![0; nodes].into(),
             outboxes: Vec::new(),
+            elsewhere: Vec::new(),
         }
     }
 
@@ -156,7 +159,7 @@ impl Windows {
         debug_assert!(at >= self.stop, "nothing reaches another node within a window");
         let owner = self.owners[node as usize];
         if owner != self.thread {
-            return self.outboxes[usize::from(owner)].push((node, event));
+            return self.send_out(owner, node, event);
         }
         if at >= self.ends[NEAR - 1] {
             return self.push_later(node, event);

@@ -48,7 +48,9 @@ pub(crate) struct WorkerPool {
     threads: usize,
     /// All threads execute every window, however few events it has.
     forced: bool,
-    /// By group of nodes: its owner.
+    /// One process alone executes the run: who stops it is heeded at once.
+    alone: bool,
+    /// By group of nodes: its owner; no thread, where that is another process.
     owners: Arc<[u8]>,
     /// By group: its events, an exponential average over assignments.
     costs: Vec<u64>,
@@ -71,12 +73,13 @@ struct Mailbox {
 }
 
 impl WorkerPool {
-    fn new(threads: usize, forced: bool, owners: Vec<u8>) -> Self {
+    fn new(threads: usize, (forced, alone): (bool, bool), owners: Vec<u8>) -> Self {
         let earliest = || (0..threads).map(|_| AtomicU64::new(STOP)).collect();
         let mailboxes = || (0..threads * threads).map(|_| Mutex::default()).collect();
         WorkerPool {
             threads,
             forced,
+            alone,
             costs: vec![0; owners.len()],
             owners: owners.into(),
             last: (0, 0),
@@ -94,7 +97,7 @@ impl WorkerPool {
     /// A thread publishes its earliest window with an event, and fills its mailboxes.
     fn publish(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) {
         let Some(windows) = worker.run.events.by_node() else { return };
-        let stopped = thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
+        let stopped = self.alone && thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
         let earliest = if stopped { STOP } else { windows.earliest_window(end).saturating_add(1) };
         self.earliest[parity][thread].store(earliest, Ordering::Relaxed);
         for to in (0..self.threads).filter(|&to| to != thread) {
@@ -196,6 +199,11 @@ impl WorkerPool {
         }
     }
 
+    /// The thread that owns a group of this process.
+    pub fn owner(&self, group: u32) -> usize {
+        usize::from(self.owners[group as usize])
+    }
+
     /// For how many windows owners stay the same now, judging by the last call.
     fn same_owners(&self) -> u64 {
         let (events, windows) = self.last;
@@ -205,7 +213,7 @@ impl WorkerPool {
     /// Is parallel execution worth its barriers, judging by the last call?
     fn is_parallel(&self) -> bool {
         let (events, windows) = self.last;
-        self.forced || events >= MIN_EVENTS * self.threads as u64 * windows
+        self.threads > 1 && (self.forced || events >= MIN_EVENTS * self.threads as u64 * windows)
     }
 
     /// Updates the costs of groups after so many windows; true if some have another owner now.
@@ -219,7 +227,9 @@ impl WorkerPool {
         }
         let mut loads = vec![0; self.threads];
         for (cost, owner) in self.costs.iter().zip(&*self.owners) {
-            loads[usize::from(*owner)] += cost;
+            if let Some(load) = loads.get_mut(usize::from(*owner)) {
+                *load += cost;
+            }
         }
         self.last = (events, windows);
         let mut owners = self.owners.to_vec();

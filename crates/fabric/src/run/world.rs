@@ -21,6 +21,7 @@ use crate::records::series::Series;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
 use crate::run::node::Node;
+use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
 use crate::switch::buffer::Ingress;
@@ -40,6 +41,10 @@ pub(crate) struct World<'a> {
     pub run: Run<'a>,
     pub other_runs: Vec<Run<'a>>,
     pub worker_pool: Option<WorkerPool>,
+    /// Other processes that execute parts of the run.
+    pub ranks: Option<Box<Processes<'a>>>,
+    /// When the run is over: what they have sent of their parts.
+    pub gathered: Gathered,
     /// When the run is over: packets on links, with the ports that sent them.
     pub on_links: Vec<(PortId, PacketRef)>,
     /// Faults in the order of time: (when, what), the next last.
@@ -72,6 +77,11 @@ impl<'a> World<'a> {
     pub fn at_port(&mut self, port: PortId) -> (AtNode<'_, 'a>, Local) {
         let local = self.facts.local(port);
         (self.at(self.facts.node_of(port)), local)
+    }
+
+    /// The same, where the node is of this process.
+    pub fn at_own_port(&mut self, port: PortId) -> Option<(AtNode<'_, 'a>, Local)> {
+        self.owns(self.facts.node_of(port)).then(|| self.at_port(port))
     }
 
     /// The node of a port.
@@ -166,7 +176,9 @@ impl<'a> World<'a> {
 
     /// Executes all events before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
-        if self.run.events.by_node().is_some() {
+        if self.ranks.is_some() {
+            self.run_rounds(end)
+        } else if self.run.events.by_node().is_some() {
             self.run_by_node(end)
         } else if self.run.trace.is_some() || self.run.traffic.programs.extent().is_some() {
             self.run_traced(end)
@@ -204,7 +216,10 @@ impl<'a> World<'a> {
     }
 
     pub fn is_stopped(&self) -> bool {
-        self.run.control.stop.load(Ordering::Relaxed)
+        match &self.ranks {
+            Some(ranks) => ranks.stopped,
+            None => self.run.control.stop.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod charge;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 
 use crate::network::layout::Local;
@@ -55,7 +56,7 @@ pub(crate) struct Sizes {
 }
 
 /// Most bytes that an account has held.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 #[repr(C)]
 pub(crate) struct Peaks {
     pub held: u64,

@@ -39,6 +39,16 @@ pub(crate) enum Source {
     Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },
 }
 
+impl Source {
+    /// The host that starts its flows; of a list as a whole, its first flow's.
+    pub fn host(&self, blueprint: &Blueprint) -> NodeId {
+        match self {
+            &Source::Poisson { node, .. } => node,
+            Source::List { workload, flows, .. } => blueprint.flows_of(*workload)[flows[0] as usize].source,
+        }
+    }
+}
+
 /// What is known of a flow when it starts.
 pub(crate) struct Begin {
     pub workload: u32,

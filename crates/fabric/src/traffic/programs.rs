@@ -106,7 +106,7 @@ impl Programs {
     }
 
     /// Number of a rank of a workload among all ranks.
-    fn id(&self, workload: u32, rank: u32) -> u32 {
+    pub fn id(&self, workload: u32, rank: u32) -> u32 {
         self.first[workload as usize] + rank
     }
 
@@ -151,6 +151,12 @@ impl Programs {
     /// The walkers of a workload's ranks, when the run is over.
     pub fn walkers(&self, workload: u32, ranks: usize) -> impl Iterator<Item = &Walker> {
         (0..ranks).map(move |rank| &self.ranks[self.first[workload as usize] as usize + rank].walker)
+    }
+
+    /// A rank, whether it is at its end, and which operations wait: iterations and operations.
+    pub fn progress(&self, id: u32) -> (u32, bool, Vec<(u32, u32)>) {
+        let walker = &self.ranks[id as usize].walker;
+        (id, walker.is_finished(), walker.waiting().collect())
     }
 }
 

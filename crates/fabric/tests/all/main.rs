@@ -47,6 +47,7 @@ mod pauses;
 mod poisson;
 mod queue_pairs;
 mod random_jobs;
+mod ranks;
 mod rcm;
 mod regions;
 mod shares;

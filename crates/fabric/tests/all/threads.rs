@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use crate::support;
 use crate::support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
-use crate::support::{Net, assert_invariants, everything};
+use crate::support::ranks::run_in_ranks;
+use crate::support::{Net, assert_invariants, difference, everything};
 use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
-use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
+use floodway_fabric::{Blueprint, Control, Fabric, RankPlan, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, Mark, PacketView, PortEvent, QueueView,
@@ -28,14 +29,6 @@ fn run(blueprint: &Blueprint, thread_plan: &ThreadPlan) -> String {
 fn whole(blueprint: &Blueprint) -> String {
     let control = Control::default();
     everything(&Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}")).run())
-}
-
-/// Where two texts part, with what is around.
-fn difference(a: &str, b: &str) -> String {
-    let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    let name = a[..at].rfind("name: ").map_or("", |from| &a[from..at.min(from + 60)]);
-    let around = |text: &str| text[at.saturating_sub(60)..text.len().min(at + 60)].to_owned();
-    format!("{name}\n{}\n{}", around(a), around(b))
 }
 
 fn assert_same(blueprint: &Blueprint, thread_plan: &ThreadPlan) {
@@ -292,23 +285,31 @@ impl CongestionPoint for Gossip {
     }
 }
 
-#[test]
-fn cns_between_neighbours_name_the_same_flows_on_any_thread() {
-    let net = sites(Span::us(4));
-    let run = |threads: usize| {
-        let control = Control::default();
-        let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
-        for (i, link) in (0..).zip(&net.blueprint.links) {
-            for (end, port) in link.ends.iter().zip([PortId(2 * i), PortId(2 * i + 1)]) {
-                if matches!(net.blueprint.nodes[end.node.index()].role, Role::Switch(_)) {
-                    let gossip = AnyCongestionPoint::Custom(Box::new(Gossip::default()));
-                    fabric.add_congestion_point(port, gossip).expect("it claims nothing");
-                }
+/// With such a point at each port of a switch.
+fn gossiping<'a>(mut fabric: Fabric<'a>, blueprint: &Blueprint) -> Fabric<'a> {
+    for (i, link) in (0..).zip(&blueprint.links) {
+        for (end, port) in link.ends.iter().zip([PortId(2 * i), PortId(2 * i + 1)]) {
+            if matches!(blueprint.nodes[end.node.index()].role, Role::Switch(_)) {
+                let gossip = AnyCongestionPoint::Custom(Box::new(Gossip::default()));
+                fabric.add_congestion_point(port, gossip).expect("it claims nothing");
             }
         }
-        fabric.on(&forced(&net.blueprint, threads)).run()
+    }
+    fabric
+}
+
+#[test]
+fn cns_between_neighbours_name_the_same_flows_on_any_thread_and_rank() {
+    let net = sites(Span::us(4));
+    let control = Control::default();
+    let run = |threads: usize| {
+        let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+        gossiping(fabric, &net.blueprint).on(&forced(&net.blueprint, threads)).run()
     };
     let (one, many) = (run(1), run(4));
+    let ranks = RankPlan::of_run(&net.blueprint, 4).expect("it has windows");
+    let ranks = run_in_ranks(&net.blueprint, &ranks, |fabric, _| gossiping(fabric, &net.blueprint));
+    assert_eq!(everything(&one), everything(&ranks));
     let notified = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
     assert!(notified > 20, "{notified} flows were notified");
     assert_eq!(everything(&one), everything(&many));

@@ -1,11 +1,12 @@
 //! Congestion points: one machine per egress port, called for every event of its queues.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 
 use super::{Cx, DropReason, Gate, PacketView, QueueView, ReadyView};
 
 /// The mark that a congestion point sets in a packet; marks of several machines combine by maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, BorshSerialize, BorshDeserialize)]
 pub enum Mark {
     /// Nothing.
     #[default]
@@ -54,7 +55,7 @@ impl Cnp {
 }
 
 /// A congestion notification to the neighbour upstream, one hop (RCM's CN).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct CongestionNotification {
     /// The class whose queues it is about.
     pub class: Class,
@@ -85,7 +86,7 @@ impl CongestionNotification {
 
 /// One hop, to the neighbour that feeds this port, a switch or a host: a set of flows as a bitmap, which only
 /// the two machines can read (BFC's Bloom filter).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct FlowFilter {
     /// The class of its flows.
     pub class: Class,

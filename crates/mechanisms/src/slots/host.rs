@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
 use super::{Cnp, Cx, Mark, PacketView};
 
 /// The fixed values of a queue pair when its machines are built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct QpInfo {
     /// The flow at the time of building.
     pub flow: FlowId,
@@ -63,7 +64,7 @@ impl QpInfo {
 }
 
 /// Rounding of the product of a rate and a time to whole bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Products {
     /// Rounded up.
     #[default]
@@ -86,7 +87,7 @@ impl Products {
 }
 
 /// The limits set by a reaction point, or by a stack of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Allowance {
     /// Pacing rate of wire bytes.
     pub rate: Rate,
@@ -105,7 +106,7 @@ impl Allowance {
 }
 
 /// One hop of in-band telemetry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct IntHop {
     /// Link rate.
     pub rate: Rate,
@@ -208,7 +209,7 @@ impl Reply {
 
 /// A small message between the two ends of a queue pair, which their machines make and read. It is a packet
 /// of its own in the control class, or is carried by a data packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct ControlMessage {
     /// Its kind, as the machines that exchange it number them.
     pub kind: u8,

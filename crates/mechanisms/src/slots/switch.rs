@@ -1,5 +1,6 @@
 //! Machines in a switch: routing, admission to its buffer, scheduling of a port.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, PortId, QueueId, Rate, Rng, Time};
 
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Gate, IngressView, PacketView, QueueView, Signals, Sizing};
 
 /// Addresses and ports of a flow, as switches hash them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct FlowTuple {
     /// Address of the sender.
     pub source: u32,

@@ -1,17 +1,16 @@
 //! Opening and closing of queue pairs.
 
-use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
-use super::Posted;
+use super::{Opening, Posted};
 use crate::bounds::ideal::{Packets, Paths};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::network::blueprint::{Acks, Turns};
 use crate::network::layout::Local;
-use crate::network::path::{Hops, Path};
+use crate::network::path::{Laid, Path};
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 use crate::run::events::QueuePairName;
@@ -40,22 +39,18 @@ impl AtNode<'_, '_> {
         let info = self.qp_info(begin, (slot, head.number), (&ports, &ack_ports), &tuple);
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
-        let path = Path {
-            hops: Hops::new(self.facts, &ports, &ack_ports),
-            hash: tuple.key(),
-            base_rtt: info.base_rtt,
-            source: begin.source,
-            destination: begin.destination,
-            workload: begin.workload,
-            class: self.facts.layout.dense(settings.class),
-            telemetry: settings.telemetry(),
-            has_acks: settings.reliability.has_acks(),
-            reads_flags: settings.rate_control.iter().any(ReactionParams::reads_flags),
+        let laid = Laid {
+            settings: begin.settings,
+            ports: &ports,
+            ack_ports: &ack_ports,
             tuple,
             nic,
             rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
-            number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
+        let path = Path::new(self.facts, &info, &laid);
+        if let Some(opened) = &mut self.run.pairs.opened {
+            opened.push(Opening::new(&info, &laid, &head));
+        }
         let full_frame = self.facts.format.data_with(info.mtu, false, path.telemetry).frame.0 as u16;
         let reply_frame = self.facts.format.ack_with(path.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
@@ -68,7 +63,9 @@ impl AtNode<'_, '_> {
         }
         half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info).expect("checked when the fabric was built");
-        let other = ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
+        let mut other =
+            ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
+        other.alive = !self.run.events.is_elsewhere(self.facts.groups.of(begin.destination));
         self.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);

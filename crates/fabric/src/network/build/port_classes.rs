@@ -14,7 +14,6 @@ use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters,
 use crate::run::events::{Armed, NEVER};
 use crate::run::world::World;
 use crate::switch::buffer::{Ingress, Peaks, Sizes};
-use crate::switch::forward::Switch;
 
 /// A class or an end without flow control or limit.
 struct Unlimited;
@@ -53,12 +52,12 @@ impl Admission for Unlimited {
 
 impl World<'_> {
     /// Records what is fixed about an account: what it holds when it is full, and whether it must not lose.
-    pub fn record_account(&mut self, account: &Ingress, switch: &Switch, at_switch: bool) {
+    pub fn record_account(&mut self, account: &Ingress, pool_size: u64, at_switch: bool) {
         let (port, class) = self.facts.layout.port_class_of(account.id as usize);
         // Its own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
         self.facts.full[account.id as usize] = match account.reserve + account.sizes.headroom {
             _ if account.sizes.own != NEVER => account.sizes.own,
-            0 if at_switch => switch.pool_size,
+            0 if at_switch => pool_size,
             aside => aside,
         };
         self.facts.ports[port.index()].lossless |= u16::from(account.lossless) << class;

@@ -1,7 +1,9 @@
 //! Construction of ports, with their machines and series.
 
+use floodway_mechanisms::registry::AnyCongestionPoint;
+use floodway_mechanisms::slots::{CongestionPoint, Need, PortInfo};
 use floodway_units::{PortId, Span, fold, name_key, stream};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
@@ -15,13 +17,19 @@ use crate::run::world::tie_key;
 use crate::switch::congestion::PortMachines;
 use crate::switch::own_scheduler::checked;
 
-/// All ports of a network, in the order of links.
-pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
+/// The ports of the nodes that are `wanted`, in the order of links.
+pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
     let blueprint = facts.blueprint;
-    let mut ports = Vec::with_capacity(2 * blueprint.links.len());
+    let captured = blueprint.records.capture.iter().flat_map(|capture| &capture.ports);
+    let shared = blueprint.records.shares.iter().flat_map(|shares| &shares.ports);
+    let noted: FxHashSet<PortId> = captured.chain(shared).copied().collect();
+    let mut ports = Vec::new();
     for (i, link) in blueprint.links.iter().enumerate() {
         for (end, direction) in link.directions.iter().enumerate() {
             let id = PortId((2 * i + end) as u32);
+            if !wanted[link.ends[end].node.index()] {
+                continue;
+            }
             let far = &blueprint.nodes[link.ends[1 - end].node.index()];
             let serial = facts.ports[id.index()].serial.clone();
             let into = &link.directions[1 - end];
@@ -40,7 +48,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 meters: false,
                 fast_path_up_to: u32::MAX,
-                noted: false,
+                noted: noted.contains(&id),
                 holds_flows: false,
                 observed: changes || direction.jitter.0 > 0,
                 free_at: 0,
@@ -69,17 +77,43 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
             });
         }
     }
-    let captured = blueprint.records.capture.iter().flat_map(|capture| &capture.ports);
-    let shared = blueprint.records.shares.iter().flat_map(|shares| &shares.ports);
-    for port in captured.chain(shared) {
-        ports[port.index()].noted = true;
-    }
     ports
 }
 
-/// The machines of all ports, in the order of links.
-pub(crate) fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError> {
-    blueprint.ports().map(|port| machines_of(blueprint, port)).collect()
+/// The machines of the ports of nodes that are `wanted`, in the order of links, and the number of queues that
+/// a class has at all ports.
+pub(crate) fn build_machines(
+    blueprint: &Blueprint,
+    wanted: &[bool],
+) -> Result<(Vec<PortMachines>, usize), BuildError> {
+    let (mut all, mut class_queues) = (Vec::new(), None);
+    for port in blueprint.ports() {
+        let machines = machines_of(blueprint, port)?;
+        let points = machines.congestion_points.iter();
+        class_queues = class_queues.max(points.map(|point| point.demands().class_queues()).max());
+        if wanted[blueprint.links[port.index() / 2].ends[port.index() % 2].node.index()] {
+            all.push(machines);
+        }
+    }
+    Ok((all, class_queues.unwrap_or(1)))
+}
+
+/// Builds those congestion points of a port again that must know the largest base round-trip time.
+pub(crate) fn points_with(
+    blueprint: &Blueprint,
+    port: PortId,
+    largest: Span,
+    points: &mut [AnyCongestionPoint],
+) -> Result<(), BuildError> {
+    let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
+    for (point, params) in points.iter_mut().zip(&end.congestion_points) {
+        if params.needs().contains(&Need::Largest) {
+            let info = PortInfo { largest_rtt: largest, ..blueprint.port_info(port) };
+            let refused = |error| BuildError::param(blueprint.port_name(port), error);
+            *point = params.build(&info).map_err(refused)?;
+        }
+    }
+    Ok(())
 }
 
 /// The machines of a port.

@@ -37,9 +37,11 @@ impl World<'_> {
     }
 
     fn totals_of(&self, workload: u32, spec: &ProgramSpec) -> JobTotals {
-        let walkers = || self.run.traffic.programs.walkers(workload, spec.hosts.len());
-        let waiting = (0..).zip(walkers()).flat_map(|(rank, walker)| {
-            walker.waiting().map(move |(iteration, operation)| (rank, iteration, operation))
+        let id = |rank| self.run.traffic.programs.id(workload, rank);
+        let ranks = (0..spec.hosts.len() as u32).map(|rank| (rank, self.progress_of(id(rank))));
+        let ranks: Vec<(u32, (bool, Vec<(u32, u32)>))> = ranks.collect();
+        let waiting = ranks.iter().flat_map(|(rank, (_, waiting))| {
+            waiting.iter().map(|&(iteration, operation)| (*rank, iteration, operation))
         });
         let name = |(rank, iteration, operation): (u32, u32, u32)| {
             let what = spec.program.describe(rank, operation);
@@ -48,7 +50,7 @@ impl World<'_> {
         JobTotals {
             workload: self.facts.blueprint.workloads[workload as usize].name.clone(),
             ranks: spec.hosts.len() as u64,
-            finished: walkers().filter(|walker| walker.is_finished()).count() as u64,
+            finished: ranks.iter().filter(|(_, (finished, _))| *finished).count() as u64,
             scale_up_messages: self.run.kept.scale_up[workload as usize].0,
             scale_up_bytes: self.run.kept.scale_up[workload as usize].1,
             waiting: waiting.take(NAMED).map(name).collect(),

@@ -32,7 +32,7 @@ impl AtNode<'_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn push_states(&mut self, port: Local, what: fn(&'static str) -> What) {
+    pub(super) fn push_states(&mut self, port: Local, what: fn(u16) -> What) {
         let (now, in_step) = (self.time(), self.is_step());
         let classes = self.facts.layout.classes.len();
         let Some(log) = &mut self.run.kept.signals else { return };
@@ -41,7 +41,8 @@ impl AtNode<'_, '_> {
             let egress = &mut self.node.egress[self.facts.layout.port_class(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
-                log.push_row((now.0, in_step), egress.id as usize, what(state));
+                let what = what(log.code(state));
+                log.push_row((now.0, in_step), egress.id as usize, what);
             }
         }
     }

@@ -1,17 +1,19 @@
 //! Table of signals.
 
-use super::{Cn, EVENTS, Row, What};
+use floodway_units::PortId;
+
+use super::{Cn, EVENTS, Row, What, place};
 use crate::network::path::FlowNames;
 use crate::records::table::{NONE, Table, Values};
 use crate::run::world::World;
 
 impl World<'_> {
-    /// Writes down the states that the queues of the ports here start in.
-    pub fn start_signals(&mut self) {
+    /// Writes down the states that the queues of these ports start in.
+    pub fn start_signals(&mut self, ports: &[PortId]) {
         if self.run.kept.signals.is_none() {
             return;
         }
-        for port in self.port_ids() {
+        for &port in ports {
             let state = self.port(port);
             if state.has_cp && !state.at_host {
                 let (mut at, port) = self.at_port(port);
@@ -22,7 +24,8 @@ impl World<'_> {
 
     /// One row for each mark, CNP, CN and change of state; none where they are not kept.
     pub fn signal_table(&self) -> Option<Table> {
-        let rows = self.run.kept.signals.as_ref()?.log.rows();
+        let log = self.run.kept.signals.as_ref()?;
+        let rows = log.log.rows();
         let classes = self.facts.layout.classes.len();
         let port_of = |row: &Row| row.port_class as usize / classes;
         let numbers = self.port_numbers();
@@ -31,7 +34,9 @@ impl World<'_> {
         let flow_codes =
             rows.iter().map(|row| row.what.flow().map_or(NONE, |name| flows.code(&self.facts, name)));
         let flow_codes = flow_codes.collect();
-        let state_codes = rows.iter().map(|row| row.what.state().map_or(NONE, |of| place(&mut states, of)));
+        let name = |state: u16| &log.states[usize::from(state)];
+        let state_codes =
+            rows.iter().map(|row| row.what.state().map_or(NONE, |state| place(&mut states, name(state))));
         let state_codes = state_codes.collect();
         let class = |row: &Row| u64::from(self.facts.layout.classes[row.port_class as usize % classes].0);
         let window = |row: &Row| row.what.window().map_or(f64::NAN, |window| window.0 as f64);
@@ -78,13 +83,4 @@ impl World<'_> {
             ("flows", of_cn(|cn| cn.flows)),
         ]))
     }
-}
-
-/// The index of a word among others, to which it is added if it is new; they are few.
-fn place(words: &mut Vec<String>, word: &str) -> u32 {
-    let at = words.iter().position(|known| known == word).unwrap_or_else(|| {
-        words.push(word.to_owned());
-        words.len() - 1
-    });
-    at as u32
 }

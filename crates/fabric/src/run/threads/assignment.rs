@@ -42,19 +42,37 @@ pub(crate) fn initial(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     let mut group = vec![NOWHERE; units.weight.len()];
     let all: Vec<usize> = (0..group.len()).collect();
     let groups = units.split(&all, threads, &mut group, 0);
-    if groups < threads { by_rates(blueprint, threads) } else { units.by_node(&group) }
+    if groups < threads {
+        by_rates(blueprint, &vec![true; blueprint.nodes.len()], threads)
+    } else {
+        units.by_node(&group)
+    }
+}
+
+/// By node, the thread that owns it at first, of those that are `owned`; of the others nothing.
+pub(crate) fn within(blueprint: &Blueprint, owned: &[bool], threads: usize) -> Vec<u8> {
+    let units = Units::new(blueprint, host_stays(blueprint));
+    let mut group = vec![NOWHERE; units.weight.len()];
+    let mut own: Vec<usize> =
+        (0..owned.len()).filter(|&node| owned[node]).map(|node| units.of[node]).collect();
+    own.sort_unstable();
+    own.dedup();
+    let groups = units.split(&own, threads, &mut group, 0);
+    let owners = if groups < threads { by_rates(blueprint, owned, threads) } else { units.by_node(&group) };
+    let owner = |(&owner, &owned): (&u8, &bool)| if owned { owner } else { 0 };
+    owners.iter().zip(owned).map(owner).collect()
 }
 
 /// By node, if the topology has fewer parts than there are threads: in the order of falling rates, each node
 /// to the thread with the least so far.
-fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
+fn by_rates(blueprint: &Blueprint, owned: &[bool], threads: usize) -> Vec<u8> {
     let mut rates = vec![0; blueprint.nodes.len()];
     for link in &blueprint.links {
         for (end, direction) in link.ends.iter().zip(&link.directions) {
             rates[end.node.index()] += u128::from(direction.rate.0);
         }
     }
-    let mut nodes: Vec<usize> = (0..rates.len()).collect();
+    let mut nodes: Vec<usize> = (0..rates.len()).filter(|&node| owned[node]).collect();
     nodes.sort_by_key(|&node| Reverse(rates[node]));
     let (mut owners, mut loads) = (vec![0; rates.len()], vec![0; threads]);
     for node in nodes {

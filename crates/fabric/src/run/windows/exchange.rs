@@ -26,6 +26,31 @@ impl Windows {
         (owner != self.thread).then_some(usize::from(owner))
     }
 
+    /// Does another process own a group?
+    #[inline]
+    pub fn is_elsewhere(&self, group: u32) -> bool {
+        let owner = self.owners[group as usize];
+        owner != self.thread && usize::from(owner) >= self.outboxes.len()
+    }
+
+    /// Adds an event of a group that another thread or process owns.
+    pub(super) fn send_out(&mut self, owner: u8, group: u32, event: Event) {
+        match self.outboxes.get_mut(usize::from(owner)) {
+            Some(outbox) => outbox.push((group, event)),
+            None => self.elsewhere.push((group, event)),
+        }
+    }
+
+    /// Events for groups of other processes since they were last drained.
+    pub fn elsewhere(&mut self) -> &mut Vec<(u32, Event)> {
+        &mut self.elsewhere
+    }
+
+    /// Length of a window.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Sets the owners of groups, of which `threads` exist, while no event is pending here.
     pub fn set_owners(&mut self, owners: &Arc<[u8]>, threads: usize, window: u64) {
         self.owners = Arc::clone(owners);
@@ -49,6 +74,12 @@ impl Windows {
         let out = self.outboxes.iter().flatten().map(|(_, event)| event.time.0 / self.length).min();
         let later = || self.later.next_time().map(|time| time.0 / self.length);
         near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
+    }
+
+    /// The earliest window with an event of this thread, those for other processes included.
+    pub fn earliest_of_all(&mut self) -> u64 {
+        let out = self.elsewhere.iter().map(|(_, event)| event.time.0 / self.length).min();
+        self.earliest_window(u64::MAX).min(out.unwrap_or(u64::MAX))
     }
 
     /// The end of this many windows from the earliest one with an event of this thread, at most `end`; none
@@ -84,9 +115,14 @@ impl Windows {
         (self.node, self.stop) = (NO_NODE, 0);
     }
 
-    /// The time of the next step of the whole network, if there is one.
-    pub fn next_step(&self) -> Option<u64> {
-        self.steps.peek().map(|&Reverse((at, _))| at)
+    /// Time and order of the next step of the whole network, if there is one.
+    pub fn next_step(&self) -> Option<(u64, u64)> {
+        self.steps.peek().map(|&Reverse(step)| step)
+    }
+
+    /// Takes the next step of the whole network out.
+    pub fn pop_step(&mut self) {
+        self.steps.pop();
     }
 
     /// Swaps the outbox for another thread with an empty list.

@@ -17,18 +17,32 @@ impl World<'_> {
         let threads = thread_plan.threads();
         let events: Option<Vec<_>> =
             (1..threads).map(|thread| self.run.events.of_thread(thread as u8)).collect();
-        let Some(events) = events.filter(|events| !events.is_empty()) else { return };
+        let events = events.filter(|events| !events.is_empty() || self.ranks.is_some());
+        let Some(events) = events else { return };
         let blueprint = self.facts.blueprint;
+        self.run.pairs.opened = self.ranks.is_some().then(Vec::new);
         self.other_runs = events.into_iter().map(|events| self.run.share(blueprint, events)).collect();
         for run in self.runs_mut() {
-            run.pairs.posted.resize_with(threads, Vec::new);
+            run.pairs.posted.resize_with(threads + 1, Vec::new);
         }
-        let owners = thread_plan.owners(blueprint);
-        let owner = |group| owners[self.facts.groups.first(group).0.index()];
-        let owners = (0..self.facts.groups.count() as u32).map(owner).collect();
-        let worker_pool = WorkerPool::new(threads, thread_plan.forced(), owners);
+        let owners = self.owners(thread_plan);
+        let how = (thread_plan.forced(), self.ranks.is_none());
+        let worker_pool = WorkerPool::new(threads, how, owners);
         self.redistribute(&worker_pool);
         self.worker_pool = Some(worker_pool);
+    }
+
+    /// By group: the thread that owns it, or, where that is another process, the number after the last
+    /// thread's.
+    fn owners(&self, thread_plan: &ThreadPlan) -> Vec<u8> {
+        let owned = self.ranks.as_ref().map(|ranks| ranks.owned());
+        let owners = thread_plan.owners(self.facts.blueprint, owned.as_deref());
+        let elsewhere = thread_plan.threads() as u8;
+        let owner = |group| {
+            let node = self.facts.groups.first(group).0;
+            if self.owns(node) { owners[node.index()] } else { elsewhere }
+        };
+        (0..self.facts.groups.count() as u32).map(owner).collect()
     }
 
     /// Moves all pending events to the owners of their nodes.
@@ -42,7 +56,10 @@ impl World<'_> {
         let mut all: Vec<_> = self.runs_mut().filter_map(|run| run.events.by_node()).collect();
         for Drained { events, steps } in pending {
             for (group, event) in events {
-                all[usize::from(worker_pool.owners[group as usize])].send(group, event);
+                // What is pending before the run begins at a node elsewhere is so there as well.
+                if let Some(windows) = all.get_mut(worker_pool.owner(group)) {
+                    windows.send(group, event);
+                }
             }
             for (at, order) in steps {
                 all[0].push_step(at, order);
@@ -54,7 +71,7 @@ impl World<'_> {
     pub fn run_workers(&mut self, end: Time) {
         let Some(mut worker_pool) = self.worker_pool.take() else { return };
         let step = self.run.events.by_node().and_then(|windows| windows.next_step());
-        let end = step.map_or(end.0, |at| end.0.min(at + 1));
+        let end = step.map_or(end.0, |(at, _)| end.0.min(at + 1));
         while !self.is_stopped()
             && let Some(windows) = self.run_some_windows(&worker_pool, end)
         {
@@ -62,7 +79,8 @@ impl World<'_> {
             // All nodes have come so far: who stops the run finds them there.
             let reached = self.run.events.by_node().map(|own| own.reached(end));
             self.now = reached.filter(|_| windows > 0).unwrap_or(self.now).max(self.now);
-            if worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows) {
+            if worker_pool.threads > 1 && worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows)
+            {
                 self.redistribute(&worker_pool);
             }
         }

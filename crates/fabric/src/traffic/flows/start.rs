@@ -172,6 +172,9 @@ impl World<'_> {
         let workload = match &self.run.traffic.sources[source] {
             Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
         };
+        if !self.owns(self.run.traffic.sources[source].host(self.facts.blueprint)) {
+            return false;
+        }
         let end = self.facts.blueprint.workloads[workload].measure.1.0;
         now < end && self.run.traffic.next_start(self.facts.blueprint, source).is_some_and(|at| at < end)
     }

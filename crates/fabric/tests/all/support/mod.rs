@@ -3,6 +3,9 @@
 
 pub mod jobs;
 pub mod plans;
+pub mod ranks;
+
+use ranks::run_in_ranks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +15,7 @@ use floodway_fabric::blueprint::{
 };
 use floodway_fabric::panics::Misused;
 use floodway_fabric::table::NONE;
-use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads, Values};
+use floodway_fabric::{Control, Fabric, RankPlan, Records, Table, ThreadPlan, Threads, Values};
 use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -255,7 +258,8 @@ pub fn refused(net: &Net, threads: usize) -> String {
     ended.downcast_ref::<Misused>().expect("no panic").message.clone()
 }
 
-/// Runs a network on one thread, whose invariants hold, and on two, which record the same.
+/// Runs a network on one thread, whose invariants hold, and on two threads and in two ranks, which record the
+/// same.
 pub fn run_on_one_thread_and_two(net: &Net) -> Records {
     let control = Control::default();
     let build = || Fabric::build(&net.blueprint, &control).expect("it is sound");
@@ -264,7 +268,20 @@ pub fn run_on_one_thread_and_two(net: &Net) -> Records {
     let threads = ThreadPlan::of_run(&net.blueprint, Threads::Forced(2), 2);
     let same = everything(&records) == everything(&build().on(&threads).run());
     assert!(same, "two threads keep the same");
+    if let Ok(plan) = RankPlan::of_run(&net.blueprint, 2) {
+        let ranked = run_in_ranks(&net.blueprint, &plan, |fabric, _| fabric);
+        let (one, two) = (everything(&records), everything(&ranked));
+        assert!(one == two, "two ranks\n{}", difference(&one, &two));
+    }
     records
+}
+
+/// Where two texts part, with what is around.
+pub fn difference(a: &str, b: &str) -> String {
+    let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let name = a[..at].rfind("name: ").map_or("", |from| &a[from..at.min(from + 60)]);
+    let around = |text: &str| text[at.saturating_sub(60)..text.len().min(at + 60)].to_owned();
+    format!("{name}\n{}\n{}", around(a), around(b))
 }
 
 pub fn assert_invariants(records: &Records) {

@@ -1,0 +1,264 @@
+//! Construction of nodes: what each owns.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use floodway_mechanisms::registry::AnyRouter;
+use floodway_mechanisms::slots::SwitchInfo;
+use floodway_units::mrg32k3a::Mrg32k3a;
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, fold, mix, name_key, stream};
+use rustc_hash::FxHashSet;
+
+use super::ports::{build_machines, build_ports};
+use crate::column::{Column, Part};
+use crate::error::BuildError;
+use crate::host::listed::Listed;
+use crate::host::nic::Nic;
+use crate::host::queue_pairs::HostPairs;
+use crate::host::ranks::Ranks;
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::link::port::{Egress, Port, Queue};
+use crate::network::accounts::Accounts;
+use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec};
+use crate::records::histogram::histograms;
+use crate::records::series::{self, Series};
+use crate::records::shares::buckets;
+use crate::run::events::NEVER;
+use crate::run::node::{Node, Streams};
+use crate::run::world::World;
+use crate::switch::buffer::Ingress;
+use crate::switch::congestion::PortMachines;
+use crate::switch::crossbar::Inputs;
+use crate::switch::forward::{Relay, Switch};
+
+/// What the nodes of a network own, as it is built: node by node.
+#[derive(Default)]
+struct Columns {
+    ports: Column<Port>,
+    ingress: Column<Ingress>,
+    egress: Column<Egress>,
+    queues: Column<Queue>,
+    series: Column<Series>,
+    nics: Column<Nic>,
+}
+
+impl World<'_> {
+    /// All nodes, of which only those `wanted` have what they own.
+    pub(super) fn build_nodes(
+        &mut self,
+        accounts: &Accounts<'_>,
+        machines: Vec<PortMachines>,
+        listed: &Listed,
+        wanted: &[bool],
+    ) -> Result<Vec<Node>, BuildError> {
+        let blueprint = self.facts.blueprint;
+        let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
+        for (port, machines) in build_ports(&self.facts, wanted).into_iter().zip(machines) {
+            parts[self.facts.node_of(port.id).index()].push((port, machines));
+        }
+        let (mut nodes, mut columns) = (Vec::with_capacity(parts.len()), Columns::default());
+        let watched: FxHashSet<PortId> = blueprint.records.watch.iter().copied().collect();
+        for (node, parts) in (0..).map(NodeId).zip(parts) {
+            nodes.push(if wanted[node.index()] {
+                self.build_node((node, parts), accounts, listed, (&watched, &mut columns))?
+            } else {
+                self.bare_node(node, Switch::none(), &[])
+            });
+        }
+        self.deal(&mut nodes, columns);
+        Ok(nodes)
+    }
+
+    /// A node; what it has in columns is added to them.
+    fn build_node(
+        &mut self,
+        (node, parts): (NodeId, Vec<(Port, PortMachines)>),
+        accounts: &Accounts<'_>,
+        listed: &Listed,
+        (watched, columns): (&FxHashSet<PortId>, &mut Columns),
+    ) -> Result<Node, BuildError> {
+        let blueprint = self.facts.blueprint;
+        let ports: Vec<PortId> = parts.iter().map(|(port, _)| port.id).collect();
+        let switch = match &blueprint.nodes[node.index()].role {
+            Role::Host { .. } => {
+                self.add_nics(node, ports.len(), &mut columns.nics);
+                Switch::none()
+            }
+            Role::Switch(spec) => {
+                let pool = accounts.pool(node)?.unwrap_or_default();
+                self.switch(node, spec, pool, &ports)?
+            }
+        };
+        let at_switch = matches!(blueprint.nodes[node.index()].role, Role::Switch(_));
+        for &port in &ports {
+            columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
+            for class in self.facts.layout.classes.clone() {
+                let account = self.ingress_port_class(accounts, port, class)?;
+                self.record_account(&account, switch.pool_size, at_switch);
+                columns.ingress.push(account);
+                columns.egress.push(self.egress_port_class(accounts, port, class)?);
+            }
+            (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
+        }
+        let mut own = Vec::with_capacity(ports.len());
+        for (port, machines) in parts {
+            columns.ports.push(port);
+            own.push(machines);
+        }
+        let mut built = self.bare_node(node, switch, &ports);
+        built.machines = own;
+        built.host_pairs.to_start = listed.count(node);
+        Ok(built)
+    }
+
+    /// A node without what is in columns.
+    fn bare_node(&self, node: NodeId, switch: Switch, ports: &[PortId]) -> Node {
+        let blueprint = self.facts.blueprint;
+        let key = name_key(&blueprint.nodes[node.index()].name);
+        let number = self.facts.switches.binary_search(&node).ok();
+        let histogram = blueprint.records.queue_histogram.as_ref();
+        Node {
+            id: node,
+            work: 0,
+            machines: Vec::new(),
+            histograms: histograms(histogram, ports.len(), number.is_some()),
+            buckets: buckets(blueprint.records.shares.as_ref(), ports),
+            host_pairs: HostPairs::default(),
+            streams: streams(blueprint, key, number.map(|number| number as u32)),
+            switch,
+            ports: Part::default(),
+            queues: Part::default(),
+            egress: Part::default(),
+            ingress: Part::default(),
+            series: Part::default(),
+            nics: Part::default(),
+        }
+    }
+
+    /// Builds the nodes of other processes, at rest, to hold what these have kept of them.
+    pub fn build_elsewhere(&mut self) {
+        let Some(ranks) = &self.ranks else { return };
+        let wanted: Vec<bool> = ranks.owned().into_iter().map(|owned| !owned).collect();
+        let blueprint = self.facts.blueprint;
+        let built = build_machines(blueprint, &wanted).and_then(|(machines, _)| {
+            let listed = Arc::clone(&self.run.traffic.listed);
+            self.build_nodes(&blueprint.accounts(), machines, &listed, &wanted)
+        });
+        let built = built.expect("each was built by its own process");
+        for (node, elsewhere) in self.nodes.iter_mut().zip(built).filter(|(node, _)| wanted[node.id.index()])
+        {
+            *node = elsewhere;
+        }
+    }
+
+    /// Gives each node its part of what was built for all.
+    fn deal(&self, nodes: &mut [Node], columns: Columns) {
+        let (classes, queues) = (self.facts.layout.classes.len(), self.facts.layout.queues_per_port);
+        let ports: Vec<usize> = nodes.iter().map(|node| node.machines.len()).collect();
+        let roles = self.facts.blueprint.nodes.iter().map(|node| &node.role);
+        let of = |per_port: usize| ports.iter().map(move |ports| ports * per_port);
+        let nics =
+            roles.zip(&ports).map(|(role, ports)| if matches!(role, Role::Host { .. }) { *ports } else { 0 });
+        let Columns { ports: all, ingress, egress, queues: all_queues, series, nics: all_nics } = columns;
+        let parts = all.deal(of(1)).into_iter().zip(ingress.deal(of(classes))).zip(egress.deal(of(classes)));
+        let parts = parts.zip(all_queues.deal(of(queues))).zip(series.deal(of(1))).zip(all_nics.deal(nics));
+        for (node, (((((ports, ingress), egress), queues), series), nics)) in nodes.iter_mut().zip(parts) {
+            (node.ports, node.ingress, node.egress) = (ports, ingress, egress);
+            (node.queues, node.series, node.nics) = (queues, series, nics);
+        }
+    }
+
+    /// Adds the NICs of a host, one for each of its ports.
+    fn add_nics(&self, node: NodeId, ports: usize, nics: &mut Column<Nic>) {
+        let classes = self.facts.layout.classes.len();
+        let first = self.facts.nics.partition_point(|&before| before < node);
+        for number in first..first + ports {
+            let mut ranks = Ranks::default();
+            ranks.reserve(self.run.traffic.listed.count(node));
+            nics.push(Nic {
+                number: number as u32,
+                ranks,
+                ready: vec![RoundRobinBitmap::default(); classes],
+                repeats: vec![RoundRobinBitmap::default(); classes],
+                last: vec![u32::MAX - 1; classes],
+                ..Nic::default()
+            });
+        }
+    }
+
+    fn switch(
+        &self,
+        node: NodeId,
+        spec: &SwitchSpec,
+        pool: Bytes,
+        ports: &[PortId],
+    ) -> Result<Switch, BuildError> {
+        let router = self::router(self.facts.blueprint, node, spec)?;
+        let number = self.facts.switches.partition_point(|&before| before < node) as u32;
+        let inputs = spec.buffer.plan().crossbar.map(|plan| {
+            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
+            let queues = self.facts.layout.queues_per_port - 1;
+            Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
+        });
+        Ok(Switch {
+            router: Some(router),
+            number,
+            pipeline: spec.pipeline.0,
+            pool_size: pool.0,
+            headroom_size: spec.buffer.plan().headroom.map_or(NEVER, |size| size.0),
+            cell: spec.cell.0,
+            pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
+            releases: VecDeque::with_capacity(ports.len()),
+            relay: spec.relay.map(|ports| self.relaying(ports)),
+            inputs,
+            ..Switch::none()
+        })
+    }
+
+    /// What a relay does with pauses: as the flow control says of the link into its remote port.
+    fn relaying(&self, ports: RelayPorts) -> Relay {
+        let link = &self.facts.blueprint.links[ports.remote.index() / 2];
+        let into = &link.directions[1 - ports.remote.index() % 2];
+        let of = |class: &Class| {
+            let control = into.flow_control.iter().find(|(of, _)| of == class);
+            let relay = control.and_then(|(_, params)| params.relay());
+            relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
+        };
+        let (local, remote) = (self.facts.local(ports.local), self.facts.local(ports.remote));
+        let dispositions = self.facts.layout.classes.iter().map(of).collect();
+        Relay { local, remote, dispositions, is_bypassed: false }
+    }
+}
+
+/// The router of a switch.
+pub(super) fn router(
+    blueprint: &Blueprint,
+    node: NodeId,
+    spec: &SwitchSpec,
+) -> Result<AnyRouter, BuildError> {
+    let name = &blueprint.nodes[node.index()].name;
+    let key = fold(mix(blueprint.seed), name_key(name));
+    let info = SwitchInfo { key, hash_seed: spec.hash_seed };
+    spec.routing.build(&info).map_err(|error| BuildError::param(format!("switch {name}"), error))
+}
+
+/// The streams of a node whose name hashes to `key`, and of a switch its number.
+fn streams(blueprint: &Blueprint, key: u64, switch: Option<u32>) -> Streams {
+    let seed = blueprint.seed;
+    let stream = |purpose| stream(seed, key, purpose);
+    Streams {
+        flow_control: stream("flow-control"),
+        congestion_point: match (blueprint.semantics.draws, switch) {
+            (Draws::ConweaveNs3, _) => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
+            // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
+            (Draws::SwingNs3, Some(switch)) => {
+                Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
+            }
+            (Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3, _) => stream("congestion-point"),
+        },
+        routing: stream("routing"),
+        admission: stream("admission"),
+        notification: stream("notification"),
+        reliability: stream("reliability"),
+    }
+}

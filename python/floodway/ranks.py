@@ -1,0 +1,112 @@
+"""Processes that MPI has started to execute one run together."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+from floodway import _floodway
+from floodway.errors import FloodwayError, RanksError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from floodway._floodway import Ranks
+
+__all__ = ["AnotherRankError", "agreed", "is_first", "processes", "refusal"]
+
+#: What work returns.
+Done = TypeVar("Done")
+
+#: In these variables MPI says how many processes it has started, and which this one is.
+VARIABLES = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "PMI_RANK"),
+    ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
+)
+#: The command that several processes can execute together.
+COMMAND = "run"
+
+
+class AnotherRankError(FloodwayError):
+    """Another process has failed, which says so itself."""
+
+
+def processes() -> int:
+    """Return the number of processes that MPI has started, 1 without MPI."""
+    return _numbers()[0]
+
+
+def is_first() -> bool:
+    """Whether this is the process that prints and writes."""
+    return _numbers()[1] == 0
+
+
+def refusal(arguments: Sequence[str]) -> str | None:
+    """Return why a call cannot be one of several processes, if so.
+
+    Parameters
+    ----------
+    arguments
+        Those of the program.
+    """
+    count = processes()
+    if count == 1:
+        return None
+    command = next((argument for argument in arguments if not argument.startswith("-")), "")
+    if command != COMMAND:
+        named = f"floodway {command}" if command else "floodway"
+        return (
+            f"{named} was started in {count} processes; only `floodway run` divides its work among them: "
+            "start it without mpirun, or divide studies and comparisons with --shard"
+        )
+    if not _floodway.Ranks.is_built():
+        return (
+            f"floodway run was started in {count} processes, and this floodway is built without MPI: "
+            "`make mpi` builds one with it"
+        )
+    return None
+
+
+def agreed(ranks: Ranks | None, work: Callable[[], Done]) -> Done:
+    """Do work that all processes must complete before any goes on.
+
+    Parameters
+    ----------
+    ranks
+        The processes; none where this one is alone.
+    work
+        What each of them does.
+
+    Raises
+    ------
+    FloodwayError
+        If the work failed here, and in no process before this one.
+    AnotherRankError
+        If it failed in another one.
+    """
+    if ranks is None:
+        return work()
+    failure: FloodwayError | None = None
+    try:
+        done = work()
+    except FloodwayError as error:
+        failure = error
+    texts = ranks.agree(None if failure is None else str(failure))
+    failed = [rank for rank, text in enumerate(texts) if text is not None]
+    if not failed:
+        return done
+    if failure is not None and failed[0] == ranks.rank:
+        raise failure
+    raise AnotherRankError(f"rank {failed[0]} has failed: {texts[failed[0]]}")
+
+
+def _numbers() -> tuple[int, int]:
+    """Return the number of processes, and which of them this is."""
+    for size, rank in VARIABLES:
+        if size in os.environ:
+            try:
+                return int(os.environ[size]), int(os.environ.get(rank, "0"))
+            except ValueError:
+                raise RanksError(f"{size} and {rank} are not numbers of processes") from None
+    return 1, 0

@@ -218,10 +218,9 @@ export class View {
   }
 
   choosePort(port: number): void {
-    const { why } = this.network;
+    const { why, flowEnds } = this.network;
     this.clear();
-    this.network.selectedPort = port;
-    this.network.why = why;
+    Object.assign(this.network, { selectedPort: port, why, flowEnds });
     const { run } = this;
     const chart = element("div", { class: "chart" });
     const now = element("p", { class: "now" });
@@ -235,6 +234,7 @@ export class View {
     this.shownPort = port;
     if (isRecorded(run, port)) this.portChart(port, chart);
     else chart.append(element("p", { class: "faint" }, "Load and queue of this port were not recorded."));
+    this.showNow();
     this.redraw();
   }
 
@@ -489,10 +489,15 @@ export class View {
     this.portMarks?.update(texts);
     if (!texts) return;
     this.showTrees();
-    if (this.shownPort >= 0) {
-      const now = this.panel.querySelector(".now");
-      if (now) now.textContent = `At ${microseconds(this.links.time())}: ${this.network.tip(this.shownPort, this.links.time()).slice(1).join(", ")}.`;
-    }
+    this.showNow();
+  }
+
+  /** Says what the chosen port does at the slider's time. */
+  private showNow(): void {
+    const now = this.panel.querySelector(".now");
+    if (!now || this.shownPort < 0) return;
+    const [, ...does] = this.network.tip(this.shownPort, this.links.time());
+    now.textContent = `At ${microseconds(this.links.time())}: ${does.join(", ")}.`;
   }
 
   private showTrees(): void {

@@ -220,12 +220,14 @@ class Page implements TimeLinks {
     window.addEventListener("beforeprint", () => {
       before = document.documentElement.dataset["theme"];
       document.documentElement.dataset["theme"] = "light";
+      this.setMetric(this.metric);
       this.resize();
       this.showSelection();
     });
     window.addEventListener("afterprint", () => {
       if (before) document.documentElement.dataset["theme"] = before;
       else delete document.documentElement.dataset["theme"];
+      this.setMetric(this.metric);
       this.resize();
       this.showSelection();
     });

@@ -51,7 +51,7 @@ test-long: $(BUILT) $(INSTALLED_DEV) ## The long tests, and Rust's properties wi
 	FLOODWAY_LONG=1 cargo test --workspace --locked --quiet -- --include-ignored
 	$(PYTEST) -m long
 
-# The page of `floodway report`: TypeScript in, one script and one style out, which are checked in. Needs Node.
+# The page of `floodway report`: TypeScript to one script and one style, which are checked in. Needs Node.
 PAGE := page
 
 page: page/node_modules ## Build the page of `floodway report` again from its sources, with Node and npm

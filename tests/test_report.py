@@ -23,7 +23,7 @@ from floodway.report.network import network_of
 from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
 from floodway.results.grid import grid_of
 from floodway.results.report_records import needed_sets, with_report_records
-from scenarios import written
+from scenarios import SMALL, written
 
 if TYPE_CHECKING:
     from floodway.results import Result
@@ -135,7 +135,7 @@ def test_losses_are_above_everything_else() -> None:
 
 def test_unfinished_flows_are_above_everything_else(tree: Result) -> None:
     (run,) = data_of(report({"tree": tree}, flows=["p99"]))["runs"]
-    assert any("12 of 12 flows did not finish" in text for text in run["warnings"])
+    assert any("12 of 12 measured flows did not finish" in text for text in run["warnings"])
     assert any(text.startswith("causes of p99: p99 does not exist") for text in run["notes"])
 
 
@@ -214,3 +214,25 @@ def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
     assert not [note for note in shown["notes"] if "ports were recorded" in note]
     assert [why["asked"] for why in shown["why"]] == ["p99"]
     assert Command(ROOT)("verify", tmp_path / "run").code == 0
+
+
+def test_a_comparison_links_to_the_page_of_its_runs(tmp_path: Path) -> None:
+    vary = ("--vary", "defaults.flow-control.pfc.xoff=50KB,100KB", "--set", "workload.incast.burst.size=20KB")
+    done = Command(ROOT)("compare", TREE, *vary, "--report", "--out", tmp_path / "pair", "--quiet")
+    assert done.code == 0, done.err
+    assert 'href="report.html"' in (tmp_path / "pair" / "index.html").read_text()
+    runs = data_of((tmp_path / "pair" / "report.html").read_text())["runs"]
+    assert [run["label"] for run in runs] == ["xoff=50KB", "xoff=100KB"]
+    assert all(run["pauses"] is not None and run["why"] for run in runs)
+
+
+def test_a_result_makes_its_page(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, SMALL)))
+    page = result.report(tmp_path / "pages" / "small.html", title="small & quick")
+    assert (tmp_path / "pages" / "small.html").read_text() == page.text
+    assert "<iframe srcdoc=" in page._repr_html_()
+    assert data_of(page.text)["runs"][0]["why"][0]["asked"] == "p99"
+    with pytest.raises(package.UnknownNameError, match="nobody"):
+        result.report(flows=["nobody"])
+    with pytest.raises(package.OutputError, match="cannot be written"):
+        result.report(tmp_path / "pages" / "small.html" / "no.html", flows=[])

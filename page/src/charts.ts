@@ -212,6 +212,9 @@ function logTicks([least, most]: [number, number]): number[] {
   return ticks;
 }
 
+/** Curves of so few points show each. */
+const FEW_POINTS = 25;
+
 /** A curve of points of its own, with a gap where a value is missing. */
 function line(u: uPlot, index: number): null {
   const series = u.series[index] as uPlot.Series & { dash?: number[] };
@@ -238,12 +241,12 @@ function line(u: uPlot, index: number): null {
   });
   ctx.stroke();
   ctx.setLineDash([]);
-  // A point alone makes no line.
+  // Few points are shown as such: one alone makes no line.
   for (const [i, x] of xs.entries()) {
     const y = ys[i];
-    if (y === null || (ys[i - 1] ?? null) !== null || (ys[i + 1] ?? null) !== null) continue;
+    if (y === null || xs.length > FEW_POINTS) continue;
     ctx.beginPath();
-    ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 3 * devicePixelRatio, 0, 7);
+    ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 2.2 * devicePixelRatio, 0, 7);
     ctx.stroke();
   }
   ctx.restore();

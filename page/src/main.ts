@@ -6,7 +6,7 @@ import { curves, timeUnit, type Curve, type TimeLinks } from "./charts";
 import { ramp, runColours, type Metric } from "./colour";
 import { read, type Document } from "./data";
 import { bySize, cdf, chosenFlows, measured, type Selection } from "./flows";
-import { bytes, element, microseconds, number } from "./text";
+import { bytes, element, microseconds, number, plural } from "./text";
 import { View } from "./view";
 
 /** Seconds that playing the whole run takes. */
@@ -220,12 +220,14 @@ class Page implements TimeLinks {
     window.addEventListener("beforeprint", () => {
       before = document.documentElement.dataset["theme"];
       document.documentElement.dataset["theme"] = "light";
+      this.setMetric(this.metric);
       this.resize();
       this.showSelection();
     });
     window.addEventListener("afterprint", () => {
       if (before) document.documentElement.dataset["theme"] = before;
       else delete document.documentElement.dataset["theme"];
+      this.setMetric(this.metric);
       this.resize();
       this.showSelection();
     });
@@ -257,7 +259,7 @@ class Page implements TimeLinks {
       slow.push({ label: `${name}median`, x: sizes.x, y: sizes.p50, colour, dash: [4, 3] }, { label: `${name}p99`, x: sizes.x, y: sizes.p99, colour });
       const times = cdf(run, own);
       done.push({ label: `${several ? run.label : "measured flows"}${times.unfinished ? `, ${number(times.unfinished)} unfinished` : ""}`, x: times.x, y: times.y, colour });
-      texts.push(`${several ? `${run.label}: ` : ""}${number(own.length)} measured flows`);
+      texts.push(`${several ? `${run.label}: ` : ""}${plural(own.length, "measured flow")}`);
     });
     this.summary.textContent = `${texts.join("; ")}${this.selection.span || this.selection.sizes || this.selection.without.size ? " in the selection" : ""}. Unfinished flows rank above all others; a gap is a percentile that is not reached.`;
     this.slowdowns.replaceChildren();

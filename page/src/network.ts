@@ -45,6 +45,8 @@ export class Network {
   flowEnds: [number, number] | null = null;
   private layout: Layout;
   private curves: (Curve | null)[] = [];
+  /** Nodes with long links beside them, whose names are above. */
+  private readonly atLongLink = new Set<number>();
   /** Ports inside each folded pod. */
   private inside: number[][] = [];
   private readonly parallel: Float32Array;
@@ -59,6 +61,9 @@ export class Network {
   ) {
     if (run.nodes.name.length > MANY) for (const pod of podsOf(run).keys()) this.folded.add(pod);
     this.parallel = this.offsets();
+    run.links.name.forEach((_, link) => {
+      if (run.links.long[link]) for (const end of [run.links.from[link], run.links.to[link]]) this.atLongLink.add(end);
+    });
     this.layout = layOut(run, this.folded, 300, 200);
   }
 
@@ -358,8 +363,9 @@ export class Network {
       if (!chosen && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
       const { x, y } = places[node];
       const colour = chosen ? variable("--accent") : variable("--text");
-      context.textAlign = tier === 0 ? "center" : "right";
-      if (tier === 0) this.haloed(context, name, x, y + 14, colour);
+      context.textAlign = tier === 0 || this.atLongLink.has(node) ? "center" : "right";
+      if (this.atLongLink.has(node)) this.haloed(context, name, x, y - 10, colour);
+      else if (tier === 0) this.haloed(context, name, x, y + 14, colour);
       else this.haloed(context, name, x - 10, y + 3.5, colour);
     });
     context.textAlign = "center";

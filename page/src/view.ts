@@ -96,7 +96,7 @@ export class View {
 
   private facts(): HTMLElement {
     const { run } = this;
-    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, `${number(run.flows.total)} flows`, `floodway ${run.floodway}`];
+    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, plural(run.flows.total, "flow"), `floodway ${run.floodway}`];
     const box = element("div", { class: "facts" }, element("p", { class: "faint" }, items.join(" · ")));
     if (run.warnings.length) {
       box.append(element("ul", { class: "warnings", role: "alert" }, ...run.warnings.map((text) => element("li", {}, text))));
@@ -218,10 +218,9 @@ export class View {
   }
 
   choosePort(port: number): void {
-    const { why } = this.network;
+    const { why, flowEnds } = this.network;
     this.clear();
-    this.network.selectedPort = port;
-    this.network.why = why;
+    Object.assign(this.network, { selectedPort: port, why, flowEnds });
     const { run } = this;
     const chart = element("div", { class: "chart" });
     const now = element("p", { class: "now" });
@@ -235,6 +234,7 @@ export class View {
     this.shownPort = port;
     if (isRecorded(run, port)) this.portChart(port, chart);
     else chart.append(element("p", { class: "faint" }, "Load and queue of this port were not recorded."));
+    this.showNow();
     this.redraw();
   }
 
@@ -489,10 +489,15 @@ export class View {
     this.portMarks?.update(texts);
     if (!texts) return;
     this.showTrees();
-    if (this.shownPort >= 0) {
-      const now = this.panel.querySelector(".now");
-      if (now) now.textContent = `At ${microseconds(this.links.time())}: ${this.network.tip(this.shownPort, this.links.time()).slice(1).join(", ")}.`;
-    }
+    this.showNow();
+  }
+
+  /** Says what the chosen port does at the slider's time. */
+  private showNow(): void {
+    const now = this.panel.querySelector(".now");
+    if (!now || this.shownPort < 0) return;
+    const [, ...does] = this.network.tip(this.shownPort, this.links.time());
+    now.textContent = `At ${microseconds(this.links.time())}: ${does.join(", ")}.`;
   }
 
   private showTrees(): void {
@@ -513,7 +518,7 @@ export class View {
       largest
         ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), `; ${largest.branches.length === 1 ? "1 port is" : `${number(largest.branches.length)} ports are`} paused because of it`, others ? `; ${plural(others, "other port")} because of ${plural(trees.length - 1, "other root")}.` : ".")
         : element("p", { class: "faint" }, "No port is paused."),
-      largest ? this.branches(largest.branches) : null!,
+      largest ? this.branches(largest.branches) : "",
     );
   }
 
@@ -543,8 +548,8 @@ export class View {
     const own = measured(run, flows);
     const unfinished = own.filter((flow) => Number.isNaN(run.flows.fct[flow])).length;
     const p99 = percentileOf(run, own, 99);
-    const note = `${number(own.length)} measured flows in the selection${unfinished ? `, ${number(unfinished)} unfinished` : ""}; p99 of the completion time ${p99 === null ? "not reached" : microseconds(p99)}${own.length && own.length < 1000 ? " (of few flows)" : ""}.`;
-    const rows = slowest(run, own, MOST_FLOWS).map((flow) => {
+    const note = `${plural(own.length, "measured flow")} in the selection${unfinished ? `, ${number(unfinished)} unfinished` : ""}; p99 of the completion time ${p99 === null ? "not reached" : microseconds(p99)}${own.length && own.length < 1000 ? " (of few flows)" : ""}.`;
+    const rows = slowest(run, own.length ? own : flows, MOST_FLOWS).map((flow) => {
       const id = flowId(run, flow);
       const has = run.why.some((why) => why.flow === id);
       return element(

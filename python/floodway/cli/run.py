@@ -19,6 +19,7 @@ from floodway.cli.watch import Watch
 from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError
 from floodway.ranks import AnotherRankError, agreed, processes
 from floodway.results import Reservation
+from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.report_records import with_report_records
 from floodway.results.rescue import rescued
 from floodway.simulation import run_part
@@ -172,12 +173,16 @@ def _finished(
     """Write and print the result of a run, and return the exit code."""
     reservation, out = place
     published = _published(reservation, result, out, exported=_exporting(request, scenario))
+    interrupted = False
     if request.report and result.outcome.stopped != "interrupted":
-        _write_page(request, scenario, result, published.folder)
+        interrupted = _interrupted_page(request, scenario, result, published.folder)
     for note in published.notes:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
     code = _verdict(request, result.outcome)
+    if interrupted:
+        echo(f"interrupted; the results are in {published.folder}/, without {REPORT_FILE}", err=True)
+        return INTERRUPTED
     if published.error is None:
         return code
     echo(f"error: {published.error}", err=True)
@@ -185,10 +190,18 @@ def _finished(
     return code or FAILED
 
 
+def _interrupted_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> bool:
+    """Write the page of a run; return whether Ctrl-C came before it was there."""
+    try:
+        _write_page(request, scenario, result, folder)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
     """Write the page of a run into its folder; it repeats the run for the flow at p99."""
     from floodway.report import report  # noqa: PLC0415 (few runs have one)
-    from floodway.results.files import REPORT_FILE, replace_file  # noqa: PLC0415
     from floodway.why import Why, take_apart  # noqa: PLC0415
 
     def why(of: Result, flow: str) -> Why:

@@ -121,11 +121,12 @@ def _warnings(result: Result) -> Iterator[str]:
         yield f"Lossless classes lost {failed.packets:,} packets ({failed.bytes:,} bytes) by failures."
     if outcome.blocked:
         yield f"{len(outcome.blocked)} ports were still blocked at the end without need."
-    unfinished = int((~result.flows["finished"]).sum())
+    measured = result.flows.filter("measured")
+    unfinished = int((~measured["finished"]).sum())
     if unfinished:
         yield (
-            f"{unfinished:,} of {len(result.flows):,} flows did not finish; they have no completion time, "
-            "and curves and percentiles of completion times count them as slower than all others."
+            f"{unfinished:,} of {len(measured):,} measured flows did not finish; they have no completion "
+            "time, and curves and percentiles of completion times count them as slower than all others."
         )
 
 

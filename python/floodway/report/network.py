@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from floodway.results.causes import delays_us, ends_of
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Link", "Network", "Node", "network_of"]
 
-#: A link is long from this delay on (a kilometre of fibre), if it is that many times the median delay.
-LONG_US, TIMES_MEDIAN = 5.0, 4.0
+#: A link is long from this delay on (a kilometre of fibre), if it is that many times the shortest delay.
+LONG_US, TIMES_SHORTEST = 5.0, 4.0
 #: Switches of this tier and above join pods.
 ABOVE_PODS = 3
 #: Pods that share this part of a site are no pods: switches below are taken away, too.
@@ -122,9 +121,9 @@ def network_of(result: Result) -> Network:
     by_link: dict[str, str] = {}
     for port in ports:
         by_link.setdefault(ends_of(port)[0], port)
-    usual = median(delays.values()) if delays else 0.0
+    shortest = min(delays.values(), default=0.0)
     ends = {link: ends_of(port)[1:] for link, port in by_link.items()}
-    long = {link for link, port in by_link.items() if delays[port] >= max(LONG_US, TIMES_MEDIAN * usual)}
+    long = {link for link, port in by_link.items() if delays[port] >= max(LONG_US, TIMES_SHORTEST * shortest)}
     kinds = _kinds(result, names, ends)
     graph = _Graph(names, [pair for link, pair in ends.items() if link not in long])
     sites = graph.parts(names)
@@ -174,7 +173,9 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
     pods = 0
     for site, own in enumerate(sites):
         hosts = [name for name in own if kinds[name] == "host"]
-        tiers = graph.distances(hosts or own[:1])
+        # A site without hosts has switches alone.
+        nearest = graph.distances(hosts or own[:1])
+        tiers = nearest if hosts else {name: tier + 1 for name, tier in nearest.items()}
         own_pods = _pods(own, tiers, graph)
         of_pod = {name: pods + index for index, pod in enumerate(own_pods) for name in pod}
         pods += len(own_pods)

@@ -1,8 +1,8 @@
 """The records that a page of a run and a trace need: series and pauses of all ports, and their states.
 
 What they keep is bounded whatever the length of a run: of each port at most `records.buckets` buckets of time
-(1,000 unless the scenario says otherwise), ten million pauses and resumes, and ten million marks, CNPs and
-changes of state.
+(1,000, or 500 in large networks, unless the scenario says otherwise), ten million pauses and resumes, and ten
+million marks, CNPs and changes of state.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["needed_sets", "with_report_records"]
 
+#: Nodes of a large network, and the buckets of its ports: a page has no more frames of it.
+LARGE, BUCKETS = 200, 500
+
 
 def needed_sets(scenario: Scenario) -> list[tuple[str, str]]:
     """Return what must be set in a scenario so that its run records all that a page shows.
@@ -22,6 +25,9 @@ def needed_sets(scenario: Scenario) -> list[tuple[str, str]]:
     other congestion points only mark packets, and a row for each mark may be as many as packets.
     """
     sets = [("records.watch", '"*"'), ("records.pauses", "true")]
+    records = scenario.to_dict().get("records", {})
+    if len(scenario.native.nodes) > LARGE and isinstance(records, dict) and "buckets" not in records:
+        sets.append(("records.buckets", str(BUCKETS)))
     return [*sets, ("records.signals", "true")] if _has_states(scenario) else sets
 
 

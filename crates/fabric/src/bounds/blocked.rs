@@ -17,9 +17,9 @@ impl World<'_> {
     /// them. The longest first. Called after due releases are applied, before the records are finished.
     pub fn blocked(&mut self) -> Vec<Blocked> {
         let own = (0..self.port_classes()).filter_map(|port_class| self.blocked_for(port_class)).collect();
-        let mut found: Vec<(usize, u64)> = self.from_all(own);
+        let mut found: Vec<(usize, u64)> = self.collected(own);
         let held = found.iter().map(|&(port_class, _)| port_class).filter(|&of| self.is_held_behind(of));
-        let held = self.from_all(held.collect());
+        let held = self.collected(held.collect());
         found.retain(|(port_class, _)| !held.contains(port_class));
         found.sort_unstable();
         let mut blocked: Vec<Blocked> = found.into_iter().map(|found| self.as_blocked(found)).collect();

@@ -67,7 +67,7 @@ impl World<'_> {
 
     /// What all ranks have found, in order.
     fn sorted_from_all<T: Ord + BorshSerialize + BorshDeserialize>(&mut self, own: Vec<T>) -> Vec<T> {
-        let mut all = self.from_all(own);
+        let mut all = self.collected(own);
         all.sort_unstable();
         all
     }

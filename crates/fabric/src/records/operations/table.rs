@@ -39,7 +39,7 @@ impl World<'_> {
     fn totals_of(&self, workload: u32, spec: &ProgramSpec) -> JobTotals {
         let id = |rank| self.run.traffic.programs.id(workload, rank);
         let ranks = (0..spec.hosts.len() as u32).map(|rank| (rank, self.progress_of(id(rank))));
-        let ranks: Vec<(u32, (bool, Vec<(u32, u32)>))> = ranks.collect();
+        let ranks: Vec<_> = ranks.collect();
         let waiting = ranks.iter().flat_map(|(rank, (_, waiting))| {
             waiting.iter().map(|&(iteration, operation)| (*rank, iteration, operation))
         });

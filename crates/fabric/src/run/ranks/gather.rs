@@ -13,6 +13,9 @@ use crate::run::node::Node;
 use crate::run::world::World;
 use crate::switch::buffer::Peaks;
 
+/// A rank of a job, whether it is at its end, and which operations wait: iterations and operations.
+type Progress = (u32, bool, Vec<(u32, u32)>);
+
 /// What other processes say of the end of their parts.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Gathered {
@@ -23,7 +26,7 @@ pub(crate) struct Gathered {
     /// Nodes whose accounts do not hold what they are charged, and how.
     pub broken: Vec<(NodeId, String)>,
     /// Processes of jobs: whether they are at their end, and which operations wait.
-    pub programs: Vec<(u32, bool, Vec<(u32, u32)>)>,
+    pub programs: Vec<Progress>,
     pub waiting: Vec<u64>,
 }
 

@@ -12,7 +12,7 @@ impl World<'_> {
     }
 
     /// What all ranks have of something, in their order.
-    pub fn from_all<T: BorshSerialize + BorshDeserialize>(&mut self, own: Vec<T>) -> Vec<T> {
+    pub fn collected<T: BorshSerialize + BorshDeserialize>(&mut self, own: Vec<T>) -> Vec<T> {
         match &mut self.ranks {
             Some(ranks) => ranks.all_gather(&own).into_iter().flatten().collect(),
             None => own,

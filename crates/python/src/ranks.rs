@@ -61,6 +61,7 @@ impl Ranks {
     }
 
     /// Disconnects, when all processes are done.
+    #[cfg_attr(not(feature = "mpi"), expect(clippy::unused_self, reason = "nothing is connected"))]
     fn finish(&self, py: Python<'_>) {
         #[cfg(feature = "mpi")]
         py.detach(|| self.connected.finish());
@@ -68,6 +69,7 @@ impl Ranks {
     }
 
     /// Ends all processes at once, this one with `code`.
+    #[cfg_attr(not(feature = "mpi"), expect(clippy::unused_self, reason = "nothing is connected"))]
     fn abort(&self, code: i32) {
         #[cfg(feature = "mpi")]
         self.connected.abort(code);

@@ -132,8 +132,8 @@ impl Records {
             operations: kept.operations.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
-            threads: plan.thread_plan.threads(),
-            threads_why: plan.thread_plan.why().map(str::to_owned),
+            threads: plan.threading.threads(),
+            threads_why: plan.threading.why().map(str::to_owned),
             ranks: plan.ranks.as_ref().map_or(1, RankPlan::ranks),
         })
     }
@@ -142,7 +142,7 @@ impl Records {
 /// The plan of a run of a scenario, with its cost.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Plan {
-    thread_plan: ThreadPlan,
+    threading: ThreadPlan,
     ranks: Option<RankPlan>,
     cost: Cost,
 }
@@ -169,10 +169,10 @@ impl Plan {
             (Some(threads), true) => Threads::Forced(threads),
         };
         let work = || {
-            let thread_plan = parsed.thread_plan(asked, available_parallelism().map_or(1, usize::from));
-            let cost = cost(parsed, thread_plan.threads());
+            let threading = parsed.thread_plan(asked, available_parallelism().map_or(1, usize::from));
+            let cost = cost(parsed, threading.threads());
             let ranks = (ranks > 1).then(|| RankPlan::of_run(parsed.blueprint(), ranks)).transpose();
-            ranks.map(|ranks| Plan { thread_plan, ranks, cost })
+            ranks.map(|ranks| Plan { threading, ranks, cost })
         };
         let refused = |why: String| {
             let text = format!("{ranks} processes cannot simulate {}: {why}", parsed.name());
@@ -198,13 +198,13 @@ impl Plan {
     /// Number of threads of the run.
     #[getter]
     fn threads(&self) -> usize {
-        self.thread_plan.threads()
+        self.threading.threads()
     }
 
     /// The reason why not more, if the scenario has one.
     #[getter]
     fn threads_why(&self) -> Option<&str> {
-        self.thread_plan.why()
+        self.threading.why()
     }
 
     /// Its estimated cost, as JSON.
@@ -238,7 +238,7 @@ pub fn run(
         Some(part) => Fabric::build_part(parsed.blueprint(), Some(parsed.routes()), control, part),
         None => Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control),
     };
-    let work = || built().map(|fabric| fabric.on(&plan.thread_plan).run_part());
+    let work = || built().map(|fabric| fabric.on(&plan.threading).run_part());
     match watched(py, Some((control, parsed.blueprint())), work)? {
         Ok(kept) => kept.map(|kept| Records::new(py, kept, plan)).transpose(),
         Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),

@@ -19,6 +19,7 @@ __all__ = [
     "Port",
     "Progress",
     "Queue",
+    "Ranks",
     "Records",
     "Scenario",
     "Sent",

@@ -14,6 +14,7 @@ pub mod outcome;
 pub(crate) mod pauses;
 pub(crate) mod pcap;
 pub(crate) mod series;
+pub(crate) mod series_table;
 pub(crate) mod shares;
 pub(crate) mod signals;
 pub mod table;

@@ -23,7 +23,7 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 #: Calls that need what others have written.
-LAST = ("floodway plot", "floodway verify", "floodway why")
+LAST = ("floodway plot", "floodway verify", "floodway why", "floodway report", "floodway export perfetto")
 #: What nothing else needs, with what an example of it calls.
 EXTRAS = {"pandas": ".to_pandas(", "pyarrow": ".to_arrow("}
 

@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 const G100: Rate = Rate::gbps(100);
 /// Enough to meet each mechanism in each way of dealing.
-const CASES: u32 = 150;
+const CASES: u32 = 80;
 
 fn run(blueprint: &Blueprint, plan: &RankPlan) -> Records {
     run_in_ranks(blueprint, plan, |fabric, _| fabric)

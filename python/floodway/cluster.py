@@ -76,7 +76,7 @@ def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
     elif re.match(r"[a-z]+://", where):
         if jobs is not None:
             raise InputError(f"--jobs cannot go with --cluster {where}: it has the workers that it has")
-        opened = _there(where)
+        opened = _client(where)
     elif where.endswith((".yaml", ".yml")):
         opened = _batch(Path(where), jobs or 1)
     else:
@@ -150,12 +150,6 @@ def _workers(jobs: int, folder: str) -> LocalCluster:
 
 
 @contextlib.contextmanager
-def _there(address: str) -> Iterator[Client]:
-    with _client(address) as client:
-        yield client
-
-
-@contextlib.contextmanager
 def _client(address: Any) -> Iterator[Client]:  # noqa: ANN401 (an address or a cluster)
     from distributed import Client  # noqa: PLC0415 (of the extra)
 
@@ -178,13 +172,14 @@ def _batch(file: Path, jobs: int) -> Iterator[Client]:
 
     system, settings = _settings(file)
     with dask.config.set(dask.config.merge(dask.config.config, {"jobqueue": {system: settings}})):
-        given = _setting(system, "worker-extra-args")
-        leaves = lifetime_of(str(_setting(system, "walltime")), given=given) if system != "local" else []
+        own = dask.config.get(f"jobqueue.{system}")
+        given, walltime = own["worker-extra-args"] or [], own.get("walltime") or ""
+        leaves = lifetime_of(str(walltime), given=given)
         try:
             started = _uninterrupted(
                 lambda: _cluster_class(system)(
                     worker_extra_args=[*given, *leaves],
-                    scheduler_options={"dashboard_address": ":0", **_setting(system, "scheduler-options")},
+                    scheduler_options={"dashboard_address": ":0", **(own["scheduler-options"] or {})},
                 )
             )
         except (ValueError, TypeError, OSError) as error:
@@ -256,16 +251,6 @@ def _refuse_unknown(file: Path, system: str, settings: object) -> None:
         if str(key).replace("_", "-") not in known:
             text, near = not_a_choice(str(key), what=f"a key of jobqueue.{system}", allowed=known)
             raise InputError(f"{file}: {text}", given=str(key), nearest=near)
-
-
-def _setting(system: str, key: str) -> Any:  # noqa: ANN401 (any value of YAML)
-    import dask  # noqa: PLC0415 (of the extra)
-
-    return dask.config.get(f"jobqueue.{system}.{key}") or type(DEFAULTS[key])()
-
-
-#: Settings that are completed here, with their kinds.
-DEFAULTS: dict[str, Any] = {"worker-extra-args": [], "scheduler-options": {}, "walltime": ""}
 
 
 def lifetime_of(walltime: str, *, given: Sequence[object]) -> list[str]:

@@ -35,7 +35,7 @@ def pauses_document(
     dict or None
         Columns, one entry a pause, sorted by begin: `port`, `from` (ns since the begin before), `to` (ns
         since its own begin), `count` (pauses that it is made of), `paused` (ns in which the port was paused,
-        where that is not the same), `cause` (a port, counted from 1; 0 is none); `recorded` and `left_out`,
+        where that is not the same), `cause` (a port, counted from 1; 0 where no cause is known); `recorded` and `left_out`,
         numbers of pauses. None where the run did not record pauses.
     """
     if result.pauses is None:
@@ -44,7 +44,7 @@ def pauses_document(
     spans = pause_causes(result, grid).sort("object", "from_us")
     edges = frames.edges_us
     frame_us = float(edges[1] - edges[0]) if frames.count else 0.0
-    # From one bucket of a microsecond to the next, pauses are told apart.
+    # From one bucket of a microsecond to the next, pauses are distinguished.
     near = frame_us if grid.width_us > 1 or frames.buckets > 1 else 0.0
     apart = (pl.col("from_us") - pl.col("to_us").shift(1).over("object") > near).fill_null(value=True)
     new = apart | (pl.col("cause").ne_missing(pl.col("cause").shift(1).over("object")))

@@ -38,7 +38,7 @@ pub(crate) struct QueuePairs {
     /// By thread: messages for receivers at nodes that it owns; behind them, those at nodes of other
     /// processes.
     pub posted: Vec<Vec<Posted>>,
-    /// Where there are other processes: queue pairs of which they have not been told.
+    /// Where there are other processes: queue pairs that have not been announced to them.
     pub opened: Option<Vec<Opening>>,
 }
 

@@ -110,7 +110,7 @@ pub(crate) struct Processes<'a> {
     slots: Vec<FxHashMap<u32, u32>>,
     /// Queue pairs of this rank that all know.
     common: FxHashSet<u32>,
-    /// Of these, the ones that are closed, of which the others have not been told.
+    /// Of these, the ones that are closed, which have not been announced to the others.
     closed: Vec<u32>,
     /// By port elsewhere: what is on the wire from there, where a link between ranks changes.
     wires: FxHashMap<u32, Box<Wire>>,

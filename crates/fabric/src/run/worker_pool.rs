@@ -48,7 +48,7 @@ pub(crate) struct WorkerPool {
     threads: usize,
     /// All threads execute every window, however few events it has.
     forced: bool,
-    /// One process alone executes the run: who stops it is heeded at once.
+    /// One process alone executes the run: a request to stop takes effect at once.
     alone: bool,
     /// By group of nodes: its owner; no thread, where that is another process.
     owners: Arc<[u8]>,

@@ -12,8 +12,8 @@ use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
 
-/// What other processes are told of a queue pair that opens, from which they build its path and its
-/// receiver's half: as its machines are told of it, by its slot in the process of its sender.
+/// What other processes receive about a queue pair that opens, from which they build its path and its
+/// receiver's half: as its machines know it, by its slot in the process of its sender.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Opening {
     pub info: QpInfo,

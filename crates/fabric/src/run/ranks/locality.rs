@@ -10,7 +10,7 @@ use crate::network::routing::peer;
 
 impl Processes<'_> {
     /// Do all nodes that may see a packet of a queue pair, or its name, belong to this rank? If that is not
-    /// certain, all ranks are told of it.
+    /// certain, it is announced to all ranks.
     pub(super) fn is_local(&mut self, facts: &Facts<'_>, opening: &Opening) -> bool {
         let (source, destination) = (opening.info.source, opening.info.destination);
         if facts.changes || facts.names_flows || !self.owns(source) || !self.owns(destination) {

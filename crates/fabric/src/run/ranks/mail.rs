@@ -68,7 +68,7 @@ impl World<'_> {
         for from in ranks.others() {
             heads.push(self.receive(&mut ranks, from));
         }
-        self.heed(&mut ranks, &heads);
+        self.stop_if_asked(&mut ranks, &heads);
         self.ranks = Some(ranks);
         heads
     }
@@ -176,7 +176,7 @@ impl World<'_> {
     }
 
     /// Stops if a rank was asked to.
-    fn heed(&mut self, ranks: &mut Processes<'_>, heads: &[Head]) {
+    fn stop_if_asked(&mut self, ranks: &mut Processes<'_>, heads: &[Head]) {
         ranks.stopped = heads.iter().any(|head| head.stops);
         if heads.iter().any(|head| head.is_short_of_memory) {
             self.run.control.short_of_memory.store(true, Ordering::Relaxed);

@@ -35,7 +35,7 @@ def pauses_document(
     dict or None
         Columns, one entry a pause, sorted by begin: `port`, `from` (ns since the begin before), `to` (ns
         since its own begin), `count` (pauses that it is made of), `paused` (ns in which the port was paused,
-        where that is not the same), `cause` (a port, counted from 1; 0 where no cause is known); `recorded` and `left_out`,
+        where that is not the same), `cause` (a port, from 1 on; 0: no cause); `recorded` and `left_out`,
         numbers of pauses. None where the run did not record pauses.
     """
     if result.pauses is None:

@@ -1,11 +1,12 @@
 //! Ranks: records are the same to the byte in any number of processes, with any assignment of nodes. Here
 //! the processes are threads, which share nothing but what they send each other.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::support;
+use crate::support::breaks::Breaks;
 use crate::support::plans::{FLOW_CONTROLS, Plan, plans};
 use crate::support::ranks::run_in_ranks;
 use crate::support::{Net, PFC, assert_invariants, difference, everything};
@@ -14,7 +15,6 @@ use floodway_fabric::outcome::Stopped;
 use floodway_fabric::transport::{InProcess, in_process};
 use floodway_fabric::{Blueprint, Control, Fabric, RankPlan, Records, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint, CpAction, Cx, Mark, PacketView, QueueView};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
@@ -205,20 +205,6 @@ fn a_rank_that_is_asked_to_stop_stops_all_at_one_instant() {
     let first = records[0].as_ref().expect("the first has them");
     assert_invariants(first);
     assert_eq!(first.outcome.stopped, Stopped::Interrupted);
-}
-
-/// Panics at its fiftieth packet.
-#[derive(Default)]
-struct Breaks(u64);
-
-impl CongestionPoint for Breaks {
-    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
-        self.0 += 1;
-        if self.0 == 50 {
-            resume_unwind(Box::new("it breaks"));
-        }
-        Mark::None
-    }
 }
 
 #[test]

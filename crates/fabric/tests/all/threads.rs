@@ -1,9 +1,10 @@
 //! Threads: records are the same to the byte on any number of threads, with any assignment of nodes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use crate::support;
+use crate::support::breaks::Breaks;
 use crate::support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
 use crate::support::ranks::run_in_ranks;
 use crate::support::{Net, assert_invariants, difference, everything};
@@ -393,20 +394,6 @@ fn signals_of_a_fault_follow_those_of_events_of_its_instant_on_any_thread() {
     for owners in [[1, 0, 0, 1, 1], [0, 1, 1, 0, 0]] {
         let two = everything(&run(Some(at), &owners));
         assert!(one == two, "{owners:?}\n{}", difference(&one, &two));
-    }
-}
-
-/// Panics at its fiftieth packet.
-#[derive(Default)]
-struct Breaks(u64);
-
-impl CongestionPoint for Breaks {
-    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
-        self.0 += 1;
-        if self.0 == 50 {
-            resume_unwind(Box::new("it breaks"));
-        }
-        Mark::None
     }
 }
 

@@ -1,6 +1,7 @@
 //! Small networks for tests, built by hand.
 #![allow(missing_docs, reason = "not a public interface")]
 
+pub mod breaks;
 pub mod jobs;
 pub mod plans;
 pub mod ranks;

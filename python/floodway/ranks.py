@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TypeVar
 
-from floodway import _floodway
 from floodway.errors import FloodwayError, RanksError
 
 if TYPE_CHECKING:
@@ -60,6 +59,9 @@ def refusal(arguments: Sequence[str]) -> str | None:
             f"{named} was started in {count} processes; only `floodway run` divides its work among them: "
             "start it without mpirun, or divide studies and comparisons with --shard"
         )
+    # Here, for a native module that cannot be loaded is an error of the program.
+    from floodway import _floodway  # noqa: PLC0415 (several processes alone need it)
+
     if not _floodway.Ranks.is_built():
         return (
             f"floodway run was started in {count} processes, and this floodway is built without MPI: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -9,8 +10,10 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from command import environment, until
+from floodway.cli.exits import INTERRUPTED
 from floodway.cluster import cluster, lifetime_of
 from floodway.errors import ClusterError, InputError, LostResultsError, OutputError
 from floodway.keys import key_of
@@ -459,6 +463,75 @@ def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path, floodway: Com
     done = floodway("study", "pools.toml", "--cluster", "tcp://127.0.0.1:1", "--quiet")
     assert done.code == 1
     assert "error: --cluster tcp://127.0.0.1:1: cannot be reached" in done.err
+
+
+@contextlib.contextmanager
+def answering(words: bytes) -> Iterator[str]:
+    """Have something at an address that accepts a connection, says this, and reads nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        held: list[socket.socket] = []
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(words)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        for each in held:
+            each.close()
+
+
+@pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"])
+def test_what_is_no_scheduler_is_an_error(words: bytes, tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    with answering(words) as address:
+        done = floodway("study", "pools.toml", "--cluster", address, "--quiet")
+    assert done.code == 1
+    assert done.err.startswith(f"error: --cluster {address}: ")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_ctrl_c_while_a_scheduler_is_waited_for_ends_the_command(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        words = ("study", "pools.toml", "--cluster", address, "--quiet")
+        running = subprocess.Popen(
+            floodway.line(*words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+        )
+        held = server.accept()[0]
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=100)
+        held.close()
+    assert running.returncode == INTERRUPTED
+    assert "Traceback" not in said
+
+
+def test_a_batch_system_that_takes_no_job_ends_the_command(
+    tmp_path: Path, floodway: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_file(tmp_path, STUDY)
+    (tmp_path / "jobs.yaml").write_text("jobqueue: {slurm: {cores: 1, memory: 1GB}}", encoding="utf-8")
+    sbatch = tmp_path / "bin" / "sbatch"
+    sbatch.parent.mkdir()
+    sbatch.write_text("#!/bin/sh\necho 'sbatch: error: invalid partition: compute' >&2\nexit 1\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{sbatch.parent}:{os.environ['PATH']}")
+    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--quiet")
+    assert done.code == 1
+    expected = (
+        "error: jobs.yaml: jobqueue.slurm: the batch system takes no job: sbatch: error: invalid partition"
+    )
+    assert done.err.startswith(expected)
+    assert len(done.err.splitlines()) == 1
+
+
+def test_an_executor_that_is_none_is_refused(study: Path, tmp_path: Path) -> None:
+    plan = plan_of([load_study(study)])
+    with pytest.raises(TypeError, match=r"a int is no executor of concurrent\.futures"):
+        conduct(plan, out=tmp_path / "out", executor=3)  # type: ignore[arg-type]
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, USAGE
+from floodway.cli.exits import DONE, TERMINATED, USAGE
 from floodway.errors import RanksError
 from floodway.ranks import processes, refusal, require_alike
 
@@ -128,3 +129,25 @@ def test_processes_with_different_files_are_refused_once(tmp_path: Path) -> None
     assert refused.returncode != DONE
     assert refused.stderr.count("rank 0 has scenario") == 1
     assert not (tmp_path / "out").exists()
+
+
+@needs_mpi
+def test_a_signal_that_mpirun_hands_on_ends_the_run_and_keeps_what_there_is(tmp_path: Path) -> None:
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    longer = ("--set", "workload.hadoop.until=4s", "--set", "limit=4s")
+    scenario = str(ROOT / "benchmarks" / "two-dc-80km.toml")
+    call = [sys.executable, "-m", "floodway", "run", scenario, *longer, "--out", str(tmp_path / "out")]
+    running = subprocess.Popen(
+        ["mpirun", *root, "--oversubscribe", "-n", "2", *call],  # noqa: S607 (where MPI is, users say)
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stderr is not None
+    # It says so once it has begun.
+    assert any(line.startswith("running ") for line in running.stderr)
+    running.send_signal(signal.SIGUSR1)
+    _, said = running.communicate(timeout=100)
+    assert running.returncode == TERMINATED
+    assert "interrupted at " in said
+    assert floodway.read(tmp_path / "out").outcome.stopped == "interrupted"

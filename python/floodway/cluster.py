@@ -8,7 +8,9 @@ import re
 import signal
 import tempfile
 import threading
+from multiprocessing import resource_tracker
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from floodway.comparison.execution import cores
@@ -41,6 +43,8 @@ BATCH_SYSTEMS = {
 }
 #: How long a scheduler has to answer.
 CONNECT_S = 10
+#: How much longer than that what answers at its address is waited for, in seconds.
+PATIENCE_S = 5.0
 #: Deaths of workers with one run after which that run is suspected.
 MOST_DEATHS = 3
 #: Jobs of a batch system that have ended are asked for again this often, in seconds.
@@ -76,7 +80,7 @@ def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
     elif re.match(r"[a-z]+://", where):
         if jobs is not None:
             raise InputError(f"--jobs cannot go with --cluster {where}: it has the workers that it has")
-        opened = _client(where)
+        opened = _client(where, where)
     elif where.endswith((".yaml", ".yml")):
         opened = _batch(Path(where), jobs or 1)
     else:
@@ -87,18 +91,20 @@ def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
 
 def _refuse_without_packages() -> None:
     try:
-        import dask_jobqueue  # noqa: PLC0415 (of the extra)
         import distributed  # noqa: PLC0415 (of the extra)
     except ImportError as error:
-        text = f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'"
-        raise InputError(text) from error
-    del dask_jobqueue, distributed
+        raise _lacks(error) from error
+    del distributed
+
+
+def _lacks(error: ImportError) -> InputError:
+    return InputError(f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'")
 
 
 def _silence() -> None:
     """Let the library log nothing: workers that die are replaced, and of all else floodway speaks itself."""
     for name in list(logging.root.manager.loggerDict):
-        if name.split(".")[0] == "distributed":
+        if name.split(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
@@ -110,17 +116,28 @@ def _local(jobs: int) -> Iterator[Client]:
     with (
         tempfile.TemporaryDirectory(prefix="floodway-") as folder,
         dask.config.set(settings),
-        _uninterrupted(lambda: _workers(jobs, folder)) as started,
-        _client(started) as client,
+        _ended(_uninterrupted(lambda: _workers(jobs, folder))) as started,
+        _client(started, "local") as client,
     ):
         yield client
 
 
+@contextlib.contextmanager
+def _ended(started: Started) -> Iterator[Started]:
+    """End what was started, once, whatever signals come meanwhile: they count when it has ended."""
+    try:
+        yield started
+    finally:
+        _uninterrupted(started.close)  # type: ignore[attr-defined]  # a cluster without types
+
+
 def _uninterrupted(start: Callable[[], Started]) -> Started:
-    """Start processes that Ctrl-C does not reach, now or when they are started again: this command ends them.
+    """Do something that Ctrl-C does not reach, such as starting processes that this command ends itself.
 
     Threads and processes have the blocked signals of the thread that starts them.
     """
+    # Python starts this process before a thread's first one, and then unblocks the signal there.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return start()
@@ -150,26 +167,60 @@ def _workers(jobs: int, folder: str) -> LocalCluster:
 
 
 @contextlib.contextmanager
-def _client(address: Any) -> Iterator[Client]:  # noqa: ANN401 (an address or a cluster)
-    from distributed import Client  # noqa: PLC0415 (of the extra)
-
-    try:
-        client = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        why = str(error) or f"no scheduler answered within {CONNECT_S} s"
-        raise ClusterError(f"--cluster {address}: cannot be reached: {why}") from error
+def _client(address: Any, named: str) -> Iterator[Client]:  # noqa: ANN401 (an address or a cluster)
+    """Connect to a scheduler, which `named` is called, and disconnect at the end."""
+    client = _connected(address, named)
     try:
         yield client
     finally:
         # A scheduler that is gone does not answer.
         with contextlib.suppress(OSError, TimeoutError):
-            client.close(timeout=CONNECT_S)  # type: ignore[no-untyped-call]
+            _uninterrupted(lambda: client.close(timeout=CONNECT_S))  # type: ignore[no-untyped-call]
+
+
+def _connected(address: Any, named: str) -> Client:  # noqa: ANN401 (an address or a cluster)
+    """Connect to a scheduler, in a thread: with what is none, the library may wait for ever."""
+    from distributed import Client  # noqa: PLC0415 (of the extra)
+
+    answer: SimpleQueue[Client | BaseException] = SimpleQueue()
+
+    def connect() -> None:
+        try:
+            answer.put(Client(address, timeout=CONNECT_S))  # type: ignore[no-untyped-call]
+        except BaseException as error:  # noqa: BLE001 (what is no scheduler may answer anything)
+            answer.put(error)
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        found = answer.get(timeout=CONNECT_S + PATIENCE_S)
+    except Empty:
+        raise ClusterError(
+            f"--cluster {named}: what is there accepts a connection, and does not answer as a scheduler of "
+            f"Dask does within {CONNECT_S + PATIENCE_S:.0f} s"
+        ) from None
+    match found:
+        case OSError() | ValueError():
+            why = _first_line(found) or f"no scheduler answered within {CONNECT_S} s"
+            raise ClusterError(f"--cluster {named}: cannot be reached: {why}") from found
+        case BaseException():
+            why = _first_line(found) or type(found).__name__
+            raise ClusterError(
+                f"--cluster {named}: does not answer as a scheduler of Dask does: {why}"
+            ) from found
+        case _:
+            return found
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, since libraries add advice for programmers."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
 @contextlib.contextmanager
 def _batch(file: Path, jobs: int) -> Iterator[Client]:
     import dask  # noqa: PLC0415 (of the extra)
 
+    _uninterrupted(_import_jobqueue)
     system, settings = _settings(file)
     with dask.config.set(dask.config.merge(dask.config.config, {"jobqueue": {system: settings}})):
         own = dask.config.get(f"jobqueue.{system}")
@@ -182,15 +233,65 @@ def _batch(file: Path, jobs: int) -> Iterator[Client]:
                     scheduler_options={"dashboard_address": ":0", **(own["scheduler-options"] or {})},
                 )
             )
-        except (ValueError, TypeError, OSError) as error:
-            raise InputError(f"{file}: jobqueue.{system}: {error}", given=str(file)) from error
-        with started, _kept(started, jobs), _client(started) as client:
-            yield client
+        except (ValueError, TypeError, OSError, RuntimeError) as error:
+            raise InputError(f"{file}: jobqueue.{system}: {_first_line(error)}", given=str(file)) from error
+        with _ended(started):
+            _ask_for(started, jobs, named=f"{file}: jobqueue.{system}")
+            with _kept(started, jobs), _client(started, str(file)) as client:
+                yield client
+
+
+def _ask_for(started: Any, jobs: int, *, named: str) -> None:  # noqa: ANN401 (a cluster without types)
+    """Ask for the first jobs, and wait until one has been taken.
+
+    Raises
+    ------
+    ClusterError
+        If the batch system does not take it: it will take no others either.
+    """
+    from distributed.core import Status  # noqa: PLC0415 (of the extra)
+
+    answers: SimpleQueue[Exception | None] = SimpleQueue()
+    job_class = started.new_spec["cls"]
+
+    class Asked(job_class):  # type: ignore[misc, valid-type]  # a class without types
+        """A job whose start is known here: the library only logs why one is not taken."""
+
+        async def start(self) -> None:
+            try:
+                await super().start()
+            except Exception as error:
+                # Otherwise it cannot be closed.
+                self.status = Status.failed
+                answers.put(error)
+                raise
+            answers.put(None)
+
+    started.new_spec["cls"] = Asked
+    started.scale(jobs=jobs)
+    error = answers.get()
+    if error is not None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # What the batch system wrote stands below `stderr:`.
+        said = lines[lines.index("stderr:") + 1 :] if "stderr:" in lines else lines
+        why = said[0] if said else type(error).__name__
+        raise ClusterError(f"{named}: the batch system takes no job: {why}") from error
+
+
+def _import_jobqueue() -> None:
+    """Import dask-jobqueue, with its settings: it would have Ctrl-C end the process without a word."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        import dask_jobqueue.local  # noqa: PLC0415 (of the extra)
+    except ImportError as error:
+        raise _lacks(error) from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    del dask_jobqueue
 
 
 def _cluster_class(system: str) -> Any:  # noqa: ANN401 (one of several classes without types)
     import dask_jobqueue  # noqa: PLC0415 (of the extra)
-    import dask_jobqueue.local  # noqa: PLC0415 (of the extra)
 
     module = dask_jobqueue.local if system == "local" else dask_jobqueue
     return getattr(module, BATCH_SYSTEMS[system])

@@ -19,7 +19,7 @@ from floodway.cli.output import echo
 from floodway.cli.streams import standard_streams
 from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.names import nearest
-from floodway.ranks import is_first, refusal
+from floodway.ranks import is_first, processes, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         completion.completion_init()  # type: ignore[attr-defined]  # not listed
     signal.signal(signal.SIGTERM, interrupt)
+    if processes() > 1:
+        # A signal that mpirun hands on, and which does not make it kill the processes a second later.
+        signal.signal(signal.SIGUSR1, interrupt)
     warnings.showwarning = _warn
     with standard_streams() as stdout:
         code = _exit_code(arguments)

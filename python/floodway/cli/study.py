@@ -155,7 +155,7 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
         return DONE
     documents: list[dict[str, Any]] = []
     code = DONE
-    with _executor(request) as executor:
+    with _executor(request, [(plan, out) for _, plan, out in plans]) as executor:
         for title, plan, out in plans:
             ended = _one(title, plan, out, request, documents, executor)
             if ended == INTERRUPTED:
@@ -167,15 +167,19 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
 
 
 @contextlib.contextmanager
-def _executor(request: Request) -> Iterator[Client | None]:
-    """Have the cluster that is asked for; none without one."""
-    if request.cluster is None:
+def _executor(request: Request, plans: Sequence[tuple[Plan, Path]]) -> Iterator[Client | None]:
+    """Have the cluster that is asked for; none without one, or where no run is missing."""
+    if request.cluster is None or not (request.force or any(_lacks_runs(*each) for each in plans)):
         yield None
         return
     from floodway.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
 
     with cluster(request.cluster, jobs=request.jobs) as client:
         yield client
+
+
+def _lacks_runs(plan: Plan, out: Path) -> bool:
+    return any(state != "done" for state in states_of(plan, out).values())
 
 
 def _plan(studies: Sequence[Study], request: Request) -> Plan:

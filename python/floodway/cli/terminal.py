@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.console import Console
 
 from floodway.cli.output import printable
+from floodway.ranks import processes
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -25,7 +26,11 @@ class Terminal(Console):
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        super().__init__(file=stream or sys.stdout, highlight=False, markup=False, emoji=False)
+        # Of several processes mpirun gives the first a terminal of its own, wherever its output goes.
+        is_terminal = False if processes() > 1 else None
+        super().__init__(
+            file=stream or sys.stdout, force_terminal=is_terminal, highlight=False, markup=False, emoji=False
+        )
 
     def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401 (the library's own)
         """Make what is shown of a text, as every cell and line is."""

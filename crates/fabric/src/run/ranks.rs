@@ -57,7 +57,7 @@ impl RankPlan {
         let parts = (0..ranks).filter(owns).count();
         if parts < ranks {
             return Err(format!(
-                "{ranks} processes are more than the {parts} into which the network divides"
+                "its network divides into {parts} parts; start at most {parts} processes"
             ));
         }
         Ok(plan)

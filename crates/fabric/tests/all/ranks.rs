@@ -147,7 +147,7 @@ fn a_run_in_one_order_needs_one_process_and_gives_the_reason() {
     let why = "ties go by the order in which events are scheduled, which is one for the whole network";
     assert_eq!(RankPlan::of_run(&net.blueprint, 2), Err(why.to_owned()));
     let net = sites(Span::us(40), 2);
-    let few = "7 processes are more than the 6 into which the network divides";
+    let few = "its network divides into 6 parts; start at most 6 processes";
     assert_eq!(RankPlan::of_run(&net.blueprint, 7), Err(few.to_owned()));
 }
 

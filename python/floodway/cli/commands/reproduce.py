@@ -79,8 +79,8 @@ def command(  # noqa: PLR0913 (one argument an option)
     Exit codes:
       0    done
       1    a run failed; the report and the results of the other runs are written. Or results could not be
-           written; completed runs are kept. With --report, runs are missing
-      2    bad usage, study or scenario; nothing has run
+           written; completed runs are kept
+      2    bad usage, study or scenario, or with --report missing runs; nothing has run
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130
     """

@@ -83,6 +83,7 @@ class _ClientHands:
         self._counted = -COUNT_EVERY_S
         self._room = 0
         self._none_since: float | None = None
+        self._had_some = False
 
     def room(self) -> int:
         if time.monotonic() - self._counted >= COUNT_EVERY_S:
@@ -94,11 +95,14 @@ class _ClientHands:
     def _say_if_none(self) -> None:
         """Say once that there are no workers, where that lasts."""
         if self._room:
-            self._none_since = None
+            self._none_since, self._had_some = None, True
         elif self._none_since is None:
             self._none_since = self._counted
         elif self._counted - self._none_since > PATIENCE_S:
-            self._notify("the cluster has no workers now; runs wait for them")
+            left = f"; those that were there have left: is floodway {engine()} installed where they run?"
+            self._notify(
+                f"the cluster has no workers now; runs wait for them{left if self._had_some else ''}"
+            )
             self._none_since = math.inf
 
     def submit(self, task: dict[str, Any], *, name: str) -> Future:
@@ -262,6 +266,10 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
     ClusterError
         If the executor is lost, or a worker has another version of floodway.
     """
+    if not isinstance(executor, Executor) and not hasattr(executor, "nthreads"):
+        raise TypeError(
+            f"a {type(executor).__name__} is no executor of concurrent.futures and no distributed.Client"
+        )
     stop = threading.Event()
     hands: _Hands = (
         _ExecutorHands(executor, IN_HAND * jobs)

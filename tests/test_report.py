@@ -22,10 +22,13 @@ from floodway.report.columns import TYPES, packed
 from floodway.report.network import network_of
 from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
 from floodway.results.grid import grid_of
-from floodway.results.report_records import needed_sets, with_report_records
+from floodway.results.report_records import with_report_records
+from floodway.why import Why, chosen, take_each_apart
 from scenarios import SMALL, written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from floodway.results import Result
 
 ROOT = Path(__file__).parent.parent
@@ -116,14 +119,69 @@ def test_pauses_of_the_page_are_those_of_the_table(tree: Result) -> None:
     assert int(begins.min()) == first["time_ns"].min()
 
 
-def test_records_of_a_report_are_turned_on_and_bounded(tree: Result) -> None:
-    scenario = package.load(TREE)
-    assert needed_sets(scenario) == [("records.watch", '"*"'), ("records.pauses", "true")]
-    mercury = scenario.replace(sets=[("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }')])
-    assert ("records.signals", "true") in needed_sets(mercury)
-    buckets = tree.series.group_by("object", "metric").len()["len"].to_list()
-    assert max(buckets) <= 1000
+def test_the_key_turns_on_the_records_of_a_report(tree: Result) -> None:
     assert tree.series["object"].n_unique() == 96
+    assert tree.pauses is not None
+    assert tree.signals is None
+    states = [("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }'), ("limit", "20us")]
+    mercury = package.run(with_report_records(package.load(TREE).replace(sets=states)))
+    assert mercury.signals is not None
+
+
+def test_the_option_sets_the_key(tmp_path: Path) -> None:
+    small = ("--set", "limit=15us", "--set", "stop=limit", "--quiet")
+    ways = {"option": ("--report",), "key": ("--set", "records.report=true")}
+    for name, way in ways.items():
+        done = Command(ROOT)("run", TREE, *small, *way, "--out", tmp_path / name)
+        assert done.code == 0, done.err
+    runs = {name: package.read(tmp_path / name) for name in ways}
+    assert runs["option"].run.scenario == runs["key"].run.scenario
+    assert runs["option"].run.scenario["scenario"]["records"]["report"] is True
+    assert runs["option"].series.equals(runs["key"].series)
+    # The key does not write the page.
+    assert [(tmp_path / name / "report.html").exists() for name in ways] == [True, False]
+
+
+@pytest.mark.parametrize(("sets", "most"), [({}, 1000), ({"records.buckets": "20"}, 20)])
+def test_the_records_of_a_report_are_bounded(sets: dict[str, str], most: int) -> None:
+    long = {"workload.incast.burst.size": '"20KB"', "limit": '"3ms"', "stop": '"limit"', **sets}
+    result = package.run(with_report_records(package.load(TREE).replace(sets=list(long.items()))))
+    buckets = result.series.group_by("object", "metric").len()["len"].to_list()
+    assert most / 2 <= max(buckets) <= most
+
+
+def test_a_report_of_a_large_network_has_fewer_buckets(tmp_path: Path) -> None:
+    text = """
+    limit = "600us"
+    stop = "limit"
+    topology.fat-tree = { k = 8, rate = "100G", delay = "1us" }
+    records.report = true
+    [[workload]]
+    name = "one"
+    burst = { from = "h1", to = "h100", size = "1KB" }
+    """
+    result = package.run(package.load(written(tmp_path, text)))
+    assert result.series.group_by("object", "metric").len()["len"].max() == 300
+
+
+def test_one_repetition_finds_the_causes_of_all_flows() -> None:
+    result = package.run(package.load(TREE, sets=[("workload.incast.burst.size", "60KB")]))
+    asked: list[list[str]] = []
+
+    def why(of: Result, flows: Sequence[str]) -> list[Why]:
+        asked.append(list(flows))
+        return take_each_apart(of, flows)
+
+    (run,) = data_of(report({"tree": result}, why=why))["runs"]
+    measured = result.flows.filter("measured").with_columns(pl.col("workload").cast(pl.String))
+    slowest = measured.sort("slowdown", descending=True).group_by("workload").first()["flow_id"].to_list()
+    assert len(asked) == 1
+    assert set(asked[0]) == {*slowest, chosen(result.flows, "p99")}
+    for own in run["why"]:
+        alone = result.why(own["flow"])
+        assert [part["ps"] for part in own["parts"]] == [str(part.time_ps) for part in alone.parts]
+        size = result.flows.row(by_predicate=pl.col("flow_id") == own["flow"], named=True)["size_bytes"]
+        assert unpacked(own["sent"]["bytes"]).sum() == size
 
 
 def test_losses_are_above_everything_else() -> None:
@@ -136,7 +194,7 @@ def test_losses_are_above_everything_else() -> None:
 def test_unfinished_flows_are_above_everything_else(tree: Result) -> None:
     (run,) = data_of(report({"tree": tree}, flows=["p99"]))["runs"]
     assert any("12 of 12 measured flows did not finish" in text for text in run["warnings"])
-    assert any(text.startswith("causes of p99: p99 does not exist") for text in run["notes"])
+    assert any(text.startswith("Causes of p99: p99 does not exist") for text in run["notes"])
 
 
 def test_a_page_loads_nothing_and_has_no_tag_in_its_data(tree: Result) -> None:
@@ -212,7 +270,8 @@ def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     (shown,) = data_of((tmp_path / "run" / "report.html").read_text())["runs"]
     assert not [note for note in shown["notes"] if "ports were recorded" in note]
-    assert [why["asked"] for why in shown["why"]] == ["p99"]
+    assert shown["why"][0]["asked"] == "p99"
+    assert shown["folder"] == str(tmp_path / "run")
     assert Command(ROOT)("verify", tmp_path / "run").code == 0
 
 
@@ -224,6 +283,11 @@ def test_a_comparison_links_to_the_page_of_its_runs(tmp_path: Path) -> None:
     runs = data_of((tmp_path / "pair" / "report.html").read_text())["runs"]
     assert [run["label"] for run in runs] == ["xoff=50KB", "xoff=100KB"]
     assert all(run["pauses"] is not None and run["why"] for run in runs)
+    assert [Path(run["folder"]).parent for run in runs] == [tmp_path / "pair"] * 2
+    assert all((Path(run["folder"]) / "run.json").is_file() for run in runs)
+    several = Command(tmp_path)("report", *(run["folder"] for run in runs), "--flow", "none", "--quiet")
+    assert " " not in several.out.strip()
+    assert (tmp_path / several.out.strip()).is_file()
 
 
 def test_a_result_makes_its_page(tmp_path: Path) -> None:

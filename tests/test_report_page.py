@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import shutil
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from floodway.analysis import Result
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: make test-page")
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is not installed: requirements/dev.lock"
+)
 
 ROOT = Path(__file__).parent.parent
 TREE = ROOT / "scenarios" / "concepts" / "congestion-tree.toml"
@@ -236,6 +239,52 @@ def test_a_port_is_chosen_from_the_list_of_pauses(browser: Browser, tree: Result
     assert browser("return document.querySelector('.chosen [data-goto]').textContent") == "t8>h16"
     browser.press("Escape")
     assert "Click a link" in browser("return document.querySelector('.chosen').textContent")
+
+
+def test_a_flow_without_causes_has_its_paths_and_the_command(
+    browser: Browser, finished: Result, folder: Path
+) -> None:
+    page = report({"run": finished}, flows=[], folders={"run": Path("out/my run")})
+    browser.open(written(folder, "flow", page))
+    browser("document.querySelector('.flows [data-flow=\"incast:h1:0\"]').click()")
+    command = browser("return document.querySelector('.command').textContent")
+    assert command == "floodway report 'out/my run' --flow 'incast:h1:0' --force"
+    # From a pod of a fat tree, k = 4, to another: two ports to the switches above, four to the core and four
+    # back, and two below, beside those of both hosts.
+    assert browser("return document.querySelector('.chosen .path').textContent").startswith("14 ports")
+
+
+def test_a_flow_with_causes_has_its_path_and_its_rate(
+    browser: Browser, finished: Result, folder: Path
+) -> None:
+    browser.open(written(folder, "rate", report({"run": finished}, flows=["incast:h1:0"])))
+    names = browser(
+        "return [...document.querySelectorAll('.chosen .path [data-goto]')].map(e => e.dataset.goto)"
+    )
+    assert (names[0].partition(">")[0], names[-1].partition(">")[2]) == ("h1", "h16")
+    assert all(one.partition(">")[2] == next_.partition(">")[0] for one, next_ in itertools.pairwise(names))
+    assert len(names) == 6
+    assert browser("return document.querySelectorAll('.chosen .rate canvas').length") == 1
+
+
+def test_charts_without_finished_flows_are_left_out(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "unfinished", report({"tree": tree}, flows=[])))
+    assert browser("return document.querySelector('.pair').checkVisibility()") is False
+    text = browser("return document.querySelector('.linked .note').textContent")
+    assert "None of them finished" in text
+
+
+def test_a_frame_of_a_film_is_what_is_drawn_anew(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "layers", report({"tree": tree}, flows=[])))
+    pixels = "return document.querySelector('canvas.network').toDataURL()"
+    browser.set_time(10.5, 300)
+    before = browser(pixels)
+    browser.set_time(20.5, 300)
+    moved = browser(pixels)
+    # Colours of another metric and back: all is drawn again.
+    browser.press("q")
+    browser.press("l")
+    assert browser(pixels) == moved != before
 
 
 def test_a_click_in_the_network_chooses_what_is_there(browser: Browser, tree: Result, folder: Path) -> None:

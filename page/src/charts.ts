@@ -38,8 +38,8 @@ export function timeUnit(end: number): [string, number] {
   return end > 3000 ? ["ms", 1000] : ["us", 1];
 }
 
-export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[], unit: string, links: TimeLinks): TimeMarks {
-  const [time, per] = timeUnit(links.end());
+export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[], unit: string, links: TimeLinks, range: [number, number] = [0, links.end()]): TimeMarks {
+  const [time, per] = timeUnit(range[1]);
   const xs = Float64Array.from(x, (at) => at / per);
   const chart = new uPlot(
     {
@@ -47,7 +47,7 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
       height: 170,
       cursor: { drag: { x: true, y: false, setScale: false }, y: false },
       legend: { live: true },
-      scales: { x: { time: false, range: () => [0, links.end() / per] }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
+      scales: { x: { time: false, range: () => [range[0] / per, range[1] / per] }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
       axes: [axis({ label: `time in ${time}`, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30 }), axis({ label: unit, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 46 })],
       series: [
         { label: time, value: (_, v) => (v == null ? "" : number(v, 2)) },
@@ -79,7 +79,7 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
     if (event.detail === 1) links.setTime(chart.posToVal(event.offsetX, "x") * per);
   });
   // Without a pointer in it, the legend has the values of the slider's time.
-  const marks: TimeMarks = new TimeMarks(chart.over, links, () => {
+  const marks: TimeMarks = new TimeMarks(chart.over, links, range, () => {
     const index = bisectRight(xs, links.time() / per) - 1;
     chart.setLegend({ idx: Math.max(0, Math.min(index, xs.length - 1)) });
   });
@@ -96,6 +96,7 @@ export class TimeMarks {
   constructor(
     host: HTMLElement,
     private readonly links: TimeLinks,
+    private readonly range: [number, number] = [0, links.end()],
     private readonly onUpdate?: () => void,
   ) {
     this.line.className = "time-line";
@@ -104,13 +105,16 @@ export class TimeMarks {
   }
 
   update(texts = true): void {
-    const share = (time: number) => `${(100 * time) / this.links.end()}%`;
-    this.line.style.left = share(this.links.time());
+    const [from, to] = this.range;
+    const share = (time: number) => Math.max(0, Math.min(1, (time - from) / (to - from)));
+    const now = this.links.time();
+    this.line.hidden = now < from || now > to;
+    this.line.style.left = `${100 * share(now)}%`;
     const span = this.links.span();
     this.span.hidden = !span;
     if (span) {
-      this.span.style.left = share(span[0]);
-      this.span.style.width = share(span[1] - span[0]);
+      this.span.style.left = `${100 * share(span[0])}%`;
+      this.span.style.width = `${100 * (share(span[1]) - share(span[0]))}%`;
     }
     if (texts) this.onUpdate?.();
   }
@@ -131,13 +135,6 @@ export function curves(
   labels: { x: string; y: string; logY?: boolean; sizes?: boolean },
   onRange?: (range: [number, number]) => void,
 ): void {
-  if (!own.some((curve) => curve.y.some((y) => y !== null))) {
-    const empty = document.createElement("p");
-    empty.className = "faint";
-    empty.textContent = "No flow of the selection finished.";
-    host.append(empty);
-    return;
-  }
   const data = [null, ...own.map((curve) => [curve.x, curve.y])];
   const xs = own.flatMap((curve) => curve.x);
   const least = Math.min(...xs, Infinity);

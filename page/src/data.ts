@@ -28,16 +28,22 @@ export interface Part {
 
 export interface Why {
   flow: string;
+  /** What it is, for a button, and in a sentence; the first is empty where it was named. */
   asked: string;
+  title: string;
   fctPs: string;
   idealPs: string;
   sentence: string;
   parts: Part[];
   causes: Record<string, string>;
+  /** Bytes that its sender transmitted in buckets of time; times and width in microseconds. */
+  sent: { begin: Numbers; width: number; bytes: Numbers };
 }
 
 export interface Run {
   label: string;
+  /** Its folder, as a shell takes it; empty where there is none. */
+  folder: string;
   name: string;
   seed: number;
   floodway: string;
@@ -195,4 +201,35 @@ export function stateOf(run: Run, port: number, frame: number): string {
 
 export function isRecorded(run: Run, port: number): boolean {
   return run.frames.widths[port] > 0;
+}
+
+/**
+ * Ports on the shortest paths between two nodes, by number of links. Hosts forward nothing.
+ */
+export function shortestPaths(run: Run, source: number, destination: number): number[] {
+  const { node } = run.ports;
+  const leaving: number[][] = run.nodes.name.map(() => []);
+  for (let port = 0; port < node.length; port++) leaving[node[port]].push(port);
+  const distances = (start: number): Int32Array => {
+    const found = new Int32Array(leaving.length).fill(-1);
+    found[start] = 0;
+    const waiting = [start];
+    for (const here of waiting) {
+      if (here !== start && run.nodes.kind[here] === "host") continue;
+      for (const port of leaving[here]) {
+        const next = otherEnd(run, port);
+        if (found[next] >= 0) continue;
+        found[next] = found[here] + 1;
+        waiting.push(next);
+      }
+    }
+    return found;
+  };
+  const [after, before] = [distances(source), distances(destination)];
+  const whole = after[destination];
+  const isOn = (port: number) => {
+    const [from, to] = [node[port], otherEnd(run, port)];
+    return after[from] >= 0 && before[to] >= 0 && after[from] + 1 + before[to] === whole;
+  };
+  return [...node.keys()].filter(isOn).sort((a, b) => after[node[a]] - after[node[b]]);
 }

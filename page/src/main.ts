@@ -11,6 +11,8 @@ import { View } from "./view";
 
 /** Seconds that playing the whole run takes. */
 const PLAYED = 20;
+/** Least milliseconds between pictures: screens that show more than sixty a second need not have them all. */
+const PICTURE = 15;
 const METRICS: Record<Metric, string> = { load: "load", queue: "longest queue", paused: "share of time paused" };
 
 class Page implements TimeLinks {
@@ -28,6 +30,7 @@ class Page implements TimeLinks {
   private readonly slowdowns = element("div", { class: "chart" });
   private readonly completion = element("div", { class: "chart" });
   private readonly summary = element("p", { class: "note" });
+  private readonly pair = element("div", { class: "pair" });
   private drawn = 0;
 
   constructor(
@@ -35,6 +38,10 @@ class Page implements TimeLinks {
     private readonly host: HTMLElement,
   ) {
     const several = data.runs.length > 1;
+    this.pair.append(
+      element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns),
+      element("div", {}, element("h3", {}, "Completion times"), this.completion),
+    );
     const linked = this.linked(several ? "h2" : "h3");
     this.views = data.runs.map((run) => new View(run, this, this.selection, several, linked));
     host.append(
@@ -53,19 +60,23 @@ class Page implements TimeLinks {
       { class: "linked" },
       element(heading, {}, "Flows of the selection"),
       this.summary,
-      element("div", { class: "pair" }, element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns), element("div", {}, element("h3", {}, "Completion times"), this.completion)),
+      this.pair,
     );
   }
 
-  /** Begins where a page shows most: at the frame with the most paused ports. */
+  /** Begins where a page shows most: at the frame with the most paused ports, while the chosen flow is under way. */
   private start(): void {
     let best = 0;
     let most = 0;
-    for (const { frames, ports } of this.data.runs.slice(0, 1)) {
+    for (const { frames, ports, why } of this.data.runs.slice(0, 1)) {
+      const from = why[0]?.sent.begin[0] ?? 0;
+      const to = why[0] ? from + Number(why[0].fctPs) / 1e6 : Infinity;
+      best = from;
       for (let frame = 0; frame < frames.count; frame++) {
+        if (frames.edges[frame + 1] <= from || frames.edges[frame] >= to) continue;
         let paused = 0;
         for (let port = 0; port < ports.node.length; port++) if (frames.paused[port * frames.count + frame]) paused++;
-        if (paused > most) [best, most] = [(frames.edges[frame] + frames.edges[frame + 1]) / 2, paused];
+        if (paused > most) [best, most] = [Math.max((frames.edges[frame] + frames.edges[frame + 1]) / 2, from), paused];
       }
     }
     this.now = best;
@@ -175,8 +186,7 @@ class Page implements TimeLinks {
     const step = (now: number) => {
       if (!this.playing) return;
       const passed = Math.min(now - last, 200);
-      // Thirty pictures a second are enough; more would only take power.
-      if (passed >= 30) {
+      if (passed >= PICTURE) {
         last = now;
         const next = this.now + ((span[1] - span[0]) * passed * this.speed) / (PLAYED * 1000);
         this.setTime(Math.min(next, span[1]));
@@ -256,7 +266,7 @@ class Page implements TimeLinks {
       const colour = colours[index];
       const name = several ? `${run.label} ` : "";
       const sizes = bySize(run, own);
-      slow.push({ label: `${name}median`, x: sizes.x, y: sizes.p50, colour, dash: [4, 3] }, { label: `${name}p99`, x: sizes.x, y: sizes.p99, colour });
+      slow.push({ label: `${name}median, dashed`, x: sizes.x, y: sizes.p50, colour, dash: [4, 3] }, { label: `${name}p99`, x: sizes.x, y: sizes.p99, colour });
       const times = cdf(run, own);
       done.push({ label: `${several ? run.label : "measured flows"}${times.unfinished ? `, ${number(times.unfinished)} unfinished` : ""}`, x: times.x, y: times.y, colour });
       texts.push(`${several ? `${run.label}: ` : ""}${plural(own.length, "measured flow")}`);
@@ -264,6 +274,14 @@ class Page implements TimeLinks {
     this.summary.textContent = `${texts.join("; ")}${this.selection.span || this.selection.sizes || this.selection.without.size ? " in the selection" : ""}. Unfinished flows rank above all others; a gap is a percentile that is not reached.`;
     this.slowdowns.replaceChildren();
     this.completion.replaceChildren();
+    const finished = done.some((curve) => curve.x.length);
+    this.pair.hidden = !finished;
+    if (!finished) {
+      this.summary.textContent = `${texts.join("; ")}. None of them finished, so that there are no curves of slowdowns and completion times.`;
+      for (const view of this.views) view.select();
+      this.showChips();
+      return;
+    }
     curves(this.slowdowns, slow, { x: "size", y: "slowdown", logY: true, sizes: true }, (sizes) => {
       this.selection.sizes = sizes;
       this.showSelection();

@@ -43,6 +43,11 @@ export class Network {
   selectedNode = -1;
   why: Why | null = null;
   flowEnds: [number, number] | null = null;
+  /** Ports that the chosen flow may have taken, where its causes are not known. */
+  flowPorts: number[] = [];
+  /** What does not change with time, below the lines that do and above them. */
+  private readonly below = document.createElement("canvas");
+  private readonly above = document.createElement("canvas");
   private layout: Layout;
   private curves: (Curve | null)[] = [];
   /** Nodes with long links beside them, whose names are above. */
@@ -184,25 +189,53 @@ export class Network {
     return Math.max(0, Math.min(STEPS - 1, Math.ceil(share * (STEPS - 1))));
   }
 
-  draw(time: number): void {
+  /** Draws a time. Where nothing else has changed since the last call, layers without time are kept. */
+  draw(time: number, onlyTime = false): void {
     const context = this.canvas.getContext("2d");
     if (!context) return;
-    const scale = window.devicePixelRatio || 1;
-    const { k, x, y } = this.zoom;
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, this.width, this.height);
-    context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
+    if (!onlyTime || this.below.width !== this.canvas.width) this.drawLayers();
     const frame = frameAt(this.run, time);
     const trees = this.pauses.trees(frame);
-    this.drawSites(context);
+    this.lay(context, this.below);
     this.drawLinks(context, frame);
     this.drawStates(context, frame);
-    this.drawNodes(context, frame);
     this.drawTrees(context, trees);
-    this.drawFlow(context);
-    this.drawNames(context);
+    this.drawPath(context);
+    this.lay(context, this.above);
+    this.drawBoxes(context, frame);
+    this.drawOrder(context, trees);
+    this.drawOrigins(context);
     if (trees[0]) this.drawRoot(context, trees[0].root, true);
     this.drawSelected(context);
+  }
+
+  /** Copies a layer as it is, and leaves the context at the zoom. */
+  private lay(context: CanvasRenderingContext2D, layer: HTMLCanvasElement): void {
+    const scale = window.devicePixelRatio || 1;
+    const { k, x, y } = this.zoom;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    if (layer === this.below) context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context.drawImage(layer, 0, 0);
+    context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
+  }
+
+  private drawLayers(): void {
+    const scale = window.devicePixelRatio || 1;
+    const { k, x, y } = this.zoom;
+    for (const layer of [this.below, this.above]) {
+      layer.width = this.canvas.width;
+      layer.height = this.canvas.height;
+      const context = layer.getContext("2d");
+      if (!context) continue;
+      context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
+      if (layer === this.below) {
+        this.drawSites(context);
+        this.drawIdle(context);
+      } else {
+        this.drawNodes(context);
+        this.drawNames(context);
+      }
+    }
   }
 
   private drawSites(context: CanvasRenderingContext2D): void {
@@ -216,6 +249,23 @@ export class Network {
     }
   }
 
+  /** All lines as those of idle ports, or of ports without a record. */
+  private drawIdle(context: CanvasRenderingContext2D): void {
+    const isKnown = (port: number) => isRecorded(this.run, port);
+    const unknown = this.curves.filter((curve, port) => curve && !isKnown(port)).length;
+    for (const recorded of [false, true]) {
+      context.strokeStyle = recorded ? ramp(this.metric)[0] : variable("--unknown");
+      context.setLineDash(!recorded && unknown <= MOST_DASHED ? [3, 3] : []);
+      this.curves.forEach((curve, port) => {
+        if (!curve || isKnown(port) !== recorded) return;
+        const width = this.run.links.long[this.run.ports.link[port]] > 0 ? 5 : this.lineWidth();
+        context.lineWidth = recorded ? width : Math.min(width, 1);
+        stroke(context, curve);
+      });
+    }
+    context.setLineDash([]);
+  }
+
   private drawLinks(context: CanvasRenderingContext2D, frame: number): void {
     const colours = ramp(this.metric);
     const thin = new Map<number, Curve[]>();
@@ -224,6 +274,8 @@ export class Network {
       const curve = this.curves[port];
       if (!curve) continue;
       const step = this.step(port, frame);
+      // Idle ones are in the layer below.
+      if (step <= 0) continue;
       const group = this.run.links.long[this.run.ports.link[port]] > 0 ? wide : thin;
       const own = group.get(step);
       if (own) own.push(curve);
@@ -232,13 +284,11 @@ export class Network {
     for (const [group, width] of [[thin, this.lineWidth()], [wide, 5]] as const) {
       // What does more is drawn on top.
       for (const [step, own] of [...group].sort((a, b) => a[0] - b[0])) {
-        context.strokeStyle = step < 0 ? variable("--unknown") : colours[step];
-        context.lineWidth = step < 0 ? Math.min(width, 1) : width;
-        context.setLineDash(step < 0 && own.length <= MOST_DASHED ? [3, 3] : []);
+        context.strokeStyle = colours[step];
+        context.lineWidth = width;
         for (const curve of own) stroke(context, curve);
       }
     }
-    context.setLineDash([]);
   }
 
   private nameLongLinks(context: CanvasRenderingContext2D): void {
@@ -293,34 +343,42 @@ export class Network {
     context.stroke();
   }
 
-  private drawNodes(context: CanvasRenderingContext2D, frame: number): void {
-    const { places, folded, spacing } = this.layout;
+  /** Frames of folded pods, in the colour of the busiest port inside, and the gravest state there. */
+  private drawBoxes(context: CanvasRenderingContext2D, frame: number): void {
     const colours = ramp(this.metric);
-    context.textAlign = "center";
+    const states = this.run.states?.states;
     for (const [index, box] of this.layout.boxes.entries()) {
       let most = -1;
       let gravest = 0;
-      const states = this.run.states?.states;
       for (const port of this.inside[index] ?? []) {
         most = Math.max(most, this.step(port, frame));
         if (states) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
       }
       context.beginPath();
       context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
-      context.fillStyle = variable("--page");
-      context.fill();
       context.lineWidth = 3;
       context.strokeStyle = most < 0 ? variable("--unknown") : colours[most];
       context.stroke();
+      const colour = gravest ? stateColour(this.run.states!.names[gravest]) : null;
+      if (colour) this.dot(context, { x: box.x + box.width / 2, y: box.y + box.height - 12 }, colour);
+    }
+  }
+
+  private drawNodes(context: CanvasRenderingContext2D): void {
+    const { places, folded, spacing } = this.layout;
+    context.textAlign = "center";
+    for (const box of this.layout.boxes) {
+      context.beginPath();
+      context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
+      context.fillStyle = variable("--page");
+      context.fill();
       context.font = "11px system-ui, sans-serif";
       context.fillStyle = variable("--text");
+      if (box.width > 18) context.fillText(`${box.nodes.length}`, box.x + box.width / 2, box.y + box.height / 2 - 3);
       if (box.width > 34) {
-        context.fillText(`${box.nodes.length}`, box.x + box.width / 2, box.y + box.height / 2 - 3);
         context.fillStyle = variable("--faint");
         context.fillText("nodes", box.x + box.width / 2, box.y + box.height / 2 + 10);
       }
-      const colour = gravest ? stateColour(this.run.states!.names[gravest]) : null;
-      if (colour) this.dot(context, { x: box.x + box.width / 2, y: box.y + box.height - 12 }, colour);
     }
     this.run.nodes.name.forEach((_, node) => {
       if (folded[node] >= 0) return;
@@ -377,7 +435,6 @@ export class Network {
   }
 
   private drawTrees(context: CanvasRenderingContext2D, trees: Tree[]): void {
-    const largest = trees[0]?.branches.length ?? 0;
     const all: Curve[] = [];
     for (const tree of trees) {
       for (const branch of tree.branches) {
@@ -390,6 +447,11 @@ export class Network {
     if (all.length <= MOST_DASHED) context.setLineDash([5, 3]);
     for (const curve of all) stroke(context, curve);
     context.setLineDash([]);
+  }
+
+  /** Numbers the branches of the largest tree, and marks the roots of others. */
+  private drawOrder(context: CanvasRenderingContext2D, trees: Tree[]): void {
+    const largest = trees[0]?.branches.length ?? 0;
     for (const [index, tree] of trees.entries()) {
       // The path of a flow and the numbers would hide one another.
       const numbered = index === 0 && largest <= MOST_NUMBERS && !this.why;
@@ -420,7 +482,9 @@ export class Network {
 
   private drawRoot(context: CanvasRenderingContext2D, root: number, isFirst: boolean): void {
     const curve = root >= 0 ? this.curves[root] : null;
-    const at = root < 0 ? this.layout.places[-1 - root] : curve ? pointOf(curve, 0.5) : null;
+    // A port inside a folded pod has no line: the mark is at the pod.
+    const node = root < 0 ? -1 - root : this.run.ports.node[root];
+    const at = curve ? pointOf(curve, 0.5) : this.layout.places[node];
     if (!at) return;
     context.beginPath();
     context.arc(at.x, at.y, isFirst ? 9 : 6, 0, 7);
@@ -436,16 +500,24 @@ export class Network {
     }
   }
 
-  /** The path of a flow whose causes are in the page, and arrows from where it was paused to where that began. */
-  private drawFlow(context: CanvasRenderingContext2D): void {
-    if (!this.why) return;
+  /** The path of the chosen flow: as its packets took it, or the shortest paths between its ends. */
+  private drawPath(context: CanvasRenderingContext2D): void {
+    const ports = this.why ? pathOf(this.why) : this.flowPorts;
     context.strokeStyle = variable("--accent");
-    context.lineWidth = 3.5;
-    for (const part of this.why.parts) {
-      const curve = part.cause === "serialisation" && part.port >= 0 ? this.curves[part.port] : null;
-      if (!curve) continue;
-      stroke(context, curve);
+    context.lineWidth = this.why || !this.hasSeveralPaths() ? 3.5 : 2;
+    for (const port of ports) {
+      const curve = this.curves[port];
+      if (curve) stroke(context, curve);
     }
+  }
+
+  private hasSeveralPaths(): boolean {
+    return new Set(this.flowPorts.map((port) => this.run.ports.node[port])).size < this.flowPorts.length;
+  }
+
+  /** Arrows from where a flow was paused to where that began. */
+  private drawOrigins(context: CanvasRenderingContext2D): void {
+    if (!this.why) return;
     const paused = this.why.parts.filter((part) => part.origin >= 0 && part.port >= 0);
     const most = Math.max(...paused.map((part) => Number(part.ps)), 1);
     for (const part of paused) {
@@ -529,6 +601,11 @@ export class Network {
       ...(state ? [`state ${state}`] : []),
     ];
   }
+}
+
+/** Ports on whose links a flow's data was, in the order of the parts of its time. */
+export function pathOf(why: Why): number[] {
+  return why.parts.filter((part) => part.cause === "serialisation" && part.port >= 0).map((part) => part.port);
 }
 
 /** Draws a curve. One by one, straight lines are drawn several times faster than all in one path. */

@@ -11,12 +11,13 @@ import {
   pausedOf,
   portName,
   queueOf,
+  shortestPaths,
   stateOf,
   type Run,
   type Why,
 } from "./data";
 import { chosenFlows, measured, percentileOf, slowdown, slowest, type Selection } from "./flows";
-import { Network } from "./network";
+import { Network, pathOf } from "./network";
 import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
 import { Pauses, type Branch } from "./tree";
 
@@ -38,7 +39,9 @@ export class View {
   private readonly tip = element("div", { class: "tip", hidden: true });
   private readonly lines = element("div", { class: "chart" });
   private readonly canvas = element("canvas", { class: "network", tabindex: 0, role: "img" });
-  private portMarks: TimeMarks | null = null;
+  private chosenMarks: TimeMarks[] = [];
+  /** Shows again what is chosen, at another size or in other colours. */
+  private again: (() => void) | null = null;
   private shownPort = -1;
   private lastTrees = "";
   private written = 0;
@@ -206,8 +209,9 @@ export class View {
   }
 
   private clear(): void {
-    Object.assign(this.network, { selectedPort: -1, selectedNode: -1, why: null, flowEnds: null });
-    this.portMarks = null;
+    Object.assign(this.network, { selectedPort: -1, selectedNode: -1, why: null, flowEnds: null, flowPorts: [] });
+    this.chosenMarks = [];
+    this.again = null;
     this.shownPort = -1;
   }
 
@@ -218,9 +222,10 @@ export class View {
   }
 
   choosePort(port: number): void {
-    const { why, flowEnds } = this.network;
+    const { why, flowEnds, flowPorts } = this.network;
     this.clear();
-    Object.assign(this.network, { selectedPort: port, why, flowEnds });
+    Object.assign(this.network, { selectedPort: port, why, flowEnds, flowPorts });
+    this.again = () => this.choosePort(port);
     const { run } = this;
     const chart = element("div", { class: "chart" });
     const now = element("p", { class: "now" });
@@ -254,9 +259,7 @@ export class View {
     const first = element("div");
     const second = element("div");
     host.append(first, second);
-    const one = timeChart(first, x, lines, "KB", this.links);
-    const two = timeChart(second, x, loads, "%", this.links);
-    this.portMarks = Object.assign(Object.create(TimeMarks.prototype) as TimeMarks, { update: (texts?: boolean) => (one.update(texts), two.update(texts)) });
+    this.chosenMarks = [timeChart(first, x, lines, "KB", this.links), timeChart(second, x, loads, "%", this.links)];
   }
 
   /** Marks and CNPs of a port by frame, in the chart of loads: their numbers. */
@@ -299,10 +302,10 @@ export class View {
     const list = element("ul", { class: "links" });
     for (const [cause, us] of [...causes].sort((a, b) => b[1] - a[1]).slice(0, 5)) {
       const by = cause < 0 ? `the host ${this.run.nodes.name[otherEnd(this.run, port)]}` : null;
-      list.append(element("li", {}, `${percent(us / paused)} of that because of `, by ? by : this.portButton(cause)));
+      list.append(element("li", {}, `${percent(us / paused)} of that waiting for `, by ? by : this.portButton(cause)));
     }
     if (list.children.length) box.append(list);
-    if (caused) box.append(element("p", {}, `${number(caused)} pauses of ports before it were because of its queue.`));
+    if (caused) box.append(element("p", {}, `${number(caused)} pauses of ports before it waited for its queue.`));
     return box;
   }
 
@@ -342,13 +345,32 @@ export class View {
       return;
     }
     this.clear();
-    this.network.flowEnds = [this.run.flows.source[flow], this.run.flows.destination[flow]];
+    const ends: [number, number] = [this.run.flows.source[flow], this.run.flows.destination[flow]];
+    const ports = shortestPaths(this.run, ...ends);
+    Object.assign(this.network, { flowEnds: ends, flowPorts: ports });
+    const one = this.chain(ports, ends[0]).length === ports.length;
+    const { folder } = this.run;
     this.panel.replaceChildren(
       ...this.flowFacts(flow, id),
-      element("p", { class: "faint" }, "Its path and causes are not in this page. To add them:"),
-      element("pre", {}, element("code", {}, `floodway report RUN --flow '${id}' --force`)),
+      one
+        ? element("p", { class: "path" }, "The shortest path between its ends: ", ...this.portList(this.chain(ports, ends[0])), ".")
+        : element("p", { class: "path" }, `${number(ports.length)} ports are on shortest paths between its ends, blue in the network. Which of them it took is not in this page.`),
+      element("p", { class: "faint" }, "The causes of its time, its path and its rate over time need a repetition of the run:"),
+      element("pre", {}, element("code", { class: "command" }, folder ? `floodway report ${folder} --flow '${id.replaceAll("'", "'\\''")}' --force` : `result.report(flows=[${JSON.stringify(id)}])`)),
     );
     this.redraw();
+  }
+
+  /** Ports of a path in the order in which a packet from a node passes them. */
+  private chain(ports: number[], source: number): number[] {
+    const leaving = new Map(ports.map((port) => [this.run.ports.node[port], port]));
+    const found: number[] = [];
+    for (let at = leaving.get(source); at !== undefined && found.length < ports.length; at = leaving.get(otherEnd(this.run, at))) found.push(at);
+    return found;
+  }
+
+  private portList(ports: number[]): (HTMLElement | string)[] {
+    return ports.flatMap((port, index) => (index ? [", ", this.portButton(port)] : [this.portButton(port)]));
   }
 
   private flowFacts(flow: number, id: string): HTMLElement[] {
@@ -366,6 +388,9 @@ export class View {
     const { run } = this;
     const flow = this.flowOf(why.flow);
     this.network.why = why;
+    this.again = () => this.chooseWhy(why);
+    const rate = element("div", { class: "chart rate" });
+    const path = this.chain([...new Set(pathOf(why))], flow >= 0 ? run.flows.source[flow] : -1);
     if (flow >= 0) this.network.flowEnds = [run.flows.source[flow], run.flows.destination[flow]];
     const whole = Number(why.fctPs);
     const sums = new Map<string, number>();
@@ -389,20 +414,35 @@ export class View {
     const table = element(
       "table",
       { class: "parts" },
-      element("thead", {}, element("tr", {}, ...["cause", "where", "began at", "us", "of the FCT"].map((text) => element("th", {}, text)))),
+      element("thead", {}, element("tr", {}, ...["cause", "where", "began at", "us", "share"].map((text) => element("th", {}, text)))),
       element("tbody", {}, ...rows),
       element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", { class: "sum", "data-ps": why.fctPs }, exact(why.fctPs)), element("td", {}, "100 %"))),
     );
     const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
     this.panel.replaceChildren(
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
-      element("p", { class: "sentence" }, element("b", {}, `${why.asked === why.flow ? "Causes" : why.asked === "worst" ? "The flow with the largest slowdown" : `The flow at ${why.asked} of slowdowns`}: `), `${why.sentence}.`),
+      element("p", { class: "sentence" }, element("b", {}, `${why.title}: `), `${why.sentence}.`),
       bar,
       element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),
       ...(more ? [more] : []),
+      ...(path.length ? [element("p", { class: "path" }, "Path of the packet that completed it: ", ...this.portList(path), ".")] : []),
+      element("h4", {}, "Rate of its sender"),
+      rate,
     );
+    this.rateChart(why, rate);
     this.redraw();
+  }
+
+  /** What a flow's sender transmitted over time, from its start to its end. */
+  private rateChart(why: Why, host: HTMLElement): void {
+    const { begin, width, bytes: sent } = why.sent;
+    if (!begin.length) return;
+    const [start, fct] = [begin[0], Number(why.fctPs) / 1e6];
+    const values = [...Array.from(sent, (own) => (own * 8e-3) / width), 0];
+    const x = [...begin, begin[begin.length - 1] + width];
+    const line = { label: "payload, Gbit/s", values, colour: variable("--load") };
+    this.chosenMarks = [timeChart(host, x, [line], "Gbit/s", this.links, [start, Math.max(start + fct, x[x.length - 1])])];
   }
 
   private flowOf(id: string): number {
@@ -456,7 +496,7 @@ export class View {
     this.marks.splice(1);
     this.drawLines();
     this.heat.draw();
-    if (this.shownPort >= 0) this.choosePort(this.shownPort);
+    this.again?.();
     this.redraw();
     this.update();
   }
@@ -479,14 +519,16 @@ export class View {
   /** Shows the time that the slider is at. */
   update(playing = false): void {
     // Within a frame the network stays as it is.
-    if (frameAt(this.run, this.links.time()) !== this.drawnFrame) this.redraw();
+    const frame = frameAt(this.run, this.links.time());
+    if (frame !== this.drawnFrame) this.network.draw(this.links.time(), true);
+    this.drawnFrame = frame;
     this.root.dataset["time"] = String(this.links.time());
     // While playing, text changes a few times a second: nobody reads faster.
     const now = performance.now();
     const texts = !playing || now - this.written > 250;
     if (texts) this.written = now;
     this.marks.forEach((own) => own.update(texts));
-    this.portMarks?.update(texts);
+    this.chosenMarks.forEach((own) => own.update(texts));
     if (!texts) return;
     this.showTrees();
     this.showNow();
@@ -516,7 +558,7 @@ export class View {
     this.trees.replaceChildren(
       element("h3", {}, "Congestion tree"),
       largest
-        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), `; ${largest.branches.length === 1 ? "1 port is" : `${number(largest.branches.length)} ports are`} paused because of it`, others ? `; ${plural(others, "other port")} because of ${plural(trees.length - 1, "other root")}.` : ".")
+        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), largest.branches.length === 1 ? ". 1 port is paused now and waits for it." : `. ${number(largest.branches.length)} ports are paused now and wait for it or for one another.`, others ? ` ${plural(others, "other paused port")}, ${plural(trees.length - 1, "other root")}.` : "")
         : element("p", { class: "faint" }, "No port is paused."),
       largest ? this.branches(largest.branches) : "",
     );
@@ -530,7 +572,7 @@ export class View {
       const times = count[branch.pause];
       const state = stateOf(run, branch.port, frameAt(run, this.links.time()));
       list.append(
-        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}${times > 1 ? `, ${number(times)} times` : ""}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
+        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}${times > 1 ? `, ${number(times)} times` : ""}, waits for `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
       );
     }
     if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint more" }, `and ${number(own.length - MOST_BRANCHES)} more`));
@@ -562,13 +604,13 @@ export class View {
         element("td", {}, Number.isNaN(run.flows.fct[flow]) ? "-" : number(slowdown(run, flow), 1)),
       );
     });
-    const marked = run.why.map((why) => element("button", { type: "button", class: "chip", "data-why": why.flow, onclick: () => this.chooseWhy(why) }, `${why.asked === why.flow ? "" : `${why.asked}: `}${why.flow}`));
+    const marked = run.why.map((why) => element("button", { type: "button", class: "chip", "data-why": why.flow, onclick: () => this.chooseWhy(why) }, `${why.asked ? `${why.asked}: ` : ""}${why.flow}`));
     this.table.replaceChildren(
       element("p", { class: "note selection" }, note),
       ...(marked.length ? [element("p", {}, "Flows with causes: ", ...marked)] : []),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["flow", "from > to", "size", "FCT", "slowdown"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows))),
     );
     this.marks.forEach((each) => each.update());
-    this.portMarks?.update();
+    this.chosenMarks.forEach((each) => each.update());
   }
 }

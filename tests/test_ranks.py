@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, USAGE
-from floodway.ranks import processes, refusal
+from floodway.errors import RanksError
+from floodway.ranks import processes, refusal, require_alike
 
 ROOT = Path(__file__).parent.parent
 DEMO = ROOT / "scenarios" / "demo.toml"
@@ -24,11 +28,15 @@ needs_mpi = pytest.mark.skipif(
 )
 
 
-def _floodway_in(count: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _floodway_in(count: int, *arguments: str, second: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in so many processes, the second of which may have another scenario."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    start = ["mpirun", *root, "--oversubscribe", "-n", str(count)] if count > 1 else []
+    call = [sys.executable, "-m", "floodway", *arguments]
+    start = ["mpirun", *root, "--oversubscribe", "-n", str(count if second is None else 1)]
+    other = [argument if argument != str(DEMO) or second is None else second for argument in call]
+    more = [] if second is None else [":", "-n", "1", *other]
     return subprocess.run(
-        [*start, sys.executable, "-m", "floodway", *arguments],
+        [*(start if count > 1 else []), *call, *more],
         capture_output=True,
         text=True,
         check=False,
@@ -80,3 +88,43 @@ def test_a_run_in_one_order_is_refused_once_with_its_reason(tmp_path: Path) -> N
     refused = _floodway_in(2, "run", str(DEMO), *sets, "--out", str(tmp_path / "out"), "--quiet")
     assert refused.returncode == USAGE
     assert refused.stderr.count("2 processes cannot simulate demo: ties go by the order") == 1
+
+
+class TwoProcesses:
+    """This process and another one, which says something else."""
+
+    rank = 0
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def agree(self, text: str | None) -> list[str | None]:
+        is_build = text is not None and text.startswith(_floodway.__version__)
+        return [text, "9.9.9+0" if self.what == "floodway" and is_build else "x" if not is_build else text]
+
+
+@pytest.mark.parametrize(("what", "other"), [("floodway", "9.9.9+0"), ("scenario", "x")])
+def test_processes_that_are_not_alike_are_refused_with_both_named(what: str, other: str) -> None:
+    scenario = floodway.load(DEMO)
+    with pytest.raises(
+        RanksError, match=f"^rank 0 has {what} .*, and rank 1 has {what} {re.escape(other)}: "
+    ):
+        require_alike(cast("_floodway.Ranks", TwoProcesses(what)), scenario)
+
+
+def test_processes_have_the_threads_that_the_scenario_asks_for() -> None:
+    scenario = floodway.load(DEMO)
+    asked = scenario.replace(sets=[("engine.threads", "2")])
+    for of, threads, expected in ((scenario, None, 1), (asked, None, 2), (asked, 1, 1)):
+        plan = _floodway.Plan(of.native, threads=threads, force=False, ranks=2)
+        assert plan.threads == expected
+
+
+@needs_mpi
+def test_processes_with_different_files_are_refused_once(tmp_path: Path) -> None:
+    other = tmp_path / "demo.toml"
+    other.write_text(f"seed = 99\n{DEMO.read_text(encoding='utf-8')}", encoding="utf-8")
+    refused = _floodway_in(2, "run", str(DEMO), "--out", str(tmp_path / "out"), "--quiet", second=str(other))
+    assert refused.returncode != DONE
+    assert refused.stderr.count("rank 0 has scenario") == 1
+    assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from floodway.errors import FloodwayError, RanksError
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from floodway._floodway import Ranks
+    from floodway.scenarios import Scenario
 
-__all__ = ["AnotherRankError", "agreed", "is_first", "processes", "refusal"]
+__all__ = ["AnotherRankError", "agreed", "is_first", "processes", "refusal", "require_alike"]
 
 #: What work returns.
 Done = TypeVar("Done")
@@ -25,6 +27,10 @@ VARIABLES = (
 )
 #: The command that several processes can execute together.
 COMMAND = "run"
+#: Characters of a scenario's key that say whether two are the same.
+KEY_SHOWN = 16
+#: What differs where this does.
+OTHERWISE = {"floodway": "the build", "scenario": "its file, the files that it names and the options"}
 
 
 class AnotherRankError(FloodwayError):
@@ -101,6 +107,33 @@ def agreed(ranks: Ranks | None, work: Callable[[], Done]) -> Done:
     if failure is not None and failed[0] == ranks.rank:
         raise failure
     raise AnotherRankError(f"rank {failed[0]} has failed: {texts[failed[0]]}")
+
+
+def require_alike(ranks: Ranks, scenario: Scenario) -> None:
+    """Compare what the processes are about to run: parts of different runs do not fit together.
+
+    Parameters
+    ----------
+    ranks
+        The processes.
+    scenario
+        The scenario as this one has read it.
+
+    Raises
+    ------
+    RanksError
+        If another one is of another build of floodway, or has read other files.
+    """
+    # Here, for both need a native module that can be loaded.
+    from floodway.keys import engine, key_of  # noqa: PLC0415 (several processes alone need them)
+
+    key = key_of(scenario, Path(scenario.native.file).parent)
+    for what, own in (("floodway", engine()), ("scenario", key[:KEY_SHOWN])):
+        texts = ranks.agree(own)
+        for rank, text in enumerate(texts):
+            if text != texts[0]:
+                hint = f": {OTHERWISE[what]} on all machines must be the same"
+                raise RanksError(f"rank 0 has {what} {texts[0]}, and rank {rank} has {what} {text}{hint}")
 
 
 def _numbers() -> tuple[int, int]:

@@ -127,7 +127,7 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
 ) -> Result | None:
     """As `run`, in one of several processes, `ranks`, of which the first returns the result.
 
-    `threads` are those of each process then, by default one.
+    `threads` are those of each process then, by default as many as the scenario says, or one.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")

@@ -151,7 +151,7 @@ pub struct Plan {
 impl Plan {
     /// With this number of threads, or with the number that the policy selects; `force` uses that many even
     /// if they only wait for one another. In several processes, `ranks`, these are the threads of each, by
-    /// default one.
+    /// default as many as the scenario says, or one.
     #[new]
     #[pyo3(signature = (scenario, *, threads = None, force = false, ranks = 1))]
     fn new(
@@ -161,8 +161,8 @@ impl Plan {
         force: bool,
         ranks: usize,
     ) -> PyResult<Self> {
-        let threads = threads.or((ranks > 1).then_some(1));
         let parsed = scenario.parsed();
+        let threads = threads.or_else(|| (ranks > 1).then(|| parsed.threads().unwrap_or(1)));
         let asked = match (threads, force) {
             (None, _) => Threads::Paying,
             (Some(threads), false) => Threads::AtMost(threads),

@@ -225,10 +225,15 @@ impl Scenario {
         self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
+    /// Number of threads that it asks for, if it does.
+    pub fn threads(&self) -> Option<usize> {
+        self.document.engine.threads
+    }
+
     /// Number of threads of a run on a machine with this many cores: as requested, else as the scenario says,
     /// else by the policy.
     pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {
-        let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
+        let own = self.threads().map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };
         ThreadPlan::of_run(self.blueprint(), asked, cores)
     }

@@ -17,7 +17,7 @@ from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_a
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError
-from floodway.ranks import AnotherRankError, agreed, processes
+from floodway.ranks import AnotherRankError, agreed, processes, require_alike
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.report_records import with_report_records
@@ -78,6 +78,7 @@ def _run_in_ranks(request: Request) -> int:
     ranks = _floodway.Ranks()
     try:
         scenario = agreed(ranks, partial(_scenario, request))
+        agreed(ranks, partial(require_alike, ranks, scenario))
         code = _run_part(request, scenario, ranks)
     except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
         ranks.finish()

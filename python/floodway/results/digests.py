@@ -125,7 +125,9 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
     return document
 
 
-def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]) -> Iterator[str]:
+def faults_of(
+    folder: Path, document: Mapping[str, Any], *, names: Iterable[str], rows: bool = True
+) -> Iterator[str]:
     """Say what is wrong with files of a run: those missing, cut, changed, or of another run.
 
     Parameters
@@ -136,6 +138,8 @@ def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]
         Their `run.json`, as `document_of` returned it; one without digests has no faults.
     names
         The files that are looked at.
+    rows
+        Whether the rows of tables are counted, for which each is opened.
     """
     files = document.get("files")
     if files is None:
@@ -146,7 +150,7 @@ def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]
     for name in names:
         if name in files:
             try:
-                fault = _fault_of(folder / name, files[name])
+                fault = _fault_of(folder / name, files[name], rows=rows)
             except (KeyError, TypeError):
                 fault = f"has no size and digest: {RUN_FILE} is damaged"
             if fault:
@@ -155,7 +159,7 @@ def faults_of(folder: Path, document: Mapping[str, Any], *, names: Iterable[str]
             yield f"{name} does not belong to this run; remove it"
 
 
-def _fault_of(path: Path, record: Any) -> str | None:  # noqa: ANN401 (any JSON value)
+def _fault_of(path: Path, record: Any, *, rows: bool) -> str | None:  # noqa: ANN401 (any JSON value)
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -163,7 +167,9 @@ def _fault_of(path: Path, record: Any) -> str | None:  # noqa: ANN401 (any JSON 
         if found.st_size != record["bytes"]:
             sizes = f"{found.st_size:,} instead of {record['bytes']:,} bytes"
             return f"has changed: {sizes}"
-        changed = _digest(path) != record["sha256"] or record.get("rows") not in (None, _rows(path))
+        changed = _digest(path) != record["sha256"] or (
+            rows and record.get("rows") not in (None, _rows(path))
+        )
     except FileNotFoundError:
         return "is missing"
     except OSError as error:

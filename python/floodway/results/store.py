@@ -275,6 +275,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
         raise OutputError(shown, ANOTHER_RUN)
     try:
         result = _read(kind, path, document)
+        _refuse_other_rows(result, document, shown=shown)
         if "files" not in document:
             refuse_unusable(result, shown=shown)
     except OSError as error:
@@ -392,9 +393,19 @@ def _refuse_changed(path: Path, document: Mapping[str, Any], *, shown: str) -> N
     """
     if "files" not in document:
         return
-    fault = next(faults_of(path, document, names=READ_FILES), None)
+    # Rows are counted when the tables have been read.
+    fault = next(faults_of(path, document, names=READ_FILES, rows=False), None)
     if fault is not None:
         raise OutputError(shown, f"{fault}; run it again")
+
+
+def _refuse_other_rows(result: Result, document: Mapping[str, Any], *, shown: str) -> None:
+    """Refuse tables that have other numbers of rows than their record says."""
+    for table in (*TABLES, *OPTIONAL_TABLES):
+        frame: pl.DataFrame | None = getattr(result, table)
+        record = document.get("files", {}).get(f"{table}.parquet", {})
+        if frame is not None and record.get("rows") not in (None, frame.height):
+            raise OutputError(shown, f"{table}.parquet has changed; run it again")
 
 
 def _read(kind: type[Kind], path: Path, document: Mapping[str, Any]) -> Kind:

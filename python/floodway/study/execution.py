@@ -14,6 +14,7 @@ from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.study.claims.numbers import evaluated
 from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.claims.verdicts import claim_verdicts
+from floodway.study.report.known import Known
 from floodway.study.running.executors import run_on
 from floodway.study.running.pool import Task, run_tasks
 from floodway.study.running.storage import Runs, StudyFolder, output_errors
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from floodway.plot import Format
+    from floodway.results import Result
     from floodway.shards import Shard
     from floodway.study.format.model import Study
     from floodway.study.running.plan import Plan
@@ -313,5 +315,12 @@ def _part(  # noqa: PLR0913, PLR0917 (as `conduct`)
     notify: Callable[[str], None],
 ) -> Part:
     own = [run.key for run in runs if run.key in done]
-    numbers = evaluated(study, runs, store, done=own, failures=failures, on_message=notify)
-    return Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers))
+    known: dict[str, Known] = {}
+
+    def remember(key: str, result: Result) -> None:
+        known[key] = Known.of(result)
+
+    numbers = evaluated(
+        study, runs, store, done=own, failures=failures, on_message=notify, on_result=remember
+    )
+    return Part(study=study, numbers=numbers, judged=claim_verdicts(study, numbers), known=known)

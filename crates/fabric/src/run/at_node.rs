@@ -61,6 +61,12 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// The same, where events of several nodes follow one another.
+    #[inline(never)]
+    pub fn dispatch_one(&mut self, event: Event) {
+        self.dispatch(event);
+    }
+
     /// As [`AtNode::dispatch`], of what is neither the arrival nor the departure of a packet.
     #[inline(never)]
     fn dispatch_other(&mut self, event: Event) {

@@ -110,7 +110,7 @@ impl<'a> Worker<'_, 'a> {
     fn visit_several(&mut self, group: u32) {
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
             if let Some(node) = self.run.node_of(self.facts, &event) {
-                self.at(node, group).dispatch(event);
+                self.at(node, group).dispatch_one(event);
                 self.nodes.element(node.index()).work += 1;
             }
         }

@@ -175,10 +175,12 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
     done: Iterable[str],
     failures: Mapping[str, str],
     on_message: Callable[[str], None],
+    on_result: Callable[[str, Result], object],
 ) -> Numbers:
     """Compute every metric that the study names, or else the usual ones, of every run that is there.
 
     `on_message` is called for a metric that nothing needs and that cannot be computed: it has no value.
+    `on_result` is called for each run with its key and its results, which may be large, and are read once.
 
     Raises
     ------
@@ -194,6 +196,7 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
     for key, label in labels.items():
         result = store.result(key)
         facts[key] = RunFacts.of(result, store.digest(key))
+        on_result(key, result)
         for metric in metrics:
             try:
                 values[metric.name][key] = _value(study, metric, result, label)

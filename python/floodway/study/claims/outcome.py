@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.judgement import Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.format.model import Study
+    from floodway.study.report.known import Known
     from floodway.study.running.plan import Plan
 
 __all__ = ["Conducted", "Part"]
@@ -19,11 +20,12 @@ __all__ = ["Conducted", "Part"]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A study with its numbers and verdicts."""
+    """A study with its numbers and verdicts, and what else is known of its runs, by their keys."""
 
     study: Study
     numbers: Numbers
     judged: tuple[Judged, ...]
+    known: Mapping[str, Known] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from base64 import b64encode
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from floodway.plot.files import save
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
-from floodway.results.simulated import Realised, facts, realised, seeds_text
+from floodway.results.simulated import realised, seeds_text
 from floodway.simulation import versions
 from floodway.study.format.parse_plots import NUMBERS
 from floodway.study.pictures.bars import NothingRanError
@@ -30,7 +29,7 @@ from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
 from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows
 from floodway.study.report.counts import verdict_counts
-from floodway.study.report.remarks import lossless_of, run_faults, warnings_of
+from floodway.study.report.remarks import lossless_of, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
 if TYPE_CHECKING:
@@ -39,12 +38,12 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
-    from floodway.results import Lossless, Result
     from floodway.results.simulated import Fact
     from floodway.study.claims.judgement import Ablation, Judged
     from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
     from floodway.study.format.model import Plot, Study
+    from floodway.study.report.known import Known
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
@@ -101,7 +100,7 @@ def write_report(
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
-        sections.append(_section(part, conducted, store, [*texts, numbers]))
+        sections.append(_section(part, conducted, [*texts, numbers]))
         documents.append(_part_document(part, conducted, gallery.shown))
     text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
     page = _page(title, text, folder)
@@ -122,13 +121,11 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield from verdict_counts(conducted)
 
 
-def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
+def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
     study = part.study
     # A report on one study has its title already.
     title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
-    known = {
-        run.key: _Known.of(store.result(run.key)) for run in part.numbers.runs if run.key in part.numbers.done
-    }
+    known = part.known
     blocks = [title, _plain(study.shows), _simulated(part, known), study.notes.strip()]
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
@@ -212,27 +209,7 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Known:
-    """Facts of a run in the report beside its numbers: what was simulated, its outcome, its faults."""
-
-    facts: tuple[Fact, ...]
-    realised: Realised
-    lossless: Lossless
-    run_faults: tuple[str, ...]
-
-    @classmethod
-    def of(cls, result: Result) -> _Known:
-        """Take it from a result, which may be large."""
-        return cls(
-            facts=facts(result),
-            realised=Realised.of(result),
-            lossless=result.outcome.lossless,
-            run_faults=tuple(run_faults(result)),
-        )
-
-
-def _simulated(part: Part, known: Mapping[str, _Known]) -> str:
+def _simulated(part: Part, known: Mapping[str, Known]) -> str:
     """Say what was simulated: what holds of all runs, and of what differs, by what."""
     runs = [run for run in part.numbers.runs if run.key in known]
     if not runs:
@@ -275,7 +252,7 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
     yield f"{len(values)} kinds, by variant and point; each run's own is in runs/KEY/run.json"
 
 
-def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
+def _runs(part: Part, conducted: Conducted, known: Mapping[str, Known]) -> str:
     """Say how many runs there were, and what is to be known of them."""
     runs = part.numbers.runs
     seeds = seeds_text(run.seed for run in runs)

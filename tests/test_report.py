@@ -21,6 +21,7 @@ from floodway.report import MOST_RUNS, report
 from floodway.report.columns import TYPES, packed
 from floodway.report.network import network_of
 from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
 from floodway.results.report_records import with_report_records
 from floodway.why import Why, chosen, take_each_apart
@@ -117,6 +118,59 @@ def test_pauses_of_the_page_are_those_of_the_table(tree: Result) -> None:
     begins = np.cumsum(unpacked(run["pauses"]["from"]).astype(np.int64))
     assert set(begins.tolist()) <= set(first["time_ns"].to_list())
     assert int(begins.min()) == first["time_ns"].min()
+
+
+def totals_of(run: dict[str, Any]) -> pl.DataFrame:
+    """Sum the pauses of a page by port, of all pauses and of those that are shown."""
+    totals = {name: unpacked(column) for name, column in run["pauses"]["totals"].items()}
+    return pl.DataFrame(totals).group_by("port").agg(pl.col("paused", "count").sum()).sort("port")
+
+
+def test_sums_of_pauses_are_those_of_all_pauses_of_the_table(tree: Result) -> None:
+    (run,) = data_of(report({"tree": tree}, flows=[]))["runs"]
+    spans = pause_spans(tree).with_columns(us=pl.col("to_us") - pl.col("from_us"))
+    numbers = {port: index for index, port in enumerate(network_of(tree).ports)}
+    sums = {
+        numbers[port]: (us, count)
+        for port, us, count in spans.group_by("object").agg(pl.col("us").sum(), pl.len()).iter_rows()
+    }
+    shown = totals_of(run)
+    assert shown["port"].to_list() == sorted(sums)
+    for port, paused, count in shown.iter_rows():
+        assert (paused, count) == (pytest.approx(sums[port][0]), sums[port][1])
+    paused = unpacked(run["ports"]["paused"])
+    assert paused[shown["port"].to_list()].tolist() == pytest.approx(shown["paused"].to_list())
+    assert paused.sum() == pytest.approx(shown["paused"].sum())
+
+
+def test_pauses_that_run_out_last_as_long_as_the_series_say() -> None:
+    sets = [
+        ("long-haul.flow-control", "bifrost"),
+        ("workload.hadoop.until", "3ms"),
+        ("limit", "4ms"),
+        ("stop", "limit"),
+    ]
+    result = package.run(with_report_records(package.load(ROOT / "scenarios" / "demo.toml", sets=sets)))
+    spans = pause_spans(result).filter(pl.col("object") == "x1-x2: x1>x2")
+    series = result.series.filter((pl.col("object") == "x1-x2: x1>x2") & (pl.col("metric") == "paused_us"))
+    paused = series["value"].sum()
+    assert result.pauses is not None
+    frames = result.pauses.filter(
+        (pl.col("node") == "x1") & (pl.col("link") == "x1-x2") & (pl.col("event") == "pause")
+    )
+    # From frame to frame they would last many times longer.
+    assert (spans["to_us"] - spans["from_us"]).sum() > 2 * paused > 0
+    (run,) = data_of(report({"bifrost": result}, flows=[]))["runs"]
+    port = network_of(result).ports.index("x1-x2: x1>x2")
+    (row,) = totals_of(run).filter(pl.col("port") == port).rows()
+    assert row[1:] == (pytest.approx(paused), len(frames))
+    own = unpacked(run["pauses"]["port"]) == port
+    shown = np.where(
+        unpacked(run["pauses"]["paused"]) > 0,
+        unpacked(run["pauses"]["paused"]) - 1.0,
+        unpacked(run["pauses"]["to"]),
+    )
+    assert shown[own].sum() / 1000 == pytest.approx(paused, abs=own.sum() / 500)
 
 
 def test_the_key_turns_on_the_records_of_a_report(tree: Result) -> None:

@@ -204,7 +204,71 @@ def test_parts_of_a_flow_are_those_of_why(browser: Browser, finished: Result, fo
     assert sum(int(row[3]) for row in shown) == why.fct_ps
     assert browser("return document.querySelector('.parts .sum').dataset.ps") == str(why.fct_ps)
     assert browser("return document.querySelector('.parts .sum').textContent") == f"{why.fct_us:,.6f}"
-    assert why.sentence() in browser("return document.querySelector('.sentence').textContent")
+    # By port: queueing there, and pauses that began there. With the rest they are the completion time.
+    due: dict[str, int] = {}
+    for part in why.parts:
+        key = {"queueing": part.port, "paused": part.origin}.get(part.cause) or part.cause
+        due[key.partition(": ")[2] or key] = due.get(key.partition(": ")[2] or key, 0) + part.time_ps
+    script = (
+        "return [...document.querySelectorAll('.by-port tbody tr')].map(e => ["
+        "e.querySelector('[data-goto]')?.dataset.goto ?? e.dataset.by, e.dataset.ps])"
+    )
+    by_port = {name: int(ps) for name, ps in browser(script)}
+    assert sum(by_port.values()) == why.fct_ps
+    assert "others" in by_port or by_port == due
+    assert all(due[name] == ps for name, ps in by_port.items() if name != "others")
+    worst = max((name for name in due if ">" in name), key=lambda name: due[name])
+    sentence = browser("return document.querySelector('.sentence').textContent")
+    assert f"{worst} cost {100 * due[worst] / why.fct_ps:.1f} % of the time" in sentence
+    assert browser("return document.querySelector('.sentence [data-goto]').dataset.goto") == worst
+
+
+def test_after_the_end_of_a_run_nothing_is_shown_as_its_state(
+    browser: Browser, tree: Result, finished: Result, folder: Path
+) -> None:
+    end = finished.outcome.simulated_us
+    assert end < tree.outcome.simulated_us
+    browser.open(written(folder, "past", report({"long": tree, "short": finished}, flows=[])), width=1400)
+    pixels = "return document.querySelectorAll('canvas.network')[1].toDataURL()"
+    browser.set_time(20.5, 300)
+    browser("document.querySelectorAll('.run')[1].querySelector('.branches button').click()")
+    during = browser(pixels)
+    browser.set_time(250.5, 300)
+    after = browser(pixels)
+    browser.press("End")
+    assert browser(pixels) == after != during
+    assert browser.branches(0)
+    assert browser.branches(1) == []
+    texts = browser(
+        "return ['.trees', '.now'].map(c => document.querySelectorAll('.run')[1].querySelector(c).textContent)"
+    )
+    assert all(f"this run ended at {end:.1f} us" in text for text in texts)
+    legend = browser(
+        "return [...document.querySelectorAll('.run')[1].querySelectorAll('.chosen .u-value')].map(e => e.textContent)"
+    )
+    assert not any(any(letter.isdigit() for letter in text) for text in legend)
+
+
+def test_a_legend_keeps_the_values_of_the_slider(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "legend", report({"tree": tree}, flows=[])))
+    browser.set_time(20.5, 300)
+    browser("document.querySelector('.branches button').click()")
+    values = "return [...document.querySelectorAll('.chosen .u-value')].map(e => e.textContent)"
+    acts = (
+        "document.querySelector('.theme').click()",
+        "document.querySelector('.branches button').click()",
+        "const o = document.querySelector('.chosen .u-over'), b = o.getBoundingClientRect();"
+        "o.dispatchEvent(new MouseEvent('mouseenter', {clientX: b.left + 9, clientY: b.top + 9}));"
+        "o.dispatchEvent(new MouseEvent('mousemove', {clientX: b.left + 9, clientY: b.top + 9}));"
+        "o.dispatchEvent(new MouseEvent('mouseleave', {clientX: b.left - 9, clientY: b.top - 9}))",
+    )
+    time.sleep(0.3)
+    before = browser(values)
+    assert before[0].startswith("20")
+    for act in acts:
+        browser(act)
+        time.sleep(0.3)
+        assert browser(values) == before
 
 
 def test_names_are_text(browser: Browser, tree: Result, folder: Path) -> None:

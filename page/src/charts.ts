@@ -38,9 +38,17 @@ export function timeUnit(end: number): [string, number] {
   return end > 3000 ? ["ms", 1000] : ["us", 1];
 }
 
-export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[], unit: string, links: TimeLinks, range: [number, number] = [0, links.end()]): TimeMarks {
+export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[], unit: string, links: TimeLinks, until: number, range: [number, number] = [0, links.end()]): TimeMarks {
   const [time, per] = timeUnit(range[1]);
   const xs = Float64Array.from(x, (at) => at / per);
+  let writing = true;
+  /** Sets the legend to the values of the slider's time; there are none after the end of the run. */
+  const write = () => {
+    const index = Math.max(0, Math.min(bisectRight(xs, links.time() / per) - 1, xs.length - 1));
+    writing = true;
+    chart.setLegend({ idx: links.time() > until + 1e-6 ? (null as unknown as number) : index });
+    writing = false;
+  };
   const chart = new uPlot(
     {
       width: Math.max(host.clientWidth, 200),
@@ -62,6 +70,8 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
         })),
       ],
       hooks: {
+        // uPlot empties its legend when the pointer has left, and with each drawing.
+        setLegend: [(u) => void (u.legend.idx == null && !writing && write())],
         setSelect: [
           (u) => {
             if (u.select.width < 4) return;
@@ -78,12 +88,9 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
   chart.over.addEventListener("click", (event) => {
     if (event.detail === 1) links.setTime(chart.posToVal(event.offsetX, "x") * per);
   });
-  // Without a pointer in it, the legend has the values of the slider's time.
-  const marks: TimeMarks = new TimeMarks(chart.over, links, range, () => {
-    const index = bisectRight(xs, links.time() / per) - 1;
-    chart.setLegend({ idx: Math.max(0, Math.min(index, xs.length - 1)) });
-  });
+  const marks = new TimeMarks(chart.over, links, range, write);
   // The chart is drawn after this, and would empty its legend.
+  writing = false;
   setTimeout(() => marks.update(), 0);
   return marks;
 }
@@ -289,10 +296,9 @@ export class HeatMap {
     const rows = [];
     for (let port = 0; port < run.ports.node.length; port++) {
       if (!isRecorded(run, port)) continue;
-      let paused = 0;
+      const paused = run.ports.paused[port];
       let queue = 0;
       for (let frame = 0; frame < count; frame++) {
-        paused += run.frames.paused[port * count + frame];
         queue = Math.max(queue, run.frames.queue[port * count + frame]);
       }
       if (paused || queue) rows.push({ port, paused, queue });

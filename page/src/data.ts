@@ -33,7 +33,6 @@ export interface Why {
   title: string;
   fctPs: string;
   idealPs: string;
-  sentence: string;
   parts: Part[];
   causes: Record<string, string>;
   /** Bytes that its sender transmitted in buckets of time; times and width in microseconds. */
@@ -54,7 +53,8 @@ export interface Run {
   facts: [string, string[]][];
   nodes: { name: string[]; kind: string[]; site: Numbers; tier: Numbers; pod: Numbers };
   links: { name: string[]; from: Numbers; to: Numbers; delay: Numbers; long: Numbers };
-  ports: { node: Numbers; link: Numbers; rate: Numbers };
+  /** `paused`: how long each was paused in all, by the series, in microseconds. */
+  ports: { node: Numbers; link: Numbers; rate: Numbers; paused: Numbers };
   frames: {
     count: number;
     edges: Numbers;
@@ -74,9 +74,13 @@ export interface Run {
     port: Numbers;
     from: Numbers;
     to: Numbers;
+    /** Begin of the last of the pauses that one is made of. */
+    last: Numbers;
     count: Numbers;
     paused: Numbers;
     cause: Numbers;
+    /** Sums of each port and cause, of all pauses before they are shown as one; times in microseconds. */
+    totals: { port: Numbers; cause: Numbers; count: Numbers; paused: Numbers; first: Numbers; runsOut: Numbers };
     recorded: number;
     left_out: number;
     near_us: number;
@@ -141,15 +145,16 @@ export async function read(): Promise<Document> {
 /** Makes begins and ends of pauses, in microseconds, of the times between begins and of lengths, in nanoseconds. */
 function times(pauses: NonNullable<Run["pauses"]>): void {
   const count = pauses.port.length;
-  const [from, to, paused] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  const [from, to, last, paused] = [0, 1, 2, 3].map(() => new Float64Array(count));
   let at = 0;
   for (let row = 0; row < count; row++) {
     at += pauses.from[row];
     from[row] = at / 1000;
     to[row] = (at + pauses.to[row]) / 1000;
-    paused[row] = (pauses.count[row] > 1 ? pauses.paused[row] : pauses.to[row]) / 1000;
+    last[row] = (at + pauses.last[row]) / 1000;
+    paused[row] = (pauses.paused[row] ? pauses.paused[row] - 1 : pauses.to[row]) / 1000;
   }
-  Object.assign(pauses, { from, to, paused });
+  Object.assign(pauses, { from, to, last, paused });
 }
 
 /** The direction of a port, `from>to`; with its link's name where parallel links have ports of that name. */
@@ -180,6 +185,11 @@ export function frameAt(run: Run, time: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor(time / width + 1e-9)));
 }
 
+/** Whether a run had ended before a time; then nothing of it is shown as the state of that time. */
+export function isPast(run: Run, time: number): boolean {
+  return time > run.simulatedUs + 1e-6;
+}
+
 export function loadOf(run: Run, port: number, frame: number): number {
   return run.frames.load[port * run.frames.count + frame] / run.frames.loadSteps;
 }
@@ -197,6 +207,11 @@ export function queueOf(run: Run, port: number, frame: number): number {
 export function stateOf(run: Run, port: number, frame: number): string {
   if (!run.states) return "";
   return run.states.names[run.states.states[port * run.frames.count + frame]] ?? "";
+}
+
+/** Packets of a flow wait at its sender, not in a queue of the host's port. */
+export function hasQueue(run: Run, port: number): boolean {
+  return run.nodes.kind[run.ports.node[port]] !== "host";
 }
 
 export function isRecorded(run: Run, port: number): boolean {

@@ -3,6 +3,8 @@
 import { isDark, ramp, stateColour, STEPS, variable, type Metric } from "./colour";
 import {
   frameAt,
+  hasQueue,
+  isPast,
   isRecorded,
   loadOf,
   otherEnd,
@@ -176,7 +178,7 @@ export class Network {
   /** The step of a metric's colour; -1 where it was not recorded. */
   private step(port: number, frame: number): number {
     const { run } = this;
-    if (!isRecorded(run, port)) return -1;
+    if (frame < 0 || !isRecorded(run, port)) return -1;
     let share: number;
     if (this.metric === "load") share = loadOf(run, port, frame);
     else if (this.metric === "paused") share = pausedOf(run, port, frame);
@@ -194,7 +196,7 @@ export class Network {
     const context = this.canvas.getContext("2d");
     if (!context) return;
     if (!onlyTime || this.below.width !== this.canvas.width) this.drawLayers();
-    const frame = frameAt(this.run, time);
+    const frame = this.frame(time);
     const trees = this.pauses.trees(frame);
     this.lay(context, this.below);
     this.drawLinks(context, frame);
@@ -207,6 +209,25 @@ export class Network {
     this.drawOrigins(context);
     if (trees[0]) this.drawRoot(context, trees[0].root, true);
     this.drawSelected(context);
+    if (frame < 0) this.drawEnd(context);
+  }
+
+  /** The frame at a time; -1 after the end of the run. */
+  frame(time: number): number {
+    return isPast(this.run, time) ? -1 : frameAt(this.run, time);
+  }
+
+  /** Says in the network of a run that has ended so. */
+  private drawEnd(context: CanvasRenderingContext2D): void {
+    const scale = window.devicePixelRatio || 1;
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.globalAlpha = 0.6;
+    context.fillStyle = variable("--page");
+    context.fillRect(0, 0, this.width, this.height);
+    context.globalAlpha = 1;
+    context.font = "bold 13px system-ui, sans-serif";
+    context.textAlign = "center";
+    this.haloed(context, endedText(this.run), this.width / 2, 22, variable("--text"));
   }
 
   /** Copies a layer as it is, and leaves the context at the zoom. */
@@ -324,7 +345,7 @@ export class Network {
   }
 
   private drawStates(context: CanvasRenderingContext2D, frame: number): void {
-    if (!this.run.states) return;
+    if (!this.run.states || frame < 0) return;
     for (let port = 0; port < this.curves.length; port++) {
       const curve = this.curves[port];
       const colour = curve && stateColour(stateOf(this.run, port, frame));
@@ -352,7 +373,7 @@ export class Network {
       let gravest = 0;
       for (const port of this.inside[index] ?? []) {
         most = Math.max(most, this.step(port, frame));
-        if (states) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
+        if (states && frame >= 0) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
       }
       context.beginPath();
       context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
@@ -590,17 +611,22 @@ export class Network {
   /** A line about what a port does at a time. */
   tip(port: number, time: number): string[] {
     const { run } = this;
-    const frame = frameAt(run, time);
+    const frame = this.frame(time);
+    if (frame < 0) return [portName(run, port), endedText(run)];
     if (!isRecorded(run, port)) return [portName(run, port), "load and queue not recorded"];
     const state = stateOf(run, port, frame);
     return [
       portName(run, port),
       `load ${Math.round(loadOf(run, port, frame) * 100)} % of ${run.ports.rate[port]} Gbit/s`,
-      `longest queue ${Math.round(queueOf(run, port, frame) / 1000)} KB`,
+      hasQueue(run, port) ? `longest queue ${Math.round(queueOf(run, port, frame) / 1000)} KB` : "queue of a host: not recorded",
       `paused ${Math.round(pausedOf(run, port, frame) * 100)} %`,
       ...(state ? [`state ${state}`] : []),
     ];
   }
+}
+
+export function endedText(run: Run): string {
+  return `this run ended at ${microseconds(run.simulatedUs)}`;
 }
 
 /** Ports on whose links a flow's data was, in the order of the parts of its time. */

@@ -5,6 +5,8 @@ import { runColours, stateColour, variable, type Metric } from "./colour";
 import {
   flowId,
   frameAt,
+  hasQueue,
+  isPast,
   isRecorded,
   loadOf,
   otherEnd,
@@ -17,15 +19,44 @@ import {
   type Why,
 } from "./data";
 import { chosenFlows, measured, percentileOf, slowdown, slowest, type Selection } from "./flows";
-import { Network, pathOf } from "./network";
+import { endedText, Network, pathOf } from "./network";
 import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
-import { Pauses, type Branch } from "./tree";
+import { Pauses, type Branch, type Tree } from "./tree";
 
 /** Rows of lists; the rest is counted. */
 const MOST_BRANCHES = 40;
 const MOST_FLOWS = 60;
 const MOST_LINES = 6;
 const MOST_PARTS = 14;
+
+const MOST_PORTS = 8;
+
+interface PortSums {
+  /** Ports, that with most first: queueing there, and pauses that began there. */
+  ports: { name: string; port: number; queued: bigint; began: bigint }[];
+  /** What no port is the cause of, by cause. */
+  rest: { cause: string; ps: bigint }[];
+}
+
+/** Sums the parts of a flow's time by the port that they are due to. */
+export function portSums(why: Why): PortSums {
+  const ports = new Map<string, PortSums["ports"][number]>();
+  const rest = new Map<string, bigint>();
+  for (const part of why.parts) {
+    const ps = BigInt(part.ps);
+    const paused = part.cause === "paused" && part.originName !== "";
+    if (paused || (part.cause === "queueing" && part.portName !== "")) {
+      const [name, port] = paused ? [part.originName, part.origin] : [part.portName, part.port];
+      const own = ports.get(name) ?? { name, port, queued: 0n, began: 0n };
+      own[paused ? "began" : "queued"] += ps;
+      ports.set(name, own);
+    } else rest.set(part.cause, (rest.get(part.cause) ?? 0n) + ps);
+  }
+  return {
+    ports: [...ports.values()].sort((a, b) => Number(b.queued + b.began - a.queued - a.began)),
+    rest: [...rest].map(([cause, ps]) => ({ cause, ps })).sort((a, b) => Number(b.ps - a.ps)),
+  };
+}
 
 export class View {
   readonly root: HTMLElement;
@@ -246,7 +277,7 @@ export class View {
   private portChart(port: number, host: HTMLElement): void {
     const { run } = this;
     const frames = Array.from({ length: run.frames.count }, (_, frame) => frame);
-    const lines: Line[] = [
+    const lines: Line[] = !hasQueue(run, port) ? [] : [
       { label: "longest queue, KB", values: frames.map((f) => queueOf(run, port, f) / 1000), colour: variable("--queue") },
     ];
     const loads: Line[] = [
@@ -259,7 +290,11 @@ export class View {
     const first = element("div");
     const second = element("div");
     host.append(first, second);
-    this.chosenMarks = [timeChart(first, x, lines, "KB", this.links), timeChart(second, x, loads, "%", this.links)];
+    if (!lines.length) first.append(element("p", { class: "faint" }, "The queue of a host's port is not recorded: its packets wait at their senders."));
+    this.chosenMarks = [
+      ...(lines.length ? [timeChart(first, x, lines, "KB", this.links, run.simulatedUs)] : []),
+      timeChart(second, x, loads, "%", this.links, run.simulatedUs),
+    ];
   }
 
   /** Marks and CNPs of a port by frame, in the chart of loads: their numbers. */
@@ -283,29 +318,35 @@ export class View {
   private pausesOf(port: number): HTMLElement {
     const { pauses } = this.run;
     if (!pauses) return element("p", { class: "faint" }, "Single pauses were not recorded.");
+    const { totals } = pauses;
     let count = 0;
     let paused = 0;
     let first = Infinity;
-    const causes = new Map<number, number>();
     let caused = 0;
-    for (let row = 0; row < pauses.port.length; row++) {
-      if (pauses.cause[row] - 1 === port) caused += pauses.count[row];
-      if (pauses.port[row] !== port) continue;
-      count += pauses.count[row];
-      paused += pauses.paused[row];
-      first = Math.min(first, pauses.from[row]);
-      const cause = pauses.cause[row] - 1;
-      causes.set(cause, (causes.get(cause) ?? 0) + pauses.paused[row]);
+    let runsOut = false;
+    const causes = new Map<number, number>();
+    for (let row = 0; row < totals.port.length; row++) {
+      const cause = totals.cause[row] - 1;
+      if (cause === port) caused += totals.count[row];
+      if (totals.port[row] !== port) continue;
+      count += totals.count[row];
+      paused += totals.paused[row];
+      first = Math.min(first, totals.first[row]);
+      runsOut ||= totals.runsOut[row] > 0;
+      causes.set(cause, (causes.get(cause) ?? 0) + totals.paused[row]);
     }
-    const box = element("div");
-    box.append(element("p", {}, count ? `Paused ${number(count)} times, ${microseconds(paused)} in all, first at ${microseconds(first)}.` : "Never paused."));
+    const box = element("div", { class: "paused-total", "data-count": count, "data-us": paused });
+    const share = percent(paused / this.run.simulatedUs);
+    box.append(
+      element("p", {}, count ? `Paused ${plural(count, "time")}, ${microseconds(paused)} in all (${share} of the run), first at ${microseconds(first)}.${runsOut ? " Its pauses run out: each pause frame is counted." : ""}` : "Never paused."),
+    );
     const list = element("ul", { class: "links" });
     for (const [cause, us] of [...causes].sort((a, b) => b[1] - a[1]).slice(0, 5)) {
       const by = cause < 0 ? `the host ${this.run.nodes.name[otherEnd(this.run, port)]}` : null;
-      list.append(element("li", {}, `${percent(us / paused)} of that waiting for `, by ? by : this.portButton(cause)));
+      list.append(element("li", {}, `${percent(us / (paused || 1))} of that caused by `, by ? by : this.portButton(cause)));
     }
     if (list.children.length) box.append(list);
-    if (caused) box.append(element("p", {}, `${number(caused)} pauses of ports before it waited for its queue.`));
+    if (caused) box.append(element("p", {}, `It caused ${plural(caused, "pause")} of ports upstream.`));
     return box;
   }
 
@@ -319,19 +360,20 @@ export class View {
     const { run } = this;
     const ports = [...run.ports.node].map((own, port) => (own === node ? port : -1)).filter((port) => port >= 0);
     const frame = frameAt(run, this.links.time());
+    const past = isPast(run, this.links.time());
     const rows = ports.slice(0, 130).map((port) =>
       element(
         "tr",
         {},
         element("td", {}, this.portButton(port)),
-        element("td", {}, isRecorded(run, port) ? percent(loadOf(run, port, frame)) : "-"),
-        element("td", {}, isRecorded(run, port) ? bytes(queueOf(run, port, frame)) : "-"),
-        element("td", {}, isRecorded(run, port) ? percent(pausedOf(run, port, frame)) : "-"),
+        element("td", {}, isRecorded(run, port) && !past ? percent(loadOf(run, port, frame)) : "-"),
+        element("td", {}, isRecorded(run, port) && hasQueue(run, port) && !past ? bytes(queueOf(run, port, frame)) : "-"),
+        element("td", {}, isRecorded(run, port) && !past ? percent(pausedOf(run, port, frame)) : "-"),
       ),
     );
     this.panel.replaceChildren(
       element("h4", {}, `${run.nodes.kind[node]} ${run.nodes.name[node]}`),
-      element("p", { class: "faint" }, `${ports.length} ports, at ${microseconds(this.links.time())}`),
+      element("p", { class: "faint" }, `${plural(ports.length, "port")}${past ? `; ${endedText(run)}` : `, at ${microseconds(this.links.time())}`}`),
       element("div", { class: "wide scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["port", "load", "longest queue", "paused"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows))),
     );
     this.redraw();
@@ -399,6 +441,7 @@ export class View {
     for (const [cause, ps] of sums) {
       bar.append(element("span", { class: `cause ${cause}`, style: `flex-grow:${ps / whole}`, title: `${cause} ${percent(ps / whole)}` }, ps / whole > 0.2 ? `${cause} ${percent(ps / whole)}` : null));
     }
+    const byPort = portSums(why);
     const parts = [...why.parts].sort((a, b) => Number(b.ps) - Number(a.ps));
     const rows = parts.map((part, index) =>
       element(
@@ -421,7 +464,9 @@ export class View {
     const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
     this.panel.replaceChildren(
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
-      element("p", { class: "sentence" }, element("b", {}, `${why.title}: `), `${why.sentence}.`),
+      this.sentence(why, byPort),
+      element("div", { class: "wide" }, this.portTable(why, byPort)),
+      element("h4", {}, "Parts"),
       bar,
       element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),
@@ -434,6 +479,49 @@ export class View {
     this.redraw();
   }
 
+  /** Which ports a flow's time is due to: those where it waited behind others, or its pauses began. */
+  private sentence(why: Why, { ports, rest }: PortSums): HTMLElement {
+    const whole = Number(why.fctPs);
+    const share = (ps: bigint) => `${number((Number(ps) * 100) / whole, 1)} %`;
+    const box = element("p", { class: "sentence" }, element("b", {}, `${why.title}: `));
+    const most = ports.filter((own, index) => index === 0 || Number(own.queued + own.began) > whole / 100).slice(0, 3);
+    most.forEach((own, index) => box.append(index ? ", " : "", this.byName(own.port, own.name), index ? ` ${share(own.queued + own.began)}` : ` cost ${share(own.queued + own.began)} of the time`));
+    const others = ports.slice(most.length).reduce((sum, own) => sum + own.queued + own.began, 0n);
+    if (others) box.append(`, ${plural(ports.length - most.length, "other port")} ${share(others)}`);
+    const left = rest.reduce((sum, own) => sum + own.ps, 0n);
+    box.append(most.length ? `; the rest is its own, ${share(left)}.` : `no port cost it time: it is its own, ${share(left)}.`);
+    return box;
+  }
+
+  private byName(port: number, name: string): HTMLElement | string {
+    return port >= 0 ? this.portButton(port) : name;
+  }
+
+  /** The completion time by port, and the rest by cause: 100 %. */
+  private portTable(why: Why, { ports, rest }: PortSums): HTMLElement {
+    const whole = Number(why.fctPs);
+    const us = (ps: bigint) => number(Number(ps) / 1e6, 3);
+    const share = (ps: bigint) => `${number((Number(ps) * 100) / whole, 1)} %`;
+    const shown = ports.filter((own, index) => index < MOST_PORTS && (index === 0 || Number(own.queued + own.began) >= whole / 2000));
+    const hidden = ports.slice(shown.length);
+    const row = (name: HTMLElement | string, key: string, queued: bigint, began: bigint) =>
+      element("tr", { "data-by": key, "data-ps": String(queued + began) }, element("td", {}, name), element("td", {}, us(queued)), element("td", {}, us(began)), element("td", {}, us(queued + began)), element("td", {}, share(queued + began)));
+    const sum = (which: "queued" | "began") => hidden.reduce((total, own) => total + own[which], 0n);
+    return element(
+      "table",
+      { class: "by-port" },
+      element("thead", {}, element("tr", {}, ...["by port", "queueing, us", "pauses from it, us", "sum, us", "share"].map((text) => element("th", {}, text)))),
+      element(
+        "tbody",
+        {},
+        ...shown.map((own) => row(this.byName(own.port, own.name), own.name, own.queued, own.began)),
+        hidden.length ? row(plural(hidden.length, "other port"), "others", sum("queued"), sum("began")) : null,
+        ...rest.map((own) => element("tr", { "data-by": own.cause, "data-ps": String(own.ps) }, element("td", { colspan: 3 }, why.causes[own.cause] ?? own.cause), element("td", {}, us(own.ps)), element("td", {}, share(own.ps)))),
+      ),
+      element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", {}, us(BigInt(why.fctPs))), element("td", {}, "100 %"))),
+    );
+  }
+
   /** What a flow's sender transmitted over time, from its start to its end. */
   private rateChart(why: Why, host: HTMLElement): void {
     const { begin, width, bytes: sent } = why.sent;
@@ -442,7 +530,7 @@ export class View {
     const values = [...Array.from(sent, (own) => (own * 8e-3) / width), 0];
     const x = [...begin, begin[begin.length - 1] + width];
     const line = { label: "payload, Gbit/s", values, colour: variable("--load") };
-    this.chosenMarks = [timeChart(host, x, [line], "Gbit/s", this.links, [start, Math.max(start + fct, x[x.length - 1])])];
+    this.chosenMarks = [timeChart(host, x, [line], "Gbit/s", this.links, this.run.simulatedUs, [start, Math.max(start + fct, x[x.length - 1])])];
   }
 
   private flowOf(id: string): number {
@@ -481,7 +569,7 @@ export class View {
     }));
     this.lines.replaceChildren();
     if (!lines.length) this.lines.append(element("p", { class: "faint" }, "No port was recorded."));
-    else this.marks.push(timeChart(this.lines, frames.map((f) => run.frames.edges[f]), lines, "Gbit/s", this.links));
+    else this.marks.push(timeChart(this.lines, frames.map((f) => run.frames.edges[f]), lines, "Gbit/s", this.links, run.simulatedUs));
     if (all.length > ports.length) this.lines.append(element("p", { class: "note" }, `${all.length - ports.length} more are not shown.`));
   }
 
@@ -512,14 +600,14 @@ export class View {
 
   /** Draws the network. */
   private redraw(): void {
-    this.drawnFrame = frameAt(this.run, this.links.time());
+    this.drawnFrame = this.network.frame(this.links.time());
     this.network.draw(this.links.time());
   }
 
   /** Shows the time that the slider is at. */
   update(playing = false): void {
     // Within a frame the network stays as it is.
-    const frame = frameAt(this.run, this.links.time());
+    const frame = this.network.frame(this.links.time());
     if (frame !== this.drawnFrame) this.network.draw(this.links.time(), true);
     this.drawnFrame = frame;
     this.root.dataset["time"] = String(this.links.time());
@@ -539,14 +627,14 @@ export class View {
     const now = this.panel.querySelector(".now");
     if (!now || this.shownPort < 0) return;
     const [, ...does] = this.network.tip(this.shownPort, this.links.time());
-    now.textContent = `At ${microseconds(this.links.time())}: ${does.join(", ")}.`;
+    now.textContent = isPast(this.run, this.links.time()) ? `At ${microseconds(this.links.time())}: ${endedText(this.run)}.` : `At ${microseconds(this.links.time())}: ${does.join(", ")}.`;
   }
 
   private showTrees(): void {
     const { run } = this;
-    const frame = frameAt(run, this.links.time());
+    const frame = this.network.frame(this.links.time());
     const trees = this.pauses.trees(frame);
-    const key = trees.map((tree) => `${tree.root}:${tree.branches.map((own) => own.pause).join(",")}`).join(";");
+    const key = `${frame < 0}${trees[0] ? frame : ""}` + trees.map((tree) => `${tree.root}:${tree.branches.map((own) => own.pause).join(",")}`).join(";");
     if (key === this.lastTrees && this.trees.children.length) return;
     this.lastTrees = key;
     if (!run.pauses) {
@@ -557,22 +645,42 @@ export class View {
     const others = trees.slice(1).reduce((sum, tree) => sum + tree.branches.length, 0);
     this.trees.replaceChildren(
       element("h3", {}, "Congestion tree"),
-      largest
-        ? element("p", { class: "root", "data-root": this.rootName(largest.root) }, "Root: ", largest.root >= 0 ? this.portButton(largest.root) : this.rootName(largest.root), largest.branches.length === 1 ? ". 1 port is paused now and waits for it." : `. ${number(largest.branches.length)} ports are paused now and wait for it or for one another.`, others ? ` ${plural(others, "other paused port")}, ${plural(trees.length - 1, "other root")}.` : "")
-        : element("p", { class: "faint" }, "No port is paused."),
+      largest ? this.rootLine(largest, frame, others, trees.length - 1) : element("p", { class: "faint" }, frame < 0 ? `None: ${endedText(run)}.` : "No port is paused."),
       largest ? this.branches(largest.branches) : "",
+    );
+  }
+
+  /** The root: a pause takes a round trip to end, so that its queue may be empty by now. */
+  private rootLine({ root, branches }: Tree, frame: number, others: number, otherRoots: number): HTMLElement {
+    const { run } = this;
+    const name = this.rootName(root);
+    const began = Math.min(...branches.map((own) => own.from));
+    const known = root >= 0 && isRecorded(run, root) && hasQueue(run, root);
+    const [then, now] = known ? [frameAt(run, began), frame].map((at) => bytes(queueOf(run, root, at))) : ["", ""];
+    return element(
+      "p",
+      { class: "root", "data-root": name },
+      "Root: ",
+      root >= 0 ? this.portButton(root) : name,
+      known ? ` (longest queue ${then} when the first of these pauses began, at ${microseconds(began)}; now ${now})` : null,
+      branches.length === 1 ? ". 1 port is paused now; its pause leads to it." : `. ${number(branches.length)} ports are paused now; their pauses lead to it.`,
+      others ? ` ${plural(others, "other paused port")}, ${plural(otherRoots, "other root")}.` : "",
     );
   }
 
   private branches(own: Branch[]): HTMLElement {
     const { run } = this;
     const list = element("ol", { class: "branches" });
-    const { count } = run.pauses!;
+    const { count, last } = run.pauses!;
+    const now = this.links.time();
     for (const branch of own.slice(0, MOST_BRANCHES)) {
       const times = count[branch.pause];
-      const state = stateOf(run, branch.port, frameAt(run, this.links.time()));
+      const state = stateOf(run, branch.port, frameAt(run, now));
+      // Of pauses that are shown as one, the begin of the last is known.
+      const latest = last[branch.pause] <= now ? `, paused since ${microseconds(last[branch.pause])}` : "";
+      const when = times > 1 ? `${number(times)} pauses since ${microseconds(branch.from)}${latest}` : `paused since ${microseconds(branch.from)}`;
       list.append(
-        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` from ${microseconds(branch.from)}${times > 1 ? `, ${number(times)} times` : ""}, waits for `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
+        element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` ${when}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
       );
     }
     if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint more" }, `and ${number(own.length - MOST_BRANCHES)} more`));

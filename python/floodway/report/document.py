@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from floodway.report.network import Network
     from floodway.report.timeline import Frames
     from floodway.results import Result
+    from floodway.results.grid import Grid
     from floodway.why import Why
 
 __all__ = ["LARGEST", "Shown", "document"]
@@ -93,6 +94,7 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
             "node": packed(network.port_nodes, "u32"),
             "link": packed(network.port_links, "u32"),
             "rate": packed(network.rates_gbps, "f32"),
+            "paused": packed(_paused_us(grid, network.ports), "f64"),
         },
         "frames": _frames(frames),
         "pauses": pauses,
@@ -101,6 +103,13 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
         "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
         "why": [why_document(asked, own, ports) for asked, own in found],
     }
+
+
+def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
+    """Return how long each port was paused in all, by its series; 0 where it was not recorded."""
+    sums = grid.values["paused_us"].sum(axis=1) if grid.buckets else ()
+    paused = dict(zip(grid.ports, sums, strict=False))
+    return [float(paused.get(port, 0.0)) for port in ports]
 
 
 def _frames(frames: Frames) -> dict[str, Any]:

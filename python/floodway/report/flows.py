@@ -186,7 +186,6 @@ def why_document(asked: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str,
         "title": asked.title,
         "fctPs": str(why.fct_ps),
         "idealPs": str(why.ideal_fct_ps),
-        "sentence": why.sentence(),
         "parts": [
             {
                 "cause": part.cause,

@@ -179,6 +179,7 @@ def test_a_congestion_tree_grows_in_the_order_of_the_records(
     seen: list[str] = []
     for frame in range(45):
         browser.set_time(frame + 0.5, 300)
+        browser("document.querySelector('.trees .all')?.click()")
         seen += [port for port in browser.branches() if port not in seen]
     spans = pause_spans(tree).sort("from_us", "object")
     first = spans.filter(pl.col("from_us") < 45)["object"].unique(maintain_order=True)
@@ -239,14 +240,12 @@ def test_after_the_end_of_a_run_nothing_is_shown_as_its_state(
     assert browser(pixels) == after != during
     assert browser.branches(0)
     assert browser.branches(1) == []
-    texts = browser(
-        "return ['.trees', '.now'].map(c => document.querySelectorAll('.run')[1].querySelector(c).textContent)"
-    )
+    second = "const run = document.querySelectorAll('.run')[1];"
+    texts = browser(f"{second} return ['.trees', '.now'].map(c => run.querySelector(c).textContent)")
     assert all(f"this run ended at {end:.1f} us" in text for text in texts)
-    legend = browser(
-        "return [...document.querySelectorAll('.run')[1].querySelectorAll('.chosen .u-value')].map(e => e.textContent)"
-    )
-    assert not any(any(letter.isdigit() for letter in text) for text in legend)
+    legend = browser(f"{second} return [...run.querySelectorAll('.chosen .u-value')].map(e => e.textContent)")
+    assert legend
+    assert not any(letter.isdigit() for text in legend for letter in text)
 
 
 def test_a_legend_keeps_the_values_of_the_slider(browser: Browser, tree: Result, folder: Path) -> None:
@@ -257,10 +256,9 @@ def test_a_legend_keeps_the_values_of_the_slider(browser: Browser, tree: Result,
     acts = (
         "document.querySelector('.theme').click()",
         "document.querySelector('.branches button').click()",
-        "const o = document.querySelector('.chosen .u-over'), b = o.getBoundingClientRect();"
-        "o.dispatchEvent(new MouseEvent('mouseenter', {clientX: b.left + 9, clientY: b.top + 9}));"
-        "o.dispatchEvent(new MouseEvent('mousemove', {clientX: b.left + 9, clientY: b.top + 9}));"
-        "o.dispatchEvent(new MouseEvent('mouseleave', {clientX: b.left - 9, clientY: b.top - 9}))",
+        """const over = document.querySelector('.chosen .u-over'), box = over.getBoundingClientRect();
+        for (const kind of ['mouseenter', 'mousemove', 'mouseleave'])
+          over.dispatchEvent(new MouseEvent(kind, {clientX: box.left + 9, clientY: box.top + 9}));""",
     )
     time.sleep(0.3)
     before = browser(values)
@@ -403,3 +401,147 @@ def test_it_is_readable_at_three_widths_in_both_themes(
     if KEPT:
         (Path(KEPT) / f"report-{width}-{theme}.png").write_bytes(picture)
     assert browser.errors() == []
+
+
+def test_the_path_of_a_flow_hides_no_pauses(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "halo", report({"run": finished}, flows=["worst"])))
+    browser.set_time(20.5, finished.outcome.simulated_us)
+    # Pixels of dashes and of numbers.
+    paused = """
+    const canvas = document.querySelector('canvas.network');
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    let found = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i] === 0x8a && data[i + 1] === 0x12 && data[i + 2] === 0x64) found++;
+    return found"""  # noqa: E501
+    with_path = browser(paused)
+    browser.press("Escape")
+    # Only arrows and marks cross them.
+    assert with_path > 0.75 * browser(paused) > 100
+
+
+def test_a_print_has_all_rows_and_open_details(browser: Browser, tree: Result, folder: Path) -> None:
+    browser.open(written(folder, "print", report({"tree": tree}, flows=[])), width=800)
+    browser.set_time(24.5, 300)
+    shown = len(browser.branches())
+    try:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        browser("window.dispatchEvent(new Event('beforeprint'))")
+        assert len(browser.branches()) > shown
+        assert browser("return [...document.querySelectorAll('.simulated')].every(e => e.open)")
+        assert "Colour: load" in browser("return document.querySelector('.legend').innerText")
+        # No part is printed over another, and none is cut.
+        boxes = """
+        const all = [...document.querySelectorAll('.left > *, .right > *')].filter(e => e.checkVisibility())
+          .map(e => e.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+        const cut = [...document.querySelectorAll('.scroll, .wide, .trees')].some(e => e.scrollHeight > e.clientHeight + 1);
+        return cut || all.some((box, i) => i && box.top < all[i - 1].bottom - 1)"""  # noqa: E501
+        assert browser(boxes) is False
+        pdf = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+        assert base64.b64decode(pdf["data"]).startswith(b"%PDF")
+    finally:
+        browser("window.dispatchEvent(new Event('afterprint'))")
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert len(browser.branches()) == shown
+    assert browser("return document.querySelector('.simulated').open") is False
+
+
+def test_a_flow_has_its_life_at_the_slider(browser: Browser, finished: Result, folder: Path) -> None:
+    end = finished.outcome.simulated_us
+    browser.open(written(folder, "life", report({"run": finished}, flows=["p99"])))
+    why = finished.why("p99")
+    mark = "const e = document.querySelector('.lives span'); return [e.hidden, parseFloat(e.style.left), parseFloat(e.style.width)]"  # noqa: E501
+    hidden, left, width = browser(mark)
+    assert not hidden
+    assert (left, width) == (
+        pytest.approx(100 * why.start_us / end, abs=0.01),
+        pytest.approx(100 * why.fct_us / end, abs=0.01),
+    )
+    browser.press("End")
+    browser("document.querySelector('.go').click()")
+    assert browser("return Number(document.querySelector('.run').dataset.time)") == pytest.approx(
+        why.start_us
+    )
+    assert "flow at p99 of slowdown" in browser("return document.querySelector('.chip').textContent")
+    note = browser("return document.querySelector('.selection').textContent")
+    assert "p99 of slowdown" in note
+    assert "p99 of completion time" in note
+    assert "in the selection" not in note
+    browser.press("Escape")
+    assert browser("return document.querySelector('.lives span').hidden")
+
+
+def test_networks_of_runs_are_zoomed_together(
+    browser: Browser, tree: Result, finished: Result, folder: Path
+) -> None:
+    browser.open(written(folder, "zoom", report({"long": tree, "short": finished}, flows=[])), width=1400)
+    browser.set_time(12.5, 300)
+    pixels = "return [...document.querySelectorAll('canvas.network')].map(e => e.toDataURL())"
+    before = browser(pixels)
+    for reset in (
+        "document.querySelectorAll('.stage-buttons')[1].querySelector('[title^=Show]').click()",
+        "",
+    ):
+        browser("document.querySelector('.stage-buttons button').click()")
+        assert all(one != other for one, other in zip(browser(pixels), before, strict=True))
+        if reset:
+            browser(reset)
+        else:
+            browser.press("Escape")
+        assert browser(pixels) == before
+
+
+def test_keys_work_after_a_choice_in_a_list(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "keys", report({"run": finished}, flows=["worst"])))
+    browser(
+        "const s = document.getElementById('metric'); s.focus(); s.value = 'queue';"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    assert browser("return document.activeElement === document.body")
+    browser(
+        "const s = document.getElementById('speed'); s.focus();"
+        "s.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
+    )
+    assert "Click a link" in browser("return document.querySelector('.chosen').textContent")
+
+
+def test_the_map_of_ports_has_the_roots_and_says_what_is_where(
+    browser: Browser, tree: Result, folder: Path
+) -> None:
+    browser.open(written(folder, "map", report({"tree": tree}, flows=[])))
+    move = """
+    const canvas = document.querySelector('canvas.heat'), box = canvas.getBoundingClientRect();
+    const at = {clientX: box.left + 76 + (box.width - 88) / 2, clientY: box.top + 5, bubbles: true};
+    canvas.dispatchEvent(new PointerEvent('pointermove', at));
+    return [...document.querySelectorAll('.heat-box .tip div')].map(e => e.textContent)"""
+    port, value, click = browser(move)
+    # Most pauses began at the port of the receiver, which was never paused.
+    assert port == "t8>h16"
+    when, _, what = value.partition(": ")
+    assert float(when.split()[1]) == pytest.approx(150, abs=1)
+    assert what.startswith("load ")
+    assert "click" in click
+    # Its axis of time is that of the chart above.
+    left = "return document.querySelector(arguments[0]).getBoundingClientRect().left"
+    assert browser(left, ".left .u-over") == pytest.approx(browser(left, ".heat-over"), abs=1)
+    right = "return document.querySelector(arguments[0]).getBoundingClientRect().right"
+    assert browser(right, ".left .u-over") == pytest.approx(browser(right, ".heat-over"), abs=1)
+
+
+def test_slowdowns_are_visible_on_a_narrow_screen(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "narrow", report({"run": finished}, flows=["worst"])), width=400)
+    edge = "return Math.max(...[...document.querySelectorAll('.flows td:last-child, .by-port td:last-child')].map(e => e.getBoundingClientRect().right))"  # noqa: E501
+    assert 0 < browser(edge) <= 400
+
+
+def test_flows_outside_the_selection_are_dimmed(browser: Browser, finished: Result, folder: Path) -> None:
+    browser.open(written(folder, "dimmed", report({"run": finished}, flows=["p0"])))
+    drag = """
+    const canvas = document.querySelector('canvas.heat'), box = canvas.getBoundingClientRect();
+    for (const [kind, from] of [['pointerdown', 18], ['pointerup', 14 - 1]])
+      canvas.dispatchEvent(new PointerEvent(kind, {clientX: box.right - from - (kind === 'pointerdown' ? 6 : 0), clientY: box.top + 5, bubbles: true}));
+    return document.querySelector('.flows .chip').classList.contains('outside')"""  # noqa: E501
+    fastest = finished.why("p0")
+    late = fastest.start_us + fastest.fct_us < finished.outcome.simulated_us * 0.95
+    assert browser("return document.querySelector('.flows .chip.outside')") is None
+    assert browser(drag) is late
+    assert "under way from" in browser("return document.querySelector('.selection').textContent")

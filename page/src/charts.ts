@@ -1,11 +1,11 @@
 // Charts over time and of flows, drawn by uPlot, and the map of ports over time.
 
 import { bisectRight, max } from "d3-array";
-import { scaleLinear } from "d3-scale";
+import { scaleLinear, type ScaleLinear } from "d3-scale";
 import uPlot from "uplot";
 import { ramp, STEPS, variable, type Metric } from "./colour";
-import { isRecorded, loadOf, pausedOf, portName, queueOf, type Run } from "./data";
-import { bytes, number } from "./text";
+import { frameAt, hasQueue, isPast, isRecorded, loadOf, pausedOf, portName, queueOf, type Run } from "./data";
+import { bytes, microseconds, number, percent } from "./text";
 
 export interface TimeLinks {
   time(): number;
@@ -13,6 +13,8 @@ export interface TimeLinks {
   span(): [number, number] | null;
   setSpan(span: [number, number] | null): void;
   end(): number;
+  /** Marks the life of the flow that a run shows, at the slider. */
+  setLife(run: Run, life: [number, number] | null): void;
 }
 
 export interface Line {
@@ -53,12 +55,13 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
     {
       width: Math.max(host.clientWidth, 200),
       height: 170,
+      padding: [8, HeatMap.RIGHT, 0, 0],
       cursor: { drag: { x: true, y: false, setScale: false }, y: false },
       legend: { live: true },
       scales: { x: { time: false, range: () => [range[0] / per, range[1] / per] }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
-      axes: [axis({ label: `time in ${time}`, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30 }), axis({ label: unit, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 46 })],
+      axes: [axis({ label: `time in ${time}`, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30 }), axis({ label: unit, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: HeatMap.LEFT - 16 })],
       series: [
-        { label: time, value: (_, v) => (v == null ? "" : number(v, 2)) },
+        { label: `time, ${time}`, value: (_, v) => (v == null ? "" : number(v, 2)) },
         ...lines.map((line) => ({
           label: line.label,
           stroke: line.colour,
@@ -89,6 +92,8 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
     if (event.detail === 1) links.setTime(chart.posToVal(event.offsetX, "x") * per);
   });
   const marks = new TimeMarks(chart.over, links, range, write);
+  chart.root.setAttribute("role", "img");
+  chart.root.setAttribute("aria-label", `${lines.map((line) => line.label).join(", ")}, over time`);
   // The chart is drawn after this, and would empty its legend.
   writing = false;
   setTimeout(() => marks.update(), 0);
@@ -264,6 +269,12 @@ export class HeatMap {
   readonly ports: number[];
   readonly beyond: number;
   static readonly LEFT = 76;
+  static readonly RIGHT = 12;
+  private static readonly ROW = 11;
+  private static readonly AXIS = 18;
+  private static readonly ROOTS = 10;
+  /** How many of the ports are there because most pauses began at them. */
+  roots = 0;
   private readonly left = HeatMap.LEFT;
 
   constructor(
@@ -271,6 +282,7 @@ export class HeatMap {
     readonly canvas: HTMLCanvasElement,
     private readonly links: TimeLinks,
     private readonly onPort: (port: number) => void,
+    tip: HTMLElement,
   ) {
     const found = this.order();
     this.ports = found.slice(0, HeatMap.MOST);
@@ -278,18 +290,39 @@ export class HeatMap {
     canvas.height = 10;
     let down = -1;
     canvas.addEventListener("pointerdown", (event) => (down = event.offsetX));
+    canvas.addEventListener("pointerleave", () => (tip.hidden = true));
+    canvas.addEventListener("pointermove", (event) => {
+      const port = this.ports[Math.floor(event.offsetY / HeatMap.ROW)];
+      tip.hidden = port === undefined || event.offsetX < this.left;
+      if (tip.hidden) return;
+      tip.replaceChildren(...this.told(port, this.timeAt(event.offsetX)).map((text) => Object.assign(document.createElement("div"), { textContent: text })));
+      tip.style.left = `${Math.min(event.offsetX + 12, canvas.clientWidth - 190)}px`;
+      tip.style.top = `${event.offsetY + 14}px`;
+    });
     canvas.addEventListener("pointerup", (event) => {
       const span = [down, event.offsetX].sort((a, b) => a - b).map((x) => this.timeAt(x)) as [number, number];
       if (Math.abs(event.offsetX - down) > 5) links.setSpan(span);
       else {
-        const row = Math.floor((event.offsetY / canvas.clientHeight) * this.ports.length);
+        const row = Math.floor(event.offsetY / HeatMap.ROW);
         links.setTime(this.timeAt(event.offsetX));
         if (row >= 0 && row < this.ports.length) this.onPort(this.ports[row]);
       }
     });
   }
 
-  /** Ports by paused time, then by the longest queue; those that did neither are left out. */
+  /** A port, a time, and what the port did then. */
+  private told(port: number, time: number): string[] {
+    const { run } = this;
+    if (isPast(run, time)) return [portName(run, port), "after the end of this run"];
+    const frame = frameAt(run, time);
+    const value =
+      this.metric === "queue"
+        ? hasQueue(run, port) ? `longest queue ${bytes(queueOf(run, port, frame))}` : "queue of a host: not recorded"
+        : this.metric === "load" ? `load ${percent(loadOf(run, port, frame))}` : `paused ${percent(pausedOf(run, port, frame))}`;
+    return [portName(run, port), `at ${microseconds(time)}: ${value}`, "click: go to this time and show the port; drag: select a span"];
+  }
+
+  /** Ports at which most pauses began, then all by paused time, then by the longest queue; those that did neither are left out. */
   private order(): number[] {
     const { run } = this;
     const { count } = run.frames;
@@ -304,11 +337,19 @@ export class HeatMap {
       if (paused || queue) rows.push({ port, paused, queue });
     }
     rows.sort((a, b) => b.paused - a.paused || b.queue - a.queue || a.port - b.port);
-    return rows.map((row) => row.port);
+    const began = new Map<number, number>();
+    const totals = run.pauses?.totals;
+    totals?.cause.forEach((cause, row) => {
+      if (cause && totals.began[row]) began.set(cause - 1, (began.get(cause - 1) ?? 0) + totals.began[row]);
+    });
+    const known = new Set(rows.map((row) => row.port));
+    const roots = [...began].filter(([port]) => known.has(port)).sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, HeatMap.ROOTS).map(([port]) => port);
+    this.roots = roots.length;
+    return [...new Set([...roots, ...rows.map((row) => row.port)])];
   }
 
   private timeAt(x: number): number {
-    const room = Math.max(this.canvas.clientWidth - this.left, 1);
+    const room = Math.max(this.canvas.clientWidth - this.left - HeatMap.RIGHT, 1);
     return Math.max(0, Math.min(this.links.end(), ((x - this.left) / room) * this.links.end()));
   }
 
@@ -316,22 +357,23 @@ export class HeatMap {
     const { run, canvas } = this;
     const scale = devicePixelRatio || 1;
     const width = canvas.clientWidth;
-    const height = Math.max(this.ports.length * 11, 22);
+    const rows = Math.max(this.ports.length, 1) * HeatMap.ROW;
+    const height = rows + HeatMap.AXIS;
     canvas.style.height = `${height}px`;
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
     const context = canvas.getContext("2d");
     if (!context || !width) return;
     context.scale(scale, scale);
-    const x = scaleLinear([0, this.links.end()], [this.left, width]);
+    const x = scaleLinear([0, this.links.end()], [this.left, width - HeatMap.RIGHT]);
     const { count, edges } = run.frames;
     const colours = ramp(this.metric);
-    const step = height / Math.max(this.ports.length, 1);
+    const step = HeatMap.ROW;
     const pixels = Math.max(1, Math.ceil(x(run.simulatedUs) - this.left));
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "middle";
     this.ports.forEach((port, row) => {
-      // The most of all frames of a pixel, so that peaks stay.
+      // The highest value of all frames of a pixel, so that peaks stay.
       let frame = 0;
       for (let pixel = 0; pixel < pixels; pixel++) {
         const until = x.invert(this.left + pixel + 1);
@@ -343,6 +385,19 @@ export class HeatMap {
       context.fillStyle = variable("--text");
       context.fillText(portName(run, port), 0, row * step + step / 2, this.left - 4);
     });
+    this.axis(context, x, rows);
+  }
+
+  private axis(context: CanvasRenderingContext2D, x: ScaleLinear<number, number>, top: number): void {
+    const [unit, per] = timeUnit(this.links.end());
+    context.fillStyle = context.strokeStyle = variable("--text");
+    context.fillText(`time, ${unit}`, 0, top + 11, this.left - 8);
+    context.textAlign = "center";
+    for (const tick of x.ticks(this.canvas.clientWidth < 500 ? 4 : 8)) {
+      context.fillRect(x(tick) - 0.5, top, 1, 4);
+      context.fillText(String(Number((tick / per).toPrecision(6))), x(tick), top + 11);
+    }
+    context.textAlign = "left";
   }
 
   private value(port: number, frame: number): number {

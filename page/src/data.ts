@@ -80,7 +80,7 @@ export interface Run {
     paused: Numbers;
     cause: Numbers;
     /** Sums of each port and cause, of all pauses before they are shown as one; times in microseconds. */
-    totals: { port: Numbers; cause: Numbers; count: Numbers; paused: Numbers; first: Numbers; runsOut: Numbers };
+    totals: { port: Numbers; cause: Numbers; count: Numbers; paused: Numbers; first: Numbers; began: Numbers; runsOut: Numbers };
     recorded: number;
     left_out: number;
     near_us: number;

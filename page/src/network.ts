@@ -21,6 +21,8 @@ import type { Pauses, Tree } from "./tree";
 
 /** Branches beyond these have no number on the canvas; the list beside it has all. */
 const MOST_NUMBERS = 60;
+/** Nodes of a path of so many ports have their names. */
+const MOST_NAMED = 24;
 /** Dashes of more branches take longer to draw than a frame may. */
 const MOST_DASHED = 100;
 const CAUSE_COLOUR = () => (isDark() ? "#ff9fdc" : "#8a1264");
@@ -175,6 +177,16 @@ export class Network {
     this.zoom = { k: 1, x: 0, y: 0 };
   }
 
+  /** Shows the part of the network that another one shows, with the same pods folded. */
+  follow(other: Network): void {
+    if (other.run.nodes.name.length !== this.run.nodes.name.length) return;
+    const { k, x, y } = other.zoom;
+    this.zoom = { k, x: (x * this.width) / other.width, y: (y * this.height) / other.height };
+    this.folded.clear();
+    for (const pod of other.folded) this.folded.add(pod);
+    this.arrange();
+  }
+
   /** The step of a metric's colour; -1 where it was not recorded. */
   private step(port: number, frame: number): number {
     const { run } = this;
@@ -199,10 +211,10 @@ export class Network {
     const frame = this.frame(time);
     const trees = this.pauses.trees(frame);
     this.lay(context, this.below);
+    this.drawPath(context);
     this.drawLinks(context, frame);
     this.drawStates(context, frame);
     this.drawTrees(context, trees);
-    this.drawPath(context);
     this.lay(context, this.above);
     this.drawBoxes(context, frame);
     this.drawOrder(context, trees);
@@ -321,6 +333,8 @@ export class Network {
       const a = this.layout.places[this.run.links.from[link]];
       const b = this.layout.places[this.run.links.to[link]];
       const ends = name.replace(/#.*/, "");
+      // The name of a chosen port is there.
+      if (this.selectedPort >= 0 && ends === this.run.links.name[this.run.ports.link[this.selectedPort]].replace(/#.*/, "")) return;
       if (named.has(ends)) return;
       named.add(ends);
       const delay = this.run.links.delay[link];
@@ -433,13 +447,15 @@ export class Network {
       if (folded[node] < 0) longest[tier] = Math.max(longest[tier] ?? 0, name.length);
     });
     const letter = context.measureText("m0").width / 2.3;
+    const path = this.pathPorts();
+    const onPath = new Set(path.length <= MOST_NAMED ? path.flatMap((port) => [this.run.ports.node[port], otherEnd(this.run, port)]) : []);
     this.run.nodes.name.forEach((name, node) => {
       if (folded[node] >= 0) return;
       const chosen = this.isChosen(node);
       context.font = `${chosen ? "bold " : ""}10px system-ui, sans-serif`;
       const tier = this.run.nodes.tier[node];
       const beside = tier > 0 ? 24 : 4;
-      if (!chosen && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
+      if (!chosen && !onPath.has(node) && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
       const { x, y } = places[node];
       const colour = chosen ? variable("--accent") : variable("--text");
       context.textAlign = tier === 0 || this.atLongLink.has(node) ? "center" : "right";
@@ -474,8 +490,7 @@ export class Network {
   private drawOrder(context: CanvasRenderingContext2D, trees: Tree[]): void {
     const largest = trees[0]?.branches.length ?? 0;
     for (const [index, tree] of trees.entries()) {
-      // The path of a flow and the numbers would hide one another.
-      const numbered = index === 0 && largest <= MOST_NUMBERS && !this.why;
+      const numbered = index === 0 && largest <= MOST_NUMBERS;
       const taken: Place[] = [];
       if (numbered) for (const branch of tree.branches) this.drawNumber(context, branch.port, branch.order, taken);
       if (index > 0 && index < 6) this.drawRoot(context, tree.root, false);
@@ -521,15 +536,23 @@ export class Network {
     }
   }
 
-  /** The path of the chosen flow: as its packets took it, or the shortest paths between its ends. */
+  /** The path of the chosen flow, a wide line below what its ports do: as its packets took it, or the shortest paths. */
   private drawPath(context: CanvasRenderingContext2D): void {
-    const ports = this.why ? pathOf(this.why) : this.flowPorts;
-    context.strokeStyle = variable("--accent");
-    context.lineWidth = this.why || !this.hasSeveralPaths() ? 3.5 : 2;
-    for (const port of ports) {
-      const curve = this.curves[port];
-      if (curve) stroke(context, curve);
+    const ports = this.pathPorts();
+    const aside = this.why || !this.hasSeveralPaths() ? 9 : 6;
+    for (const [colour, more] of [[variable("--path"), aside], [ramp(this.metric)[0], 0]] as const) {
+      for (const port of ports) {
+        const curve = this.curves[port];
+        if (!curve) continue;
+        context.strokeStyle = more || isRecorded(this.run, port) ? colour : variable("--unknown");
+        context.lineWidth = (this.run.links.long[this.run.ports.link[port]] > 0 ? 5 : this.lineWidth()) + more;
+        stroke(context, curve);
+      }
     }
+  }
+
+  private pathPorts(): number[] {
+    return this.why ? pathOf(this.why) : this.flowPorts;
   }
 
   private hasSeveralPaths(): boolean {

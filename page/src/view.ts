@@ -18,13 +18,14 @@ import {
   type Run,
   type Why,
 } from "./data";
-import { chosenFlows, measured, percentileOf, slowdown, slowest, type Selection } from "./flows";
+import { chosenFlows, measured, percentileOf, slowdown, slowdownAt, slowest, type Selection } from "./flows";
 import { endedText, Network, pathOf } from "./network";
 import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
 import { Pauses, type Branch, type Tree } from "./tree";
 
 /** Rows of lists; the rest is counted. */
-const MOST_BRANCHES = 40;
+const FEW_BRANCHES = 12;
+const FEW_FLOWS = 15;
 const MOST_FLOWS = 60;
 const MOST_LINES = 6;
 const MOST_PARTS = 14;
@@ -74,6 +75,10 @@ export class View {
   /** Shows again what is chosen, at another size or in other colours. */
   private again: (() => void) | null = null;
   private shownPort = -1;
+  /** When the chosen flow started and ended. */
+  private life: [number, number] | null = null;
+  /** Whether all rows of lists are shown. */
+  private readonly all = { branches: false, flows: false };
   private lastTrees = "";
   private written = 0;
   private drawnFrame = -1;
@@ -84,12 +89,14 @@ export class View {
     private readonly selection: Selection,
     several: boolean,
     flows: HTMLElement,
+    private readonly onZoom: (view: View) => void,
   ) {
     this.pauses = new Pauses(run);
     this.network = new Network(run, this.pauses, this.canvas);
-    const heat = element("canvas", { class: "heat" });
-    this.heat = new HeatMap(run, heat, links, (port) => this.choosePort(port));
-    const heatBox = element("div", { class: "heat-box" }, heat);
+    const heat = element("canvas", { class: "heat", role: "img", "aria-label": `Ports of ${run.label} over time, as colours. A port that is chosen has its values as charts.` });
+    const heatTip = element("div", { class: "tip", hidden: true });
+    this.heat = new HeatMap(run, heat, links, (port) => this.choosePort(port), heatTip);
+    const heatBox = element("div", { class: "heat-box" }, heat, heatTip);
     const over = element("div", { class: "heat-over" });
     heatBox.append(over);
     this.marks.push(new TimeMarks(over, links));
@@ -130,7 +137,7 @@ export class View {
 
   private facts(): HTMLElement {
     const { run } = this;
-    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, plural(run.flows.total, "flow"), `floodway ${run.floodway}`];
+    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, plural(run.flows.total, "flow"), `frames of ${microseconds(run.frames.edges[1] - run.frames.edges[0])}`, `floodway ${run.floodway}`];
     const box = element("div", { class: "facts" }, element("p", { class: "faint" }, items.join(" · ")));
     if (run.warnings.length) {
       box.append(element("ul", { class: "warnings", role: "alert" }, ...run.warnings.map((text) => element("li", {}, text))));
@@ -148,7 +155,7 @@ export class View {
     const steps = (Math.pow(frames.queueMost / frames.queueLeast, 1 / (frames.queueSteps - 1)) - 1) * 100;
     const notes = [
       `A frame is ${microseconds(width)}` + (frames.buckets > 1 ? `, ${frames.buckets} recorded buckets: loads are means over it, queues the longest in it.` : ", one recorded bucket: loads are means over it, queues the longest in it."),
-      `Loads and shares of time are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} %, queues in steps of ${Number(steps.toPrecision(2))} %.`,
+      `Loads are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} % of the rate, paused shares of as much of a frame; each step of a queue is ${Number(steps.toPrecision(2))} % longer than the one before.`,
       ...(run.pauses
         ? [
             `The cause of a pause is taken to be the longest queue at the switch that sent it, in the recorded bucket of that time. The causes of a flow's completion time are exact.`,
@@ -174,9 +181,10 @@ export class View {
       const colour = stateColour(state);
       if (colour) box.append(element("span", { class: "state" }, element("i", { style: `background:${colour}` }), state));
     }
-    const add = (text: string, label: string, act: () => void) => box.append(element("button", { type: "button", title: label, "aria-label": label, onclick: () => (act(), this.redraw()) }, text));
+    const add = (text: string, label: string, act: () => void) => box.append(element("button", { type: "button", title: label, "aria-label": label, onclick: () => (act(), this.redraw(), this.onZoom(this)) }, text));
     add("+", "Zoom in", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1.5));
     add("-", "Zoom out", () => this.network.zoomAt(this.canvas.clientWidth / 2, this.canvas.clientHeight / 2, 1 / 1.5));
+    add("fit", "Show the whole network", () => this.network.resetZoom());
     if (Array.from(this.run.nodes.pod).some((pod) => pod >= 0)) {
       add("fold", "Fold or unfold all pods", () => this.network.foldAll(this.network.folded.size === 0));
     }
@@ -193,6 +201,7 @@ export class View {
         if (dragged.moved) {
           network.pan(event.movementX, event.movementY);
           this.redraw();
+          this.onZoom(this);
           return;
         }
       }
@@ -209,6 +218,7 @@ export class View {
       event.preventDefault();
       network.zoomAt(event.offsetX, event.offsetY, event.deltaY < 0 ? 1.2 : 1 / 1.2);
       this.redraw();
+      this.onZoom(this);
     }, { passive: false });
   }
 
@@ -236,11 +246,29 @@ export class View {
     else if (hit.pod !== undefined) {
       this.network.toggle(hit.pod);
       this.redraw();
+      this.onZoom(this);
     }
+  }
+
+  /** Shows the same part of the network as another run. */
+  follow(other: View): void {
+    this.network.follow(other.network);
+    this.redraw();
+  }
+
+  private setLife(life: [number, number] | null): void {
+    this.life = life;
+    this.links.setLife(this.run, life);
+  }
+
+  private lifeOf(flow: number): [number, number] {
+    const { start, fct } = this.run.flows;
+    return [start[flow], Number.isNaN(fct[flow]) ? this.run.simulatedUs : start[flow] + fct[flow]];
   }
 
   private clear(): void {
     Object.assign(this.network, { selectedPort: -1, selectedNode: -1, why: null, flowEnds: null, flowPorts: [] });
+    this.setLife(null);
     this.chosenMarks = [];
     this.again = null;
     this.shownPort = -1;
@@ -248,13 +276,16 @@ export class View {
 
   showNothing(): void {
     this.clear();
+    this.network.resetZoom();
     this.panel.replaceChildren(element("p", { class: "faint" }, "Click a link or a node of the network, a row of the list of pauses, or a flow."));
     this.redraw();
   }
 
   choosePort(port: number): void {
     const { why, flowEnds, flowPorts } = this.network;
+    const { life } = this;
     this.clear();
+    this.setLife(life);
     Object.assign(this.network, { selectedPort: port, why, flowEnds, flowPorts });
     this.again = () => this.choosePort(port);
     const { run } = this;
@@ -389,6 +420,7 @@ export class View {
     this.clear();
     const ends: [number, number] = [this.run.flows.source[flow], this.run.flows.destination[flow]];
     const ports = shortestPaths(this.run, ...ends);
+    this.setLife(this.lifeOf(flow));
     Object.assign(this.network, { flowEnds: ends, flowPorts: ports });
     const one = this.chain(ports, ends[0]).length === ports.length;
     const { folder } = this.run;
@@ -396,8 +428,8 @@ export class View {
       ...this.flowFacts(flow, id),
       one
         ? element("p", { class: "path" }, "The shortest path between its ends: ", ...this.portList(this.chain(ports, ends[0])), ".")
-        : element("p", { class: "path" }, `${number(ports.length)} ports are on shortest paths between its ends, blue in the network. Which of them it took is not in this page.`),
-      element("p", { class: "faint" }, "The causes of its time, its path and its rate over time need a repetition of the run:"),
+        : element("p", { class: "path" }, `${number(ports.length)} ports are on shortest paths between its ends, edged in green in the network. Which of them it took is not in this page.`),
+      element("p", { class: "faint" }, "The causes of its time, its path and its rate over time need a repetition of the run. With its results at hand:"),
       element("pre", {}, element("code", { class: "command" }, folder ? `floodway report ${folder} --flow '${id.replaceAll("'", "'\\''")}' --force` : `result.report(flows=[${JSON.stringify(id)}])`)),
     );
     this.redraw();
@@ -422,7 +454,8 @@ export class View {
     const done = Number.isNaN(fct[flow])
       ? `Not finished: ${bytes(left[flow])} had not arrived when the run ended.`
       : `Completed in ${microseconds(fct[flow])}; alone it takes ${microseconds(ideal[flow])}: slowdown ${number(slowdown(run, flow), 2)}. Mean rate ${Number(((size[flow] * 8e-3) / fct[flow]).toPrecision(3))} Gbit/s.`;
-    return [element("h4", {}, `Flow ${id}`), element("p", { class: "faint" }, ends), element("p", {}, done)];
+    const go = element("button", { type: "button", class: "go", onclick: () => this.links.setTime(this.lifeOf(flow)[0]) }, "go to this flow");
+    return [element("h4", {}, `Flow ${id}`), element("p", { class: "faint" }, ends), element("p", {}, done, " ", go)];
   }
 
   private chooseWhy(why: Why): void {
@@ -433,6 +466,7 @@ export class View {
     this.again = () => this.chooseWhy(why);
     const rate = element("div", { class: "chart rate" });
     const path = this.chain([...new Set(pathOf(why))], flow >= 0 ? run.flows.source[flow] : -1);
+    if (flow >= 0) this.setLife(this.lifeOf(flow));
     if (flow >= 0) this.network.flowEnds = [run.flows.source[flow], run.flows.destination[flow]];
     const whole = Number(why.fctPs);
     const sums = new Map<string, number>();
@@ -468,7 +502,7 @@ export class View {
       element("div", { class: "wide" }, this.portTable(why, byPort)),
       element("h4", {}, "Parts"),
       bar,
-      element("p", { class: "faint" }, "In the network its path is blue, and arrows lead from where it was paused to where the pauses began."),
+      element("p", { class: "faint" }, "In the network its path is edged in green, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),
       ...(more ? [more] : []),
       ...(path.length ? [element("p", { class: "path" }, "Path of the packet that completed it: ", ...this.portList(path), ".")] : []),
@@ -487,9 +521,9 @@ export class View {
     const most = ports.filter((own, index) => index === 0 || Number(own.queued + own.began) > whole / 100).slice(0, 3);
     most.forEach((own, index) => box.append(index ? ", " : "", this.byName(own.port, own.name), index ? ` ${share(own.queued + own.began)}` : ` cost ${share(own.queued + own.began)} of the time`));
     const others = ports.slice(most.length).reduce((sum, own) => sum + own.queued + own.began, 0n);
-    if (others) box.append(`, ${plural(ports.length - most.length, "other port")} ${share(others)}`);
+    if (Number(others) > whole / 2000) box.append(`, ${plural(ports.length - most.length, "other port")} ${share(others)}`);
     const left = rest.reduce((sum, own) => sum + own.ps, 0n);
-    box.append(most.length ? `; the rest is its own, ${share(left)}.` : `no port cost it time: it is its own, ${share(left)}.`);
+    box.append(most.length ? `; its own sending and propagation are ${share(left)}.` : `its own sending and propagation are ${share(left)}.`);
     return box;
   }
 
@@ -516,9 +550,9 @@ export class View {
         {},
         ...shown.map((own) => row(this.byName(own.port, own.name), own.name, own.queued, own.began)),
         hidden.length ? row(plural(hidden.length, "other port"), "others", sum("queued"), sum("began")) : null,
-        ...rest.map((own) => element("tr", { "data-by": own.cause, "data-ps": String(own.ps) }, element("td", { colspan: 3 }, why.causes[own.cause] ?? own.cause), element("td", {}, us(own.ps)), element("td", {}, share(own.ps)))),
+        ...rest.map((own) => element("tr", { "data-by": own.cause, "data-ps": String(own.ps) }, element("td", {}, why.causes[own.cause] ?? own.cause), element("td"), element("td"), element("td", {}, us(own.ps)), element("td", {}, share(own.ps)))),
       ),
-      element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", {}, us(BigInt(why.fctPs))), element("td", {}, "100 %"))),
+      element("tfoot", {}, element("tr", {}, element("th", {}, "completion time"), element("td"), element("td"), element("td", {}, us(BigInt(why.fctPs))), element("td", {}, "100 %"))),
     );
   }
 
@@ -574,8 +608,10 @@ export class View {
   }
 
   private heatNote(): HTMLElement {
-    const more = this.heat.beyond ? ` ${number(this.heat.beyond)} more ports had a queue or a pause and are not shown.` : "";
-    return element("p", { class: "note" }, `Ports by paused time, then by longest queue; the most of all frames of a pixel.${more}`);
+    const { heat, run } = this;
+    const roots = heat.roots ? `first ${heat.roots === 1 ? "that" : `the ${number(heat.roots)}`} at which most pauses began, then ` : "";
+    const most = heat.beyond ? `; ${number(heat.beyond)} more had a queue or a pause` : "";
+    return element("p", { class: "note" }, `Of ${plural(run.ports.node.length, "port")} ${number(heat.ports.length)}: ${roots}those that were paused longest or had the longest queues${most}. A pixel shows the highest value in its time.`);
   }
 
   /** Draws everything again: sizes or the theme have changed. */
@@ -673,7 +709,8 @@ export class View {
     const list = element("ol", { class: "branches" });
     const { count, last } = run.pauses!;
     const now = this.links.time();
-    for (const branch of own.slice(0, MOST_BRANCHES)) {
+    const most = this.all.branches ? own.length : FEW_BRANCHES;
+    for (const branch of own.slice(0, most)) {
       const times = count[branch.pause];
       const state = stateOf(run, branch.port, frameAt(run, now));
       // Of pauses that are shown as one, the begin of the last is known.
@@ -683,12 +720,18 @@ export class View {
         element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` ${when}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
       );
     }
-    if (own.length > MOST_BRANCHES) list.append(element("li", { class: "faint more" }, `and ${number(own.length - MOST_BRANCHES)} more`));
-    return element("div", { class: "scroll" }, list);
+    const more = () => ((this.all.branches = true), (this.lastTrees = ""), this.showTrees());
+    return element("div", {}, list, own.length > most ? element("button", { type: "button", class: "all", onclick: more }, `show all ${number(own.length)}`) : null);
   }
 
   private rootName(root: number): string {
     return root >= 0 ? portName(this.run, root) : `host ${this.run.nodes.name[-1 - root]}`;
+  }
+
+  /** On paper, lists have all their rows. */
+  setPrinted(printed: boolean): void {
+    this.all.branches = printed;
+    this.lastTrees = "";
   }
 
   /** Shows the flows of the selection. */
@@ -697,9 +740,14 @@ export class View {
     const flows = chosenFlows(run, this.selection);
     const own = measured(run, flows);
     const unfinished = own.filter((flow) => Number.isNaN(run.flows.fct[flow])).length;
-    const p99 = percentileOf(run, own, 99);
-    const note = `${plural(own.length, "measured flow")} in the selection${unfinished ? `, ${number(unfinished)} unfinished` : ""}; p99 of the completion time ${p99 === null ? "not reached" : microseconds(p99)}${own.length && own.length < 1000 ? " (of few flows)" : ""}.`;
-    const rows = slowest(run, own.length ? own : flows, MOST_FLOWS).map((flow) => {
+    const [p99, slow] = [percentileOf(run, own, 99), slowdownAt(run, own, 99)];
+    const { span, sizes, without } = this.selection;
+    const what = span ? ` under way from ${microseconds(span[0])} to ${microseconds(span[1])}` : sizes || without.size ? " in the selection" : "";
+    const reached = p99 === null || slow === null ? "p99 not reached" : `p99 of slowdown ${number(slow, 1)} · p99 of completion time ${microseconds(p99)}`;
+    const note = `${plural(own.length, "measured flow")}${what}${unfinished ? `, ${number(unfinished)} unfinished` : ""}; ${reached}${own.length && own.length < 1000 ? " (of few flows)" : ""}.`;
+    const listed = own.length ? own : flows;
+    const most = Math.min(listed.length, this.all.flows ? MOST_FLOWS : FEW_FLOWS);
+    const rows = slowest(run, listed, most).map((flow) => {
       const id = flowId(run, flow);
       const has = run.why.some((why) => why.flow === id);
       return element(
@@ -712,11 +760,18 @@ export class View {
         element("td", {}, Number.isNaN(run.flows.fct[flow]) ? "-" : number(slowdown(run, flow), 1)),
       );
     });
-    const marked = run.why.map((why) => element("button", { type: "button", class: "chip", "data-why": why.flow, onclick: () => this.chooseWhy(why) }, `${why.asked ? `${why.asked}: ` : ""}${why.flow}`));
+    const ids = new Set(flows.map((flow) => flowId(run, flow)));
+    const marked = run.why.map((why) => {
+      const asked = /^p\d/.test(why.asked) ? `flow at ${why.asked} of slowdown` : why.asked;
+      const outside = !ids.has(why.flow);
+      return element("button", { type: "button", class: `chip${outside ? " outside" : ""}`, title: outside ? "not in the selection" : undefined, "data-why": why.flow, onclick: () => this.chooseWhy(why) }, `${asked ? `${asked}: ` : ""}${why.flow}`);
+    });
+    const beyond = Math.min(listed.length, MOST_FLOWS);
     this.table.replaceChildren(
       element("p", { class: "note selection" }, note),
       ...(marked.length ? [element("p", {}, "Flows with causes: ", ...marked)] : []),
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["flow", "from > to", "size", "FCT", "slowdown"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows))),
+      element("table", {}, element("caption", {}, most < listed.length ? `The ${number(most)} slowest` : "All, the slowest first"), element("thead", {}, element("tr", {}, ...["flow", "from > to", "size", "FCT", "slowdown"].map((text) => element("th", {}, text)))), element("tbody", {}, ...rows)),
+      ...(most < beyond ? [element("button", { type: "button", class: "all", onclick: () => ((this.all.flows = true), this.select()) }, `show ${number(beyond)}`)] : []),
     );
     this.marks.forEach((each) => each.update());
     this.chosenMarks.forEach((each) => each.update());

@@ -103,8 +103,9 @@ def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
     outs = [
         port for port, us in lengths.iter_rows() if port in recorded and us > recorded[port] * 1.000001 + 0.01
     ]
-    if outs:
-        spans = pause_causes(replace(result, pauses=_frame_by_frame(result, outs)), grid)
+    if outs and result.pauses is not None:
+        table = _frame_by_frame(result, result.pauses, outs)
+        spans = pause_causes(replace(result, pauses=table), grid)
     spans = spans.sort("object", "from_us").with_columns(
         paused_us=pl.col("to_us") - pl.col("from_us"), runs_out=pl.col("object").is_in(outs)
     )
@@ -121,12 +122,11 @@ def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
     return spans.with_columns(paused_us=pl.Series(paused))
 
 
-def _frame_by_frame(result: Result, ports: Sequence[str]) -> pl.DataFrame:
+def _frame_by_frame(result: Result, pauses: pl.DataFrame, ports: Sequence[str]) -> pl.DataFrame:
     """Return the table of pauses, in which each pause of some ports ends where the next begins."""
-    assert result.pauses is not None
     named = port_names(result).filter(pl.col("object").is_in(list(ports)))
     keys = {(node, link) for node, link, _ in named.iter_rows()}
-    rows = result.pauses.with_row_index("row")
+    rows = pauses.with_row_index("row")
     of = pl.struct(pl.col("node", "link").cast(pl.String))
     mine = rows.filter(of.is_in([{"node": node, "link": link} for node, link in sorted(keys)]))
     before = pl.col("event").shift(1).over("node", "link", "class")
@@ -144,7 +144,8 @@ def _shared(begins: Values, ends: Values, edges: Values, paused: Values) -> Valu
         ordered = np.sort(times)
         sums = np.append(0.0, np.cumsum(ordered))
         before = np.searchsorted(ordered, edges)
-        return before * edges - sums[before]
+        past: Values = before * edges - sums[before]
+        return past
 
     covered = passed(begins) - passed(ends)
     lengths = np.append(0.0, np.cumsum(ends - begins))
@@ -155,7 +156,7 @@ def _shared(begins: Values, ends: Values, edges: Values, paused: Values) -> Valu
 
 
 def _totals(spans: pl.DataFrame, number: Mapping[str, int]) -> dict[str, Any]:
-    """Sum the pauses of each port and cause."""
+    """Sum the pauses of each port and cause; `began` are those whose cause was not paused itself."""
     sums = (
         spans.group_by("object", "cause", maintain_order=True)
         .agg(
@@ -163,6 +164,7 @@ def _totals(spans: pl.DataFrame, number: Mapping[str, int]) -> dict[str, Any]:
             pl.col("from_us").min(),
             pl.col("runs_out").first(),
             count=pl.len(),
+            began=pl.col("caused_by").is_null().sum(),
         )
         .sort("object", "cause")
     )
@@ -172,6 +174,7 @@ def _totals(spans: pl.DataFrame, number: Mapping[str, int]) -> dict[str, Any]:
         "count": packed(sums["count"].to_numpy(), "u32"),
         "paused": packed(sums["paused_us"].to_numpy(), "f64"),
         "first": packed(sums["from_us"].to_numpy(), "f64"),
+        "began": packed(sums["began"].to_numpy(), "u32"),
         "runsOut": packed(sums["runs_out"].to_numpy(), "u8"),
     }
 

@@ -204,7 +204,13 @@ def test_parts_of_a_flow_are_those_of_why(browser: Browser, finished: Result, fo
     assert sorted(shown) == sorted(parts)
     assert sum(int(row[3]) for row in shown) == why.fct_ps
     assert browser("return document.querySelector('.parts .sum').dataset.ps") == str(why.fct_ps)
-    assert browser("return document.querySelector('.parts .sum').textContent") == f"{why.fct_us:,.6f}"
+    assert (
+        browser("return document.querySelector('.parts .sum').textContent")
+        == f"{(why.fct_ps + 500) // 1000 / 1000:,.3f}"
+    )
+    hidden = browser("return [...document.querySelectorAll('.parts .more')].map(e => Number(e.dataset.ps))")
+    button = browser("return document.querySelector('.chosen button.all').textContent")
+    assert button == f"{len(hidden)} more, together {(sum(hidden) + 500) // 1000 / 1000:,.3f} us"
     # By port: queueing there, and pauses that began there. With the rest they are the completion time.
     due: dict[str, int] = {}
     for part in why.parts:
@@ -263,6 +269,7 @@ def test_a_legend_keeps_the_values_of_the_slider(browser: Browser, tree: Result,
     time.sleep(0.3)
     before = browser(values)
     assert before[0].startswith("20")
+    assert [text.split()[-1] for text in before if " " in text] == ["KB", "%", "%"]
     for act in acts:
         browser(act)
         time.sleep(0.3)

@@ -22,7 +22,12 @@ export interface Line {
   values: ArrayLike<number | null>;
   colour: string;
   dash?: number[];
+  /** Of its values in the legend; that of the axis unless another is given. */
+  unit?: string;
 }
+
+/** Legends have the dashes of their lines. */
+const MARKERS: uPlot.Legend["markers"] = { dash: (u, index) => (u.series[index].dash?.length ? "dashed" : "solid") };
 
 function axis(more: uPlot.Axis = {}): uPlot.Axis {
   return {
@@ -57,7 +62,7 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
       height: 170,
       padding: [8, HeatMap.RIGHT, 0, 0],
       cursor: { drag: { x: true, y: false, setScale: false }, y: false },
-      legend: { live: true },
+      legend: { live: true, markers: MARKERS },
       scales: { x: { time: false, range: () => [range[0] / per, range[1] / per] }, y: { range: (_, __, most) => [0, (most || 1) * 1.05] } },
       axes: [axis({ label: `time in ${time}`, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: 30 }), axis({ label: unit, labelSize: 16, labelFont: "11px system-ui, sans-serif", size: HeatMap.LEFT - 16 })],
       series: [
@@ -69,7 +74,7 @@ export function timeChart(host: HTMLElement, x: ArrayLike<number>, lines: Line[]
           dash: line.dash,
           paths: uPlot.paths.stepped!({ align: 1 }),
           points: { show: false },
-          value: (_: uPlot, v: number | null) => (v == null ? "" : number(v, 1)),
+          value: (_: uPlot, v: number | null) => (v == null ? "" : `${number(v, 1)} ${line.unit ?? unit}`),
         })),
       ],
       hooks: {
@@ -155,14 +160,15 @@ export function curves(
   const ys = own.flatMap((curve) => curve.y.filter((y): y is number => y !== null));
   const ceiling = max(ys) ?? 1;
   const form = (v: number) => (labels.sizes ? bytes(v) : v >= 1 ? number(v) : String(v));
+  const told = (curve: Curve, i: number) => `${curve.label}: ${form(curve.x[i])}${labels.sizes ? "" : ` ${labels.x}`}, ${labels.logY ? `${labels.y} ${number(curve.y[i]!, 1)}` : `${number(curve.y[i]! * 100, 1)} % of flows`}`;
   const up = labels.logY ? ([1, Math.max(ceiling * 1.2, 2)] as [number, number]) : ([0, 1] as [number, number]);
-  new uPlot(
+  const chart = new uPlot(
     {
       mode: 2,
       width: Math.max(host.clientWidth, 200),
       height: 230,
       cursor: { drag: { x: Boolean(onRange), y: false, setScale: false } },
-      legend: { show: true, live: false },
+      legend: { show: true, live: false, markers: MARKERS },
       scales: {
         x: { time: false, distr: 3, range: () => range },
         y: labels.logY ? { distr: 3, range: () => up } : { range: () => up },
@@ -205,6 +211,33 @@ export function curves(
     data as unknown as uPlot.AlignedData,
     host,
   );
+  tellPoints(chart, own, told);
+}
+
+/** Says what the point next to the pointer is, if one is near. */
+function tellPoints(chart: uPlot, own: Curve[], told: (curve: Curve, point: number) => string): void {
+  const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
+  chart.over.append(tip);
+  chart.over.addEventListener("mouseleave", () => (tip.hidden = true));
+  chart.over.addEventListener("mousemove", (event) => {
+    const box = chart.over.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    let nearest = NEAR;
+    tip.hidden = true;
+    for (const curve of own) {
+      curve.x.forEach((x, i) => {
+        const y = curve.y[i];
+        if (y === null) return;
+        const distance = Math.hypot(chart.valToPos(x, "x") - px, chart.valToPos(y, "y") - py);
+        if (distance >= nearest) return;
+        nearest = distance;
+        tip.hidden = false;
+        tip.textContent = told(curve, i);
+      });
+    }
+    tip.style.left = `${Math.max(0, Math.min(px + 12, box.width - 220))}px`;
+    tip.style.top = `${py > box.height / 2 ? py - 40 : py + 14}px`;
+  });
 }
 
 /** Ticks of a logarithmic axis: powers of ten, with their multiples where there are few. */
@@ -220,6 +253,9 @@ function logTicks([least, most]: [number, number]): number[] {
   }
   return ticks;
 }
+
+/** Pixels from a point at which it is told. */
+const NEAR = 30;
 
 /** Curves of so few points show each. */
 const FEW_POINTS = 25;

@@ -15,12 +15,13 @@ import {
   queueOf,
   shortestPaths,
   stateOf,
+  type Part,
   type Run,
   type Why,
 } from "./data";
 import { chosenFlows, measured, percentileOf, slowdown, slowdownAt, slowest, type Selection } from "./flows";
 import { endedText, Network, pathOf } from "./network";
-import { bytes, element, exact, microseconds, number, percent, plural } from "./text";
+import { bytes, element, inUs, microseconds, number, percent, plural } from "./text";
 import { Pauses, type Branch, type Tree } from "./tree";
 
 /** Rows of lists; the rest is counted. */
@@ -309,11 +310,11 @@ export class View {
     const { run } = this;
     const frames = Array.from({ length: run.frames.count }, (_, frame) => frame);
     const lines: Line[] = !hasQueue(run, port) ? [] : [
-      { label: "longest queue, KB", values: frames.map((f) => queueOf(run, port, f) / 1000), colour: variable("--queue") },
+      { label: "longest queue", values: frames.map((f) => queueOf(run, port, f) / 1000), colour: variable("--queue") },
     ];
     const loads: Line[] = [
-      { label: "load %", values: frames.map((f) => loadOf(run, port, f) * 100), colour: variable("--load") },
-      { label: "paused %", values: frames.map((f) => pausedOf(run, port, f) * 100), colour: variable("--paused"), dash: [4, 2] },
+      { label: "load", values: frames.map((f) => loadOf(run, port, f) * 100), colour: variable("--load") },
+      { label: "paused", values: frames.map((f) => pausedOf(run, port, f) * 100), colour: variable("--paused"), dash: [4, 2] },
     ];
     const marks = this.marksOf(port);
     if (marks) loads.push(...marks);
@@ -341,8 +342,8 @@ export class View {
     }
     if (!any) return null;
     return [
-      { label: "marks", values: counts[0], colour: variable("--text"), dash: [1, 2] },
-      { label: "CNPs", values: counts[1], colour: variable("--faint"), dash: [6, 2] },
+      { label: "marks", unit: "", values: counts[0], colour: variable("--text"), dash: [1, 2] },
+      { label: "CNPs", unit: "", values: counts[1], colour: variable("--faint"), dash: [6, 2] },
     ];
   }
 
@@ -476,15 +477,19 @@ export class View {
       bar.append(element("span", { class: `cause ${cause}`, style: `flex-grow:${ps / whole}`, title: `${cause} ${percent(ps / whole)}` }, ps / whole > 0.2 ? `${cause} ${percent(ps / whole)}` : null));
     }
     const byPort = portSums(why);
+    const causes = element("p", { class: "causes" }, ...[...sums].map(([cause, ps]) => element("span", {}, element("i", { class: `cause ${cause}` }), ` ${cause} ${number((100 * ps) / whole, 1)} %`)));
     const parts = [...why.parts].sort((a, b) => Number(b.ps) - Number(a.ps));
+    // Shares that are written as 0.0 % are in one line.
+    const isLittle = (part: Part, index: number) => index >= MOST_PARTS || Number(part.ps) < whole / 2000;
+    const little = parts.filter(isLittle);
     const rows = parts.map((part, index) =>
       element(
         "tr",
-        { "data-cause": part.cause, "data-port": part.portName, "data-origin": part.originName, "data-ps": part.ps, class: index >= MOST_PARTS ? "more" : "" },
+        { "data-cause": part.cause, "data-port": part.portName, "data-origin": part.originName, "data-ps": part.ps, class: isLittle(part, index) ? "more" : "" },
         element("td", {}, part.cause),
         element("td", {}, part.port >= 0 ? this.portButton(part.port) : part.portName),
         element("td", {}, part.origin >= 0 ? this.portButton(part.origin) : part.originName),
-        element("td", {}, exact(part.ps)),
+        element("td", {}, inUs(part.ps)),
         element("td", {}, `${number((Number(part.ps) * 100) / whole, 1)} %`),
       ),
     );
@@ -493,15 +498,17 @@ export class View {
       { class: "parts" },
       element("thead", {}, element("tr", {}, ...["cause", "where", "began at", "us", "share"].map((text) => element("th", {}, text)))),
       element("tbody", {}, ...rows),
-      element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", { class: "sum", "data-ps": why.fctPs }, exact(why.fctPs)), element("td", {}, "100 %"))),
+      element("tfoot", {}, element("tr", {}, element("th", { colspan: 3 }, "completion time"), element("td", { class: "sum", "data-ps": why.fctPs }, inUs(why.fctPs)), element("td", {}, "100 %"))),
     );
-    const more = rows.length > MOST_PARTS ? element("button", { type: "button", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${rows.length - MOST_PARTS} more parts`) : null;
+    const together = inUs(String(little.reduce((sum, part) => sum + BigInt(part.ps), 0n)));
+    const more = little.length ? element("button", { type: "button", class: "all", onclick: () => { table.classList.add("all"); more?.remove(); } }, `${number(little.length)} more, together ${together} us`) : null;
     this.panel.replaceChildren(
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
       this.sentence(why, byPort),
       element("div", { class: "wide" }, this.portTable(why, byPort)),
       element("h4", {}, "Parts"),
       bar,
+      causes,
       element("p", { class: "faint" }, "In the network its path is edged in green, and arrows lead from where it was paused to where the pauses began."),
       element("div", { class: "wide" }, table),
       ...(more ? [more] : []),
@@ -534,7 +541,7 @@ export class View {
   /** The completion time by port, and the rest by cause: 100 %. */
   private portTable(why: Why, { ports, rest }: PortSums): HTMLElement {
     const whole = Number(why.fctPs);
-    const us = (ps: bigint) => number(Number(ps) / 1e6, 3);
+    const us = (ps: bigint) => inUs(String(ps));
     const share = (ps: bigint) => `${number((Number(ps) * 100) / whole, 1)} %`;
     const shown = ports.filter((own, index) => index < MOST_PORTS && (index === 0 || Number(own.queued + own.began) >= whole / 2000));
     const hidden = ports.slice(shown.length);
@@ -563,7 +570,7 @@ export class View {
     const [start, fct] = [begin[0], Number(why.fctPs) / 1e6];
     const values = [...Array.from(sent, (own) => (own * 8e-3) / width), 0];
     const x = [...begin, begin[begin.length - 1] + width];
-    const line = { label: "payload, Gbit/s", values, colour: variable("--load") };
+    const line = { label: "payload", values, colour: variable("--load") };
     this.chosenMarks = [timeChart(host, x, [line], "Gbit/s", this.links, this.run.simulatedUs, [start, Math.max(start + fct, x[x.length - 1])])];
   }
 

@@ -138,12 +138,17 @@ export class View {
 
   private facts(): HTMLElement {
     const { run } = this;
-    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, plural(run.flows.total, "flow"), `frames of ${microseconds(run.frames.edges[1] - run.frames.edges[0])}`, `floodway ${run.floodway}`];
+    const items = [`scenario ${run.name}`, `seed ${run.seed}`, `${microseconds(run.simulatedUs)} simulated`, `${number(run.nodes.name.length)} nodes, ${number(run.ports.node.length)} ports`, plural(run.flows.total, "flow"), `frames of ${this.frameText()}`, `floodway ${run.floodway}`];
     const box = element("div", { class: "facts" }, element("p", { class: "faint" }, items.join(" · ")));
     if (run.warnings.length) {
       box.append(element("ul", { class: "warnings", role: "alert" }, ...run.warnings.map((text) => element("li", {}, text))));
     }
     return box;
+  }
+
+  private frameText(): string {
+    const { edges } = this.run.frames;
+    return `${Number((edges[1] - edges[0]).toPrecision(6))} us`;
   }
 
   private simulated(): HTMLElement {
@@ -152,15 +157,14 @@ export class View {
       element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, ...lines.map((text) => element("div", {}, text)))),
     );
     const frames = run.frames;
-    const width = frames.edges[1] - frames.edges[0];
     const steps = (Math.pow(frames.queueMost / frames.queueLeast, 1 / (frames.queueSteps - 1)) - 1) * 100;
     const notes = [
-      `A frame is ${microseconds(width)}` + (frames.buckets > 1 ? `, ${frames.buckets} recorded buckets: loads are means over it, queues the longest in it.` : ", one recorded bucket: loads are means over it, queues the longest in it."),
+      `A frame is ${this.frameText()}` + (frames.buckets > 1 ? `, ${frames.buckets} recorded buckets: loads are means over it, queues the longest in it.` : ", one recorded bucket: loads are means over it, queues the longest in it."),
       `Loads are in steps of ${Number((100 / frames.loadSteps).toPrecision(2))} % of the rate, paused shares of as much of a frame; each step of a queue is ${Number(steps.toPrecision(2))} % longer than the one before.`,
       ...(run.pauses
         ? [
             `The cause of a pause is taken to be the longest queue at the switch that sent it, in the recorded bucket of that time. The causes of a flow's completion time are exact.`,
-            ...(run.pauses.near_us ? [`Pauses of a port with one cause that are less than ${microseconds(run.pauses.near_us)} apart are shown as one.`] : []),
+            ...(run.pauses.near_us ? [`Pauses of a port with one cause that are less than a frame apart are shown as one.`] : []),
             ...(run.pauses.left_out ? [`${number(run.pauses.left_out)} of ${number(run.pauses.recorded)} pauses, the shortest, are not in the trees; the paused share of each frame counts all.`] : []),
           ]
         : []),

@@ -143,6 +143,19 @@ def test_sums_of_pauses_are_those_of_all_pauses_of_the_table(tree: Result) -> No
     assert paused.sum() == pytest.approx(shown["paused"].sum())
 
 
+def test_begins_of_pauses_that_are_shown_as_one_are_those_of_the_table() -> None:
+    sets = [("workload.hadoop.until", "3ms"), ("limit", "4ms"), ("stop", "limit")]
+    result = package.run(with_report_records(package.load(ROOT / "scenarios" / "demo.toml", sets=sets)))
+    (run,) = data_of(report({"pfc": result}, flows=[]))["runs"]
+    first = np.cumsum(unpacked(run["pauses"]["from"]).astype(np.int64))
+    counts = unpacked(run["pauses"]["count"])
+    assert counts.max() > 1
+    steps = np.split(unpacked(run["pauses"]["begins"]).astype(np.int64), np.cumsum(counts - 1)[:-1])
+    begins = [begin + np.append(0, np.cumsum(own)) for begin, own in zip(first, steps, strict=True)]
+    recorded = np.floor(pause_spans(result)["from_us"].to_numpy() * 1000 + 1e-6).astype(np.int64)
+    assert sorted(np.concatenate(begins).tolist()) == sorted(recorded.tolist())
+
+
 def test_pauses_that_run_out_last_as_long_as_the_series_say() -> None:
     sets = [
         ("long-haul.flow-control", "bifrost"),

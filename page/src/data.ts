@@ -1,5 +1,7 @@
 // The data of the page: columns of numbers, unpacked.
 
+import { bisectRight } from "d3-array";
+
 interface Packed {
   type: "u8" | "u16" | "u32" | "i32" | "f32" | "f64";
   length: number;
@@ -74,8 +76,10 @@ export interface Run {
     port: Numbers;
     from: Numbers;
     to: Numbers;
-    /** Begin of the last of the pauses that one is made of. */
-    last: Numbers;
+    /** Of those that several are shown as: begins of the others after the first; none where they are too many. */
+    begins: Numbers;
+    /** Where those of a row begin. */
+    beginsAt: Uint32Array;
     count: Numbers;
     paused: Numbers;
     cause: Numbers;
@@ -145,16 +149,28 @@ export async function read(): Promise<Document> {
 /** Makes begins and ends of pauses, in microseconds, of the times between begins and of lengths, in nanoseconds. */
 function times(pauses: NonNullable<Run["pauses"]>): void {
   const count = pauses.port.length;
-  const [from, to, last, paused] = [0, 1, 2, 3].map(() => new Float64Array(count));
+  const [from, to, paused] = [0, 1, 2].map(() => new Float64Array(count));
+  const begins = new Float64Array(pauses.begins.length);
+  const beginsAt = new Uint32Array(count + 1);
   let at = 0;
   for (let row = 0; row < count; row++) {
     at += pauses.from[row];
     from[row] = at / 1000;
     to[row] = (at + pauses.to[row]) / 1000;
-    last[row] = (at + pauses.last[row]) / 1000;
+    beginsAt[row + 1] = beginsAt[row];
+    if (begins.length) for (let i = 1, begin = at; i < pauses.count[row]; i++) begins[beginsAt[row + 1]] = (begin += pauses.begins[beginsAt[row + 1]++]) / 1000;
     paused[row] = (pauses.paused[row] ? pauses.paused[row] - 1 : pauses.to[row]) / 1000;
   }
-  Object.assign(pauses, { from, to, last, paused });
+  Object.assign(pauses, { from, to, paused, begins, beginsAt });
+}
+
+/** When the latest pause began, at a time, of those that are shown as one; null where that is not in the page. */
+export function latestBegin(run: Run, row: number, time: number): number | null {
+  const { begins, beginsAt, from, count } = run.pauses!;
+  if (count[row] > 1 && beginsAt[row + 1] === beginsAt[row]) return null;
+  const own = begins.subarray(beginsAt[row], beginsAt[row + 1]);
+  const before = bisectRight(own, time);
+  return before ? own[before - 1] : from[row];
 }
 
 /** The direction of a port, `from>to`; with its link's name where parallel links have ports of that name. */

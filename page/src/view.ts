@@ -8,6 +8,7 @@ import {
   hasQueue,
   isPast,
   isRecorded,
+  latestBegin,
   loadOf,
   otherEnd,
   pausedOf,
@@ -681,7 +682,7 @@ export class View {
     const { run } = this;
     const frame = this.network.frame(this.links.time());
     const trees = this.pauses.trees(frame);
-    const key = `${frame < 0}${trees[0] ? frame : ""}` + trees.map((tree) => `${tree.root}:${tree.branches.map((own) => own.pause).join(",")}`).join(";");
+    const key = `${frame < 0}${trees[0] ? this.links.time() : ""}` + trees.map((tree) => `${tree.root}:${tree.branches.map((own) => own.pause).join(",")}`).join(";");
     if (key === this.lastTrees && this.trees.children.length) return;
     this.lastTrees = key;
     if (!run.pauses) {
@@ -718,15 +719,16 @@ export class View {
   private branches(own: Branch[]): HTMLElement {
     const { run } = this;
     const list = element("ol", { class: "branches" });
-    const { count, last } = run.pauses!;
+    const { count, to } = run.pauses!;
     const now = this.links.time();
     const most = this.all.branches ? own.length : FEW_BRANCHES;
     for (const branch of own.slice(0, most)) {
       const times = count[branch.pause];
       const state = stateOf(run, branch.port, frameAt(run, now));
-      // Of pauses that are shown as one, the begin of the last is known.
-      const latest = last[branch.pause] <= now ? `, paused since ${microseconds(last[branch.pause])}` : "";
-      const when = times > 1 ? `${number(times)} pauses since ${microseconds(branch.from)}${latest}` : `paused since ${microseconds(branch.from)}`;
+      const latest = latestBegin(run, branch.pause, now);
+      const several = `${number(times)} pauses since ${microseconds(branch.from)}${latest === null ? "" : `, the latest at ${microseconds(latest)}`}`;
+      const holds = now >= branch.from && now < to[branch.pause];
+      const when = times > 1 ? several : holds ? `paused since ${microseconds(branch.from)}` : `paused from ${microseconds(branch.from)} to ${microseconds(to[branch.pause])}`;
       list.append(
         element("li", { "data-port": portName(run, branch.port) }, this.portButton(branch.port), ` ${when}, by `, branch.cause >= 0 ? this.portButton(branch.cause) : "the host", state && stateColour(state) ? ` (${state})` : null),
       );

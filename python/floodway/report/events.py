@@ -35,11 +35,11 @@ def pauses_document(
     -------
     dict or None
         Columns, one entry a pause, sorted by begin: `port`, `from` (ns since the begin before), `to` (ns
-        since its own begin), `count` (pauses that it is made of), `last` (ns from its begin to that of the
-        last of them), `paused` (1 + the ns in which the port was paused, 0 where that is all of it), `cause`
-        (a port, from 1 on; 0: no cause). `totals` has the sums of each port and cause, of all pauses before
-        they are shown as one. `recorded` and `left_out` are numbers of pauses. None where the run did not
-        record pauses.
+        since its own begin), `count` (pauses that it is made of), `paused` (1 + the ns in which the port was
+        paused, 0 where that is all of it), `cause` (a port, from 1 on; 0: no cause). `begins` has the ns from
+        begin to begin of the pauses that one is made of, one after another; none where a page would have too
+        many. `totals` has the sums of each port and cause, of all pauses before they are shown as one.
+        `recorded` and `left_out` are numbers of pauses. None where the run did not record pauses.
     """
     if result.pauses is None:
         return None
@@ -59,20 +59,20 @@ def pauses_document(
             pl.col("to_us").max(),
             pl.col("cause").first(),
             pl.col("paused_us").sum(),
-            last_us=pl.col("from_us").max(),
+            begins=pl.col("from_us"),
             count=pl.len(),
         )
     )
     kept = joined.sort("paused_us", descending=True, maintain_order=True).head(MOST_PAUSES)
     kept = kept.sort("from_us", "object")
-    begins, ends, last, paused = (_ns(kept[name]) for name in ("from_us", "to_us", "last_us", "paused_us"))
+    begins, ends, paused = (_ns(kept[name]) for name in ("from_us", "to_us", "paused_us"))
     paused = np.where(np.abs(paused - (ends - begins)) <= 1, 0, paused + 1)
     narrow = "u16" if len(ports) < (1 << 16) - 1 else "u32"
     return {
         "port": packed([number[name] for name in kept["object"]], narrow),
         "from": packed(np.diff(begins, prepend=0), "u32"),
         "to": packed(ends - begins, "u32"),
-        "last": packed(last - begins, "u32"),
+        "begins": packed(_steps(kept["begins"]) if len(spans) <= MOST_PAUSES else (), "u32"),
         "count": packed(kept["count"].to_numpy(), "u32"),
         "paused": packed(paused, "u32"),
         "cause": packed(_causes(kept, number), narrow),
@@ -177,6 +177,13 @@ def _totals(spans: pl.DataFrame, number: Mapping[str, int]) -> dict[str, Any]:
         "began": packed(sums["began"].to_numpy(), "u32"),
         "runsOut": packed(sums["runs_out"].to_numpy(), "u8"),
     }
+
+
+def _steps(begins: pl.Series) -> Values:
+    """Return the ns from each begin to the next of the pauses that are shown as one, in their order."""
+    if not len(begins):
+        return np.zeros(0)
+    return np.concatenate([np.diff(_ns(own.sort())) for own in begins])
 
 
 def _causes(rows: pl.DataFrame, number: Mapping[str, int]) -> list[int]:

@@ -239,7 +239,7 @@ export class Network {
     context.globalAlpha = 1;
     context.font = "bold 13px system-ui, sans-serif";
     context.textAlign = "center";
-    this.haloed(context, endedText(this.run), this.width / 2, 22, variable("--text"));
+    this.haloed(context, endedText(this.run), this.width / 2, this.height / 2, variable("--text"));
   }
 
   /** Copies a layer as it is, and leaves the context at the zoom. */

@@ -63,7 +63,6 @@ $(PAGE)/node_modules: $(PAGE)/package-lock.json
 
 # Needs Chromium and its driver (Debian: chromium, chromium-driver).
 test-page: $(BUILT) $(INSTALLED_DEV) $(PAGE)/node_modules ## The page of `floodway report` in a browser, offline
-	$(PIP) install --requirement requirements/page.lock
 	$(PYTEST) tests/test_report.py tests/test_report_page.py tests/test_perfetto.py
 
 # From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.

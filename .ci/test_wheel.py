@@ -34,6 +34,7 @@ COMMANDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("floodway verify out/run", 0, ()),
     ("floodway why out/run p99", 0, ()),
     ("floodway plot slowdown out/run", 0, ()),
+    ("floodway report out/run --quiet", 0, ("out/run/report.html",)),
     (
         "floodway compare scenarios/long-flow.toml --vary defaults.rate-control=line-rate,dcqcn --out out/2",
         0,

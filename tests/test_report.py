@@ -21,11 +21,15 @@ from floodway.report import MOST_RUNS, report
 from floodway.report.columns import TYPES, packed
 from floodway.report.network import network_of
 from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
-from floodway.results.report_records import needed_sets, with_report_records
+from floodway.results.report_records import with_report_records
+from floodway.why import Why, chosen, take_each_apart
 from scenarios import SMALL, written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from floodway.results import Result
 
 ROOT = Path(__file__).parent.parent
@@ -116,14 +120,135 @@ def test_pauses_of_the_page_are_those_of_the_table(tree: Result) -> None:
     assert int(begins.min()) == first["time_ns"].min()
 
 
-def test_records_of_a_report_are_turned_on_and_bounded(tree: Result) -> None:
-    scenario = package.load(TREE)
-    assert needed_sets(scenario) == [("records.watch", '"*"'), ("records.pauses", "true")]
-    mercury = scenario.replace(sets=[("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }')])
-    assert ("records.signals", "true") in needed_sets(mercury)
-    buckets = tree.series.group_by("object", "metric").len()["len"].to_list()
-    assert max(buckets) <= 1000
+def totals_of(run: dict[str, Any]) -> pl.DataFrame:
+    """Sum the pauses of a page by port, of all pauses and of those that are shown."""
+    totals = {name: unpacked(column) for name, column in run["pauses"]["totals"].items()}
+    return pl.DataFrame(totals).group_by("port").agg(pl.col("paused", "count").sum()).sort("port")
+
+
+def test_sums_of_pauses_are_those_of_all_pauses_of_the_table(tree: Result) -> None:
+    (run,) = data_of(report({"tree": tree}, flows=[]))["runs"]
+    spans = pause_spans(tree).with_columns(us=pl.col("to_us") - pl.col("from_us"))
+    numbers = {port: index for index, port in enumerate(network_of(tree).ports)}
+    sums = {
+        numbers[port]: (us, count)
+        for port, us, count in spans.group_by("object").agg(pl.col("us").sum(), pl.len()).iter_rows()
+    }
+    shown = totals_of(run)
+    assert shown["port"].to_list() == sorted(sums)
+    for port, paused, count in shown.iter_rows():
+        assert (paused, count) == (pytest.approx(sums[port][0]), sums[port][1])
+    paused = unpacked(run["ports"]["paused"])
+    assert paused[shown["port"].to_list()].tolist() == pytest.approx(shown["paused"].to_list())
+    assert paused.sum() == pytest.approx(shown["paused"].sum())
+
+
+def test_begins_of_pauses_that_are_shown_as_one_are_those_of_the_table() -> None:
+    sets = [("workload.hadoop.until", "3ms"), ("limit", "4ms"), ("stop", "limit")]
+    result = package.run(with_report_records(package.load(ROOT / "scenarios" / "demo.toml", sets=sets)))
+    (run,) = data_of(report({"pfc": result}, flows=[]))["runs"]
+    first = np.cumsum(unpacked(run["pauses"]["from"]).astype(np.int64))
+    counts = unpacked(run["pauses"]["count"])
+    assert counts.max() > 1
+    steps = np.split(unpacked(run["pauses"]["begins"]).astype(np.int64), np.cumsum(counts - 1)[:-1])
+    begins = [begin + np.append(0, np.cumsum(own)) for begin, own in zip(first, steps, strict=True)]
+    recorded = np.floor(pause_spans(result)["from_us"].to_numpy() * 1000 + 1e-6).astype(np.int64)
+    assert sorted(np.concatenate(begins).tolist()) == sorted(recorded.tolist())
+
+
+def test_pauses_that_run_out_last_as_long_as_the_series_say() -> None:
+    sets = [
+        ("long-haul.flow-control", "bifrost"),
+        ("workload.hadoop.until", "3ms"),
+        ("limit", "4ms"),
+        ("stop", "limit"),
+    ]
+    result = package.run(with_report_records(package.load(ROOT / "scenarios" / "demo.toml", sets=sets)))
+    spans = pause_spans(result).filter(pl.col("object") == "x1-x2: x1>x2")
+    series = result.series.filter((pl.col("object") == "x1-x2: x1>x2") & (pl.col("metric") == "paused_us"))
+    paused = series["value"].sum()
+    assert result.pauses is not None
+    frames = result.pauses.filter(
+        (pl.col("node") == "x1") & (pl.col("link") == "x1-x2") & (pl.col("event") == "pause")
+    )
+    # From frame to frame they would last many times longer.
+    assert (spans["to_us"] - spans["from_us"]).sum() > 2 * paused > 0
+    (run,) = data_of(report({"bifrost": result}, flows=[]))["runs"]
+    port = network_of(result).ports.index("x1-x2: x1>x2")
+    (row,) = totals_of(run).filter(pl.col("port") == port).rows()
+    assert row[1:] == (pytest.approx(paused), len(frames))
+    own = unpacked(run["pauses"]["port"]) == port
+    shown = np.where(
+        unpacked(run["pauses"]["paused"]) > 0,
+        unpacked(run["pauses"]["paused"]) - 1.0,
+        unpacked(run["pauses"]["to"]),
+    )
+    assert shown[own].sum() / 1000 == pytest.approx(paused, abs=own.sum() / 500)
+
+
+def test_the_key_turns_on_the_records_of_a_report(tree: Result) -> None:
     assert tree.series["object"].n_unique() == 96
+    assert tree.pauses is not None
+    assert tree.signals is None
+    states = [("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }'), ("limit", "20us")]
+    mercury = package.run(with_report_records(package.load(TREE).replace(sets=states)))
+    assert mercury.signals is not None
+
+
+def test_the_option_sets_the_key(tmp_path: Path) -> None:
+    small = ("--set", "limit=15us", "--set", "stop=limit", "--quiet")
+    ways = {"option": ("--report",), "key": ("--set", "records.report=true")}
+    for name, way in ways.items():
+        done = Command(ROOT)("run", TREE, *small, *way, "--out", tmp_path / name)
+        assert done.code == 0, done.err
+    runs = {name: package.read(tmp_path / name) for name in ways}
+    assert runs["option"].run.scenario == runs["key"].run.scenario
+    assert runs["option"].run.scenario["scenario"]["records"]["report"] is True
+    assert runs["option"].series.equals(runs["key"].series)
+    # The key does not write the page.
+    assert [(tmp_path / name / "report.html").exists() for name in ways] == [True, False]
+
+
+@pytest.mark.parametrize(("sets", "most"), [({}, 1000), ({"records.buckets": "20"}, 20)])
+def test_the_records_of_a_report_are_bounded(sets: dict[str, str], most: int) -> None:
+    long = {"workload.incast.burst.size": '"20KB"', "limit": '"3ms"', "stop": '"limit"', **sets}
+    result = package.run(with_report_records(package.load(TREE).replace(sets=list(long.items()))))
+    buckets = result.series.group_by("object", "metric").len()["len"].to_list()
+    assert most / 2 <= max(buckets) <= most
+
+
+def test_a_report_of_a_large_network_has_fewer_buckets(tmp_path: Path) -> None:
+    text = """
+    limit = "600us"
+    stop = "limit"
+    topology.fat-tree = { k = 8, rate = "100G", delay = "1us" }
+    records.report = true
+    [[workload]]
+    name = "one"
+    burst = { from = "h1", to = "h100", size = "1KB" }
+    """
+    result = package.run(package.load(written(tmp_path, text)))
+    assert result.series.group_by("object", "metric").len()["len"].max() == 300
+
+
+def test_one_repetition_finds_the_causes_of_all_flows() -> None:
+    result = package.run(package.load(TREE, sets=[("workload.incast.burst.size", "60KB")]))
+    asked: list[list[str]] = []
+
+    def why(of: Result, flows: Sequence[str]) -> list[Why]:
+        asked.append(list(flows))
+        return take_each_apart(of, flows)
+
+    (run,) = data_of(report({"tree": result}, why=why))["runs"]
+    measured = result.flows.filter("measured").with_columns(pl.col("workload").cast(pl.String))
+    slowest = measured.sort("slowdown", descending=True).group_by("workload").first()["flow_id"].to_list()
+    assert len(asked) == 1
+    assert set(asked[0]) == {*slowest, chosen(result.flows, "p99")}
+    for own in run["why"]:
+        alone = result.why(own["flow"])
+        assert [part["ps"] for part in own["parts"]] == [str(part.time_ps) for part in alone.parts]
+        size = result.flows.row(by_predicate=pl.col("flow_id") == own["flow"], named=True)["size_bytes"]
+        assert unpacked(own["sent"]["bytes"]).sum() == size
 
 
 def test_losses_are_above_everything_else() -> None:
@@ -136,7 +261,7 @@ def test_losses_are_above_everything_else() -> None:
 def test_unfinished_flows_are_above_everything_else(tree: Result) -> None:
     (run,) = data_of(report({"tree": tree}, flows=["p99"]))["runs"]
     assert any("12 of 12 measured flows did not finish" in text for text in run["warnings"])
-    assert any(text.startswith("causes of p99: p99 does not exist") for text in run["notes"])
+    assert any(text.startswith("Causes of p99: p99 does not exist") for text in run["notes"])
 
 
 def test_a_page_loads_nothing_and_has_no_tag_in_its_data(tree: Result) -> None:
@@ -212,7 +337,8 @@ def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     (shown,) = data_of((tmp_path / "run" / "report.html").read_text())["runs"]
     assert not [note for note in shown["notes"] if "ports were recorded" in note]
-    assert [why["asked"] for why in shown["why"]] == ["p99"]
+    assert shown["why"][0]["asked"] == "p99"
+    assert shown["folder"] == str(tmp_path / "run")
     assert Command(ROOT)("verify", tmp_path / "run").code == 0
 
 
@@ -224,6 +350,11 @@ def test_a_comparison_links_to_the_page_of_its_runs(tmp_path: Path) -> None:
     runs = data_of((tmp_path / "pair" / "report.html").read_text())["runs"]
     assert [run["label"] for run in runs] == ["xoff=50KB", "xoff=100KB"]
     assert all(run["pauses"] is not None and run["why"] for run in runs)
+    assert [Path(run["folder"]).parent for run in runs] == [tmp_path / "pair"] * 2
+    assert all((Path(run["folder"]) / "run.json").is_file() for run in runs)
+    several = Command(tmp_path)("report", *(run["folder"] for run in runs), "--flow", "none", "--quiet")
+    assert " " not in several.out.strip()
+    assert (tmp_path / several.out.strip()).is_file()
 
 
 def test_a_result_makes_its_page(tmp_path: Path) -> None:

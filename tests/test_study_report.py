@@ -163,6 +163,22 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     )
 
 
+def test_a_run_of_the_page_leads_to_its_page_over_time(tmp_path: Path, floodway: Command) -> None:
+    study = study_file(tmp_path)
+    conduct(plan_of([load_study(study)], quick=True), out=tmp_path / "out", jobs=2)
+    page = tmp_path / "out" / "index.html"
+    folders = re.findall(r'href="(runs/[0-9a-f]+)"', page.read_text(encoding="utf-8"))
+    assert folders
+    assert all((tmp_path / "out" / folder / "run.json").is_file() for folder in folders)
+    written = re.search(r"<code>floodway (report [^<]*)</code>", page.read_text(encoding="utf-8"))
+    assert written is not None
+    done = floodway(*written[1].split(), "--flow", "none", "--quiet")
+    assert done.code == 0, done.err
+    conduct(plan_of([load_study(study)], quick=True), out=tmp_path / "out", jobs=2)
+    (found,) = re.findall(r'href="(runs/[0-9a-f]+/report.html)"', page.read_text(encoding="utf-8"))
+    assert (tmp_path / "out" / found).is_file()
+
+
 def test_a_picture_that_cannot_be_drawn_is_reported_on_the_way(tmp_path: Path) -> None:
     text = STUDY[: STUDY.index("[[plot]]")] + STUDY[STUDY.rindex("[[plot]]") :].replace("s1>s2", "s1>s3")
     said: list[str] = []

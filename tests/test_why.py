@@ -11,7 +11,7 @@ import pytest
 
 import floodway as package
 from floodway.errors import InputError, RunError, UnknownNameError
-from floodway.why import CAUSES, Part, Why, chosen, short_name
+from floodway.why import CAUSES, Part, Sent, Why, chosen, short_name
 from scenarios import LISTED, RING, SMALL, written
 
 if TYPE_CHECKING:
@@ -163,7 +163,14 @@ def test_names_of_ports_are_short_where_no_other_link_has_such_ports() -> None:
         return Part(cause="queueing", port=port, origin=None, time_ps=1)
 
     parts = (part("x: s1>s2"), part("y: s1>s2"), part("z: s2>h1"))
-    why = Why(flow_id="w:h:0", start_us=0.0, fct_ps=3, ideal_fct_ps=1, parts=parts)
+    why = Why(
+        flow_id="w:h:0",
+        start_us=0.0,
+        fct_ps=3,
+        ideal_fct_ps=1,
+        parts=parts,
+        sent=Sent(begin_us=(), width_us=0.0, bytes=()),
+    )
     assert [why.short(each.port) for each in parts if each.port] == ["x: s1>s2", "y: s1>s2", "s2>h1"]
     assert why.sentence() == "100 % of 0.000 us: behind other packets, 33 % of that at x: s1>s2"
 

@@ -1,4 +1,4 @@
-// Colours that differ in lightness, so that they are told apart with any colour vision, in both themes.
+// Colours that differ in lightness, so that any colour vision distinguishes them, in both themes.
 
 import { interpolateRgbBasis } from "d3-interpolate";
 

@@ -1,5 +1,7 @@
 // The data of the page: columns of numbers, unpacked.
 
+import { bisectRight } from "d3-array";
+
 interface Packed {
   type: "u8" | "u16" | "u32" | "i32" | "f32" | "f64";
   length: number;
@@ -28,16 +30,21 @@ export interface Part {
 
 export interface Why {
   flow: string;
+  /** What it is, for a button, and in a sentence; the first is empty where it was named. */
   asked: string;
+  title: string;
   fctPs: string;
   idealPs: string;
-  sentence: string;
   parts: Part[];
   causes: Record<string, string>;
+  /** Bytes that its sender transmitted in buckets of time; times and width in microseconds. */
+  sent: { begin: Numbers; width: number; bytes: Numbers };
 }
 
 export interface Run {
   label: string;
+  /** Its folder, as a shell takes it; empty where there is none. */
+  folder: string;
   name: string;
   seed: number;
   floodway: string;
@@ -48,7 +55,8 @@ export interface Run {
   facts: [string, string[]][];
   nodes: { name: string[]; kind: string[]; site: Numbers; tier: Numbers; pod: Numbers };
   links: { name: string[]; from: Numbers; to: Numbers; delay: Numbers; long: Numbers };
-  ports: { node: Numbers; link: Numbers; rate: Numbers };
+  /** `paused`: how long each was paused in all, by the series, in microseconds. */
+  ports: { node: Numbers; link: Numbers; rate: Numbers; paused: Numbers };
   frames: {
     count: number;
     edges: Numbers;
@@ -68,9 +76,15 @@ export interface Run {
     port: Numbers;
     from: Numbers;
     to: Numbers;
+    /** Of those that several are shown as: begins of the others after the first; none where they are too many. */
+    begins: Numbers;
+    /** Where those of a row begin. */
+    beginsAt: Uint32Array;
     count: Numbers;
     paused: Numbers;
     cause: Numbers;
+    /** Sums of each port and cause, of all pauses before they are shown as one; times in microseconds. */
+    totals: { port: Numbers; cause: Numbers; count: Numbers; paused: Numbers; first: Numbers; began: Numbers; runsOut: Numbers };
     recorded: number;
     left_out: number;
     near_us: number;
@@ -135,15 +149,28 @@ export async function read(): Promise<Document> {
 /** Makes begins and ends of pauses, in microseconds, of the times between begins and of lengths, in nanoseconds. */
 function times(pauses: NonNullable<Run["pauses"]>): void {
   const count = pauses.port.length;
-  const [from, to, paused] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  const [from, to, paused] = [0, 1, 2].map(() => new Float64Array(count));
+  const begins = new Float64Array(pauses.begins.length);
+  const beginsAt = new Uint32Array(count + 1);
   let at = 0;
   for (let row = 0; row < count; row++) {
     at += pauses.from[row];
     from[row] = at / 1000;
     to[row] = (at + pauses.to[row]) / 1000;
-    paused[row] = (pauses.count[row] > 1 ? pauses.paused[row] : pauses.to[row]) / 1000;
+    beginsAt[row + 1] = beginsAt[row];
+    if (begins.length) for (let i = 1, begin = at; i < pauses.count[row]; i++) begins[beginsAt[row + 1]] = (begin += pauses.begins[beginsAt[row + 1]++]) / 1000;
+    paused[row] = (pauses.paused[row] ? pauses.paused[row] - 1 : pauses.to[row]) / 1000;
   }
-  Object.assign(pauses, { from, to, paused });
+  Object.assign(pauses, { from, to, paused, begins, beginsAt });
+}
+
+/** When the latest pause began, at a time, of those that are shown as one; null where that is not in the page. */
+export function latestBegin(run: Run, row: number, time: number): number | null {
+  const { begins, beginsAt, from, count } = run.pauses!;
+  if (count[row] > 1 && beginsAt[row + 1] === beginsAt[row]) return null;
+  const own = begins.subarray(beginsAt[row], beginsAt[row + 1]);
+  const before = bisectRight(own, time);
+  return before ? own[before - 1] : from[row];
 }
 
 /** The direction of a port, `from>to`; with its link's name where parallel links have ports of that name. */
@@ -174,6 +201,11 @@ export function frameAt(run: Run, time: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor(time / width + 1e-9)));
 }
 
+/** Whether a run had ended before a time; then nothing of it is shown as the state of that time. */
+export function isPast(run: Run, time: number): boolean {
+  return time > run.simulatedUs + 1e-6;
+}
+
 export function loadOf(run: Run, port: number, frame: number): number {
   return run.frames.load[port * run.frames.count + frame] / run.frames.loadSteps;
 }
@@ -193,6 +225,42 @@ export function stateOf(run: Run, port: number, frame: number): string {
   return run.states.names[run.states.states[port * run.frames.count + frame]] ?? "";
 }
 
+/** Packets of a flow wait at its sender, not in a queue of the host's port. */
+export function hasQueue(run: Run, port: number): boolean {
+  return run.nodes.kind[run.ports.node[port]] !== "host";
+}
+
 export function isRecorded(run: Run, port: number): boolean {
   return run.frames.widths[port] > 0;
+}
+
+/**
+ * Ports on the shortest paths between two nodes, by number of links. Hosts forward nothing.
+ */
+export function shortestPaths(run: Run, source: number, destination: number): number[] {
+  const { node } = run.ports;
+  const leaving: number[][] = run.nodes.name.map(() => []);
+  for (let port = 0; port < node.length; port++) leaving[node[port]].push(port);
+  const distances = (start: number): Int32Array => {
+    const found = new Int32Array(leaving.length).fill(-1);
+    found[start] = 0;
+    const waiting = [start];
+    for (const here of waiting) {
+      if (here !== start && run.nodes.kind[here] === "host") continue;
+      for (const port of leaving[here]) {
+        const next = otherEnd(run, port);
+        if (found[next] >= 0) continue;
+        found[next] = found[here] + 1;
+        waiting.push(next);
+      }
+    }
+    return found;
+  };
+  const [after, before] = [distances(source), distances(destination)];
+  const whole = after[destination];
+  const isOn = (port: number) => {
+    const [from, to] = [node[port], otherEnd(run, port)];
+    return after[from] >= 0 && before[to] >= 0 && after[from] + 1 + before[to] === whole;
+  };
+  return [...node.keys()].filter(isOn).sort((a, b) => after[node[a]] - after[node[b]]);
 }

@@ -81,7 +81,17 @@ export function slowest(run: Run, flows: number[], most: number): number[] {
   return [...flows].sort((a, b) => (rank(b) === rank(a) ? 0 : rank(b) - rank(a))).slice(0, most);
 }
 
+/** A percentile of completion times. */
 export function percentileOf(run: Run, flows: number[], q: number): number | null {
-  const values = flows.map((flow) => run.flows.fct[flow]).filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
-  return percentile(values, flows.length, q);
+  return rankOf(flows.map((flow) => run.flows.fct[flow]), q);
+}
+
+/** A percentile of slowdowns. */
+export function slowdownAt(run: Run, flows: number[], q: number): number | null {
+  return rankOf(flows.map((flow) => slowdown(run, flow)), q);
+}
+
+function rankOf(all: number[], q: number): number | null {
+  const values = all.filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
+  return percentile(values, all.length, q);
 }

@@ -3,14 +3,16 @@
 import "uplot/dist/uPlot.min.css";
 import "./page.css";
 import { curves, timeUnit, type Curve, type TimeLinks } from "./charts";
-import { ramp, runColours, type Metric } from "./colour";
-import { read, type Document } from "./data";
+import { isDark, ramp, runColours, type Metric } from "./colour";
+import { read, type Document, type Run } from "./data";
 import { bySize, cdf, chosenFlows, measured, type Selection } from "./flows";
 import { bytes, element, microseconds, number, plural } from "./text";
 import { View } from "./view";
 
 /** Seconds that playing the whole run takes. */
 const PLAYED = 20;
+/** Least milliseconds between pictures: screens that show more than sixty a second need not have them all. */
+const PICTURE = 15;
 const METRICS: Record<Metric, string> = { load: "load", queue: "longest queue", paused: "share of time paused" };
 
 class Page implements TimeLinks {
@@ -25,9 +27,12 @@ class Page implements TimeLinks {
   private readonly playButton = element("button", { type: "button", class: "play", onclick: () => this.togglePlay() }, "Play");
   private readonly chips = element("div", { class: "chips" });
   private readonly legend = element("div", { class: "legend" });
-  private readonly slowdowns = element("div", { class: "chart" });
-  private readonly completion = element("div", { class: "chart" });
+  private readonly theme = element("button", { type: "button", class: "theme", onclick: () => this.switchTheme() });
+  private readonly lives = element("div", { class: "lives" });
+  private readonly slowdowns = element("div", { class: "chart", role: "img", "aria-label": "Slowdown by size: median and p99 of each run" });
+  private readonly completion = element("div", { class: "chart", role: "img", "aria-label": "Share of flows by completion time" });
   private readonly summary = element("p", { class: "note" });
+  private readonly pair = element("div", { class: "pair" });
   private drawn = 0;
 
   constructor(
@@ -35,8 +40,12 @@ class Page implements TimeLinks {
     private readonly host: HTMLElement,
   ) {
     const several = data.runs.length > 1;
+    this.pair.append(
+      element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns),
+      element("div", {}, element("h3", {}, "Completion times"), this.completion),
+    );
     const linked = this.linked(several ? "h2" : "h3");
-    this.views = data.runs.map((run) => new View(run, this, this.selection, several, linked));
+    this.views = data.runs.map((run) => new View(run, this, this.selection, several, linked, (from) => this.views.forEach((view) => view !== from && view.follow(from))));
     host.append(
       this.bar(),
       element("div", { class: `runs runs-${data.runs.length}${several ? " several" : ""}` }, ...this.views.map((view) => view.root)),
@@ -51,21 +60,25 @@ class Page implements TimeLinks {
     return element(
       "section",
       { class: "linked" },
-      element(heading, {}, "Flows of the selection"),
+      element(heading, {}, "Flows: slowdowns and completion times"),
       this.summary,
-      element("div", { class: "pair" }, element("div", {}, element("h3", {}, "Slowdown by size"), this.slowdowns), element("div", {}, element("h3", {}, "Completion times"), this.completion)),
+      this.pair,
     );
   }
 
-  /** Begins where a page shows most: at the frame with the most paused ports. */
+  /** Begins where a page shows most: at the frame with the most paused ports, while the chosen flow is under way. */
   private start(): void {
     let best = 0;
     let most = 0;
-    for (const { frames, ports } of this.data.runs.slice(0, 1)) {
+    for (const { frames, ports, why } of this.data.runs.slice(0, 1)) {
+      const from = why[0]?.sent.begin[0] ?? 0;
+      const to = why[0] ? from + Number(why[0].fctPs) / 1e6 : Infinity;
+      best = from;
       for (let frame = 0; frame < frames.count; frame++) {
+        if (frames.edges[frame + 1] <= from || frames.edges[frame] >= to) continue;
         let paused = 0;
         for (let port = 0; port < ports.node.length; port++) if (frames.paused[port * frames.count + frame]) paused++;
-        if (paused > most) [best, most] = [(frames.edges[frame] + frames.edges[frame + 1]) / 2, paused];
+        if (paused > most) [best, most] = [Math.max((frames.edges[frame] + frames.edges[frame + 1]) / 2, from), paused];
       }
     }
     this.now = best;
@@ -94,6 +107,15 @@ class Page implements TimeLinks {
     return `${number(this.now / per, per === 1 ? 2 : 3)} of ${number(this.end() / per, per === 1 ? 0 : 1)} ${unit}`;
   }
 
+  setLife(run: Run, life: [number, number] | null): void {
+    const index = this.data.runs.indexOf(run);
+    while (this.lives.children.length < this.data.runs.length) this.lives.append(element("span"));
+    const mark = this.lives.children[index] as HTMLElement;
+    mark.hidden = !life;
+    mark.title = life ? `The chosen flow of ${run.label}` : "";
+    if (life) mark.style.cssText = `left:${(100 * life[0]) / this.end()}%;width:${(100 * (life[1] - life[0])) / this.end()}%;top:${index * 4}px;background:${this.data.runs.length > 1 ? runColours()[index] : "var(--path)"}`;
+  }
+
   setSpan(span: [number, number] | null): void {
     this.selection.span = span;
     if (span) this.setTime(span[0]);
@@ -105,22 +127,22 @@ class Page implements TimeLinks {
   }
 
   private bar(): HTMLElement {
-    const metric = element("select", { id: "metric", onchange: (event) => this.setMetric((event.target as HTMLSelectElement).value as Metric) });
+    const metric = element("select", { id: "metric", onchange: (event) => (this.setMetric((event.target as HTMLSelectElement).value as Metric), (event.target as HTMLElement).blur()) });
     for (const [value, text] of Object.entries(METRICS)) metric.append(element("option", { value }, text));
-    const speed = element("select", { id: "speed", onchange: (event) => (this.speed = Number((event.target as HTMLSelectElement).value)) });
+    const speed = element("select", { id: "speed", onchange: (event) => ((this.speed = Number((event.target as HTMLSelectElement).value)), (event.target as HTMLElement).blur()) });
     for (const value of [0.25, 0.5, 1, 2, 4]) speed.append(element("option", { value, selected: value === 1 }, `x ${value}`));
     this.slider.addEventListener("input", () => this.setTime((Number(this.slider.value) * this.end()) / 1000));
     return element(
       "div",
       { class: "bar-top" },
-      element("div", { class: "row" }, this.playButton, this.slider, this.clock),
+      element("div", { class: "row" }, this.playButton, element("div", { class: "slider" }, this.slider, this.lives), this.clock),
       element(
         "div",
         { class: "row" },
         element("label", {}, "Colour ", metric),
         this.legend,
         element("label", {}, "Speed ", speed),
-        element("button", { type: "button", class: "theme", onclick: () => this.switchTheme() }, "Light or dark"),
+        this.theme,
         this.chips,
       ),
     );
@@ -132,31 +154,34 @@ class Page implements TimeLinks {
       ["Left, Right", "one frame back or on; with Shift ten"],
       ["Home, End", "begin and end of the run"],
       ["L, Q, P", "colour by load, queue or pause"],
-      ["Escape", "clear the selection"],
+      ["Escape", "clear the selection, and show the whole network"],
     ];
+    const { runs } = this.data;
+    const states = runs.some((run) => run.states) ? " Dots are states of ports: red root or congested, orange inner, yellow edge, blue undetermined." : "";
+    const grey = runs.some((run) => run.frames.widths.some((width) => !width)) ? " Dashed grey: not recorded." : "";
     return element(
       "details",
       { class: "help" },
       element("summary", {}, "Keys and marks"),
       element("ul", {}, ...keys.map(([key, text]) => element("li", {}, element("kbd", {}, key), ` ${text}`))),
-      element("p", { class: "note" }, "A line is one direction of a link, coloured by what the port at its beginning does; dashed grey: not recorded. Dashes in dark red: the port is paused; the numbers are the order in which the pauses of the largest tree began, and a ring marks its root. Dots are states of ports: red root or congested, orange inner, yellow edge, blue undetermined. Drag in a chart over time, or in the chart of slowdowns, to select."),
+      element("p", { class: "note" }, `A line is one direction of a link, coloured by what the port at its beginning does.${grey} A wide green edge: the path of the chosen flow. Dashes in dark red: the port is paused; the numbers are the order in which the pauses of the largest tree began (of several that are shown as one, the first), and a ring marks its root.${states} Drag in a chart over time, or in the chart of slowdowns, to select.`),
     );
   }
 
   private setMetric(metric: Metric): void {
     this.metric = metric;
+    this.theme.textContent = isDark() ? "Dark; switch to light" : "Light; switch to dark";
     const select = this.host.querySelector<HTMLSelectElement>("#metric");
     if (select) select.value = metric;
     for (const view of this.views) view.setMetric(metric);
     const most = metric === "queue" ? bytes(Math.max(...this.data.runs.map((run) => run.frames.queueMost))) : "100 %";
     const least = metric === "queue" ? "1 KB" : "0";
-    this.legend.replaceChildren(element("span", {}, least), element("span", { class: "ramp", style: `background:linear-gradient(90deg,${ramp(metric).filter((_, i) => i % 4 === 0 || i === 31).join(",")})` }), element("span", {}, most));
+    this.legend.replaceChildren(element("span", { class: "printed" }, `Colour: ${METRICS[metric]}`), element("span", {}, least), element("span", { class: "ramp", style: `background:linear-gradient(90deg,${ramp(metric).filter((_, i) => i % 4 === 0 || i === 31).join(",")})` }), element("span", {}, most));
   }
 
   private switchTheme(): void {
     const root = document.documentElement;
-    const dark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset["theme"] = dark ? "light" : "dark";
+    root.dataset["theme"] = isDark() ? "light" : "dark";
     this.setMetric(this.metric);
     this.resize();
     this.showSelection();
@@ -175,8 +200,7 @@ class Page implements TimeLinks {
     const step = (now: number) => {
       if (!this.playing) return;
       const passed = Math.min(now - last, 200);
-      // Thirty pictures a second are enough; more would only take power.
-      if (passed >= 30) {
+      if (passed >= PICTURE) {
         last = now;
         const next = this.now + ((span[1] - span[0]) * passed * this.speed) / (PLAYED * 1000);
         this.setTime(Math.min(next, span[1]));
@@ -190,7 +214,7 @@ class Page implements TimeLinks {
   private listen(): void {
     document.addEventListener("keydown", (event) => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || ["SELECT", "TEXTAREA"].includes(target.tagName)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || (event.key !== "Escape" && ["SELECT", "TEXTAREA"].includes(target.tagName))) return;
       const frame = this.frameWidth() * (event.shiftKey ? 10 : 1);
       const keys: Record<string, () => void> = {
         " ": () => this.togglePlay(),
@@ -217,19 +241,26 @@ class Page implements TimeLinks {
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.setMetric(this.metric), this.resize(), this.showSelection()));
     let before: string | undefined;
+    let opened: HTMLDetailsElement[] = [];
+    let printing = false;
+    const again = () => (this.setMetric(this.metric), this.resize(), this.showSelection());
     window.addEventListener("beforeprint", () => {
-      before = document.documentElement.dataset["theme"];
+      // A browser may say so more than once.
+      if (!printing) before = document.documentElement.dataset["theme"];
       document.documentElement.dataset["theme"] = "light";
-      this.setMetric(this.metric);
-      this.resize();
-      this.showSelection();
+      opened = printing ? opened : [...this.host.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+      for (const details of opened) details.open = true;
+      printing = true;
+      for (const view of this.views) view.setPrinted(true);
+      again();
     });
     window.addEventListener("afterprint", () => {
       if (before) document.documentElement.dataset["theme"] = before;
       else delete document.documentElement.dataset["theme"];
-      this.setMetric(this.metric);
-      this.resize();
-      this.showSelection();
+      for (const details of opened) details.open = false;
+      printing = false;
+      for (const view of this.views) view.setPrinted(false);
+      again();
     });
   }
 
@@ -256,14 +287,22 @@ class Page implements TimeLinks {
       const colour = colours[index];
       const name = several ? `${run.label} ` : "";
       const sizes = bySize(run, own);
-      slow.push({ label: `${name}median`, x: sizes.x, y: sizes.p50, colour, dash: [4, 3] }, { label: `${name}p99`, x: sizes.x, y: sizes.p99, colour });
+      slow.push({ label: `${name}median (dashed)`, x: sizes.x, y: sizes.p50, colour, dash: [4, 3] }, { label: `${name}p99`, x: sizes.x, y: sizes.p99, colour });
       const times = cdf(run, own);
       done.push({ label: `${several ? run.label : "measured flows"}${times.unfinished ? `, ${number(times.unfinished)} unfinished` : ""}`, x: times.x, y: times.y, colour });
       texts.push(`${several ? `${run.label}: ` : ""}${plural(own.length, "measured flow")}`);
     });
-    this.summary.textContent = `${texts.join("; ")}${this.selection.span || this.selection.sizes || this.selection.without.size ? " in the selection" : ""}. Unfinished flows rank above all others; a gap is a percentile that is not reached.`;
+    this.summary.textContent = `${texts.join("; ")}${this.selection.span ? `: a span counts the flows under way in it` : ""}${this.selection.span || this.selection.sizes || this.selection.without.size ? " in the selection" : ""}. Unfinished flows rank above all others; a gap is a percentile that is not reached.`;
     this.slowdowns.replaceChildren();
     this.completion.replaceChildren();
+    const finished = done.some((curve) => curve.x.length);
+    this.pair.hidden = !finished;
+    if (!finished) {
+      this.summary.textContent = `${texts.join("; ")}. None of them finished, so that there are no curves of slowdowns and completion times.`;
+      for (const view of this.views) view.select();
+      this.showChips();
+      return;
+    }
     curves(this.slowdowns, slow, { x: "size", y: "slowdown", logY: true, sizes: true }, (sizes) => {
       this.selection.sizes = sizes;
       this.showSelection();

@@ -3,6 +3,8 @@
 import { isDark, ramp, stateColour, STEPS, variable, type Metric } from "./colour";
 import {
   frameAt,
+  hasQueue,
+  isPast,
   isRecorded,
   loadOf,
   otherEnd,
@@ -19,6 +21,8 @@ import type { Pauses, Tree } from "./tree";
 
 /** Branches beyond these have no number on the canvas; the list beside it has all. */
 const MOST_NUMBERS = 60;
+/** Nodes of a path of so many ports have their names. */
+const MOST_NAMED = 24;
 /** Dashes of more branches take longer to draw than a frame may. */
 const MOST_DASHED = 100;
 const CAUSE_COLOUR = () => (isDark() ? "#ff9fdc" : "#8a1264");
@@ -43,6 +47,11 @@ export class Network {
   selectedNode = -1;
   why: Why | null = null;
   flowEnds: [number, number] | null = null;
+  /** Ports that the chosen flow may have taken, where its causes are not known. */
+  flowPorts: number[] = [];
+  /** What does not change with time, below the lines that do and above them. */
+  private readonly below = document.createElement("canvas");
+  private readonly above = document.createElement("canvas");
   private layout: Layout;
   private curves: (Curve | null)[] = [];
   /** Nodes with long links beside them, whose names are above. */
@@ -168,10 +177,20 @@ export class Network {
     this.zoom = { k: 1, x: 0, y: 0 };
   }
 
+  /** Shows the part of the network that another one shows, with the same pods folded. */
+  follow(other: Network): void {
+    if (other.run.nodes.name.length !== this.run.nodes.name.length) return;
+    const { k, x, y } = other.zoom;
+    this.zoom = { k, x: (x * this.width) / other.width, y: (y * this.height) / other.height };
+    this.folded.clear();
+    for (const pod of other.folded) this.folded.add(pod);
+    this.arrange();
+  }
+
   /** The step of a metric's colour; -1 where it was not recorded. */
   private step(port: number, frame: number): number {
     const { run } = this;
-    if (!isRecorded(run, port)) return -1;
+    if (frame < 0 || !isRecorded(run, port)) return -1;
     let share: number;
     if (this.metric === "load") share = loadOf(run, port, frame);
     else if (this.metric === "paused") share = pausedOf(run, port, frame);
@@ -184,25 +203,72 @@ export class Network {
     return Math.max(0, Math.min(STEPS - 1, Math.ceil(share * (STEPS - 1))));
   }
 
-  draw(time: number): void {
+  /** Draws a time. Where nothing else has changed since the last call, layers without time are kept. */
+  draw(time: number, onlyTime = false): void {
     const context = this.canvas.getContext("2d");
     if (!context) return;
-    const scale = window.devicePixelRatio || 1;
-    const { k, x, y } = this.zoom;
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, this.width, this.height);
-    context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
-    const frame = frameAt(this.run, time);
+    if (!onlyTime || this.below.width !== this.canvas.width) this.drawLayers();
+    const frame = this.frame(time);
     const trees = this.pauses.trees(frame);
-    this.drawSites(context);
+    this.lay(context, this.below);
+    this.drawPath(context);
     this.drawLinks(context, frame);
     this.drawStates(context, frame);
-    this.drawNodes(context, frame);
     this.drawTrees(context, trees);
-    this.drawFlow(context);
-    this.drawNames(context);
+    this.lay(context, this.above);
+    this.drawBoxes(context, frame);
+    this.drawOrder(context, trees);
+    this.drawOrigins(context);
     if (trees[0]) this.drawRoot(context, trees[0].root, true);
     this.drawSelected(context);
+    if (frame < 0) this.drawEnd(context);
+  }
+
+  /** The frame at a time; -1 after the end of the run. */
+  frame(time: number): number {
+    return isPast(this.run, time) ? -1 : frameAt(this.run, time);
+  }
+
+  /** Says in the network of a run that has ended so. */
+  private drawEnd(context: CanvasRenderingContext2D): void {
+    const scale = window.devicePixelRatio || 1;
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.globalAlpha = 0.6;
+    context.fillStyle = variable("--page");
+    context.fillRect(0, 0, this.width, this.height);
+    context.globalAlpha = 1;
+    context.font = "bold 13px system-ui, sans-serif";
+    context.textAlign = "center";
+    this.haloed(context, endedText(this.run), this.width / 2, this.height / 2, variable("--text"));
+  }
+
+  /** Copies a layer as it is, and leaves the context at the zoom. */
+  private lay(context: CanvasRenderingContext2D, layer: HTMLCanvasElement): void {
+    const scale = window.devicePixelRatio || 1;
+    const { k, x, y } = this.zoom;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    if (layer === this.below) context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context.drawImage(layer, 0, 0);
+    context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
+  }
+
+  private drawLayers(): void {
+    const scale = window.devicePixelRatio || 1;
+    const { k, x, y } = this.zoom;
+    for (const layer of [this.below, this.above]) {
+      layer.width = this.canvas.width;
+      layer.height = this.canvas.height;
+      const context = layer.getContext("2d");
+      if (!context) continue;
+      context.setTransform(scale * k, 0, 0, scale * k, scale * x, scale * y);
+      if (layer === this.below) {
+        this.drawSites(context);
+        this.drawIdle(context);
+      } else {
+        this.drawNodes(context);
+        this.drawNames(context);
+      }
+    }
   }
 
   private drawSites(context: CanvasRenderingContext2D): void {
@@ -216,6 +282,23 @@ export class Network {
     }
   }
 
+  /** All lines as those of idle ports, or of ports without a record. */
+  private drawIdle(context: CanvasRenderingContext2D): void {
+    const isKnown = (port: number) => isRecorded(this.run, port);
+    const unknown = this.curves.filter((curve, port) => curve && !isKnown(port)).length;
+    for (const recorded of [false, true]) {
+      context.strokeStyle = recorded ? ramp(this.metric)[0] : variable("--unknown");
+      context.setLineDash(!recorded && unknown <= MOST_DASHED ? [3, 3] : []);
+      this.curves.forEach((curve, port) => {
+        if (!curve || isKnown(port) !== recorded) return;
+        const width = this.run.links.long[this.run.ports.link[port]] > 0 ? 5 : this.lineWidth();
+        context.lineWidth = recorded ? width : Math.min(width, 1);
+        stroke(context, curve);
+      });
+    }
+    context.setLineDash([]);
+  }
+
   private drawLinks(context: CanvasRenderingContext2D, frame: number): void {
     const colours = ramp(this.metric);
     const thin = new Map<number, Curve[]>();
@@ -224,6 +307,8 @@ export class Network {
       const curve = this.curves[port];
       if (!curve) continue;
       const step = this.step(port, frame);
+      // Idle ones are in the layer below.
+      if (step <= 0) continue;
       const group = this.run.links.long[this.run.ports.link[port]] > 0 ? wide : thin;
       const own = group.get(step);
       if (own) own.push(curve);
@@ -232,13 +317,11 @@ export class Network {
     for (const [group, width] of [[thin, this.lineWidth()], [wide, 5]] as const) {
       // What does more is drawn on top.
       for (const [step, own] of [...group].sort((a, b) => a[0] - b[0])) {
-        context.strokeStyle = step < 0 ? variable("--unknown") : colours[step];
-        context.lineWidth = step < 0 ? Math.min(width, 1) : width;
-        context.setLineDash(step < 0 && own.length <= MOST_DASHED ? [3, 3] : []);
+        context.strokeStyle = colours[step];
+        context.lineWidth = width;
         for (const curve of own) stroke(context, curve);
       }
     }
-    context.setLineDash([]);
   }
 
   private nameLongLinks(context: CanvasRenderingContext2D): void {
@@ -250,6 +333,8 @@ export class Network {
       const a = this.layout.places[this.run.links.from[link]];
       const b = this.layout.places[this.run.links.to[link]];
       const ends = name.replace(/#.*/, "");
+      // The name of a chosen port is there.
+      if (this.selectedPort >= 0 && ends === this.run.links.name[this.run.ports.link[this.selectedPort]].replace(/#.*/, "")) return;
       if (named.has(ends)) return;
       named.add(ends);
       const delay = this.run.links.delay[link];
@@ -274,7 +359,7 @@ export class Network {
   }
 
   private drawStates(context: CanvasRenderingContext2D, frame: number): void {
-    if (!this.run.states) return;
+    if (!this.run.states || frame < 0) return;
     for (let port = 0; port < this.curves.length; port++) {
       const curve = this.curves[port];
       const colour = curve && stateColour(stateOf(this.run, port, frame));
@@ -293,34 +378,42 @@ export class Network {
     context.stroke();
   }
 
-  private drawNodes(context: CanvasRenderingContext2D, frame: number): void {
-    const { places, folded, spacing } = this.layout;
+  /** Frames of folded pods, in the colour of the busiest port inside, and the gravest state there. */
+  private drawBoxes(context: CanvasRenderingContext2D, frame: number): void {
     const colours = ramp(this.metric);
-    context.textAlign = "center";
+    const states = this.run.states?.states;
     for (const [index, box] of this.layout.boxes.entries()) {
       let most = -1;
       let gravest = 0;
-      const states = this.run.states?.states;
       for (const port of this.inside[index] ?? []) {
         most = Math.max(most, this.step(port, frame));
-        if (states) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
+        if (states && frame >= 0) gravest = Math.max(gravest, states[port * this.run.frames.count + frame]);
       }
+      context.beginPath();
+      context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
+      context.lineWidth = 3;
+      context.strokeStyle = most < 0 ? variable("--unknown") : colours[most];
+      context.stroke();
+      const colour = gravest ? stateColour(this.run.states!.names[gravest]) : null;
+      if (colour) this.dot(context, { x: box.x + box.width / 2, y: box.y + box.height - 12 }, colour);
+    }
+  }
+
+  private drawNodes(context: CanvasRenderingContext2D): void {
+    const { places, folded, spacing } = this.layout;
+    context.textAlign = "center";
+    for (const box of this.layout.boxes) {
       context.beginPath();
       context.roundRect(box.x, box.y, box.width, Math.max(box.height, 20), 6);
       context.fillStyle = variable("--page");
       context.fill();
-      context.lineWidth = 3;
-      context.strokeStyle = most < 0 ? variable("--unknown") : colours[most];
-      context.stroke();
       context.font = "11px system-ui, sans-serif";
       context.fillStyle = variable("--text");
+      if (box.width > 18) context.fillText(`${box.nodes.length}`, box.x + box.width / 2, box.y + box.height / 2 - 3);
       if (box.width > 34) {
-        context.fillText(`${box.nodes.length}`, box.x + box.width / 2, box.y + box.height / 2 - 3);
         context.fillStyle = variable("--faint");
         context.fillText("nodes", box.x + box.width / 2, box.y + box.height / 2 + 10);
       }
-      const colour = gravest ? stateColour(this.run.states!.names[gravest]) : null;
-      if (colour) this.dot(context, { x: box.x + box.width / 2, y: box.y + box.height - 12 }, colour);
     }
     this.run.nodes.name.forEach((_, node) => {
       if (folded[node] >= 0) return;
@@ -354,13 +447,15 @@ export class Network {
       if (folded[node] < 0) longest[tier] = Math.max(longest[tier] ?? 0, name.length);
     });
     const letter = context.measureText("m0").width / 2.3;
+    const path = this.pathPorts();
+    const onPath = new Set(path.length <= MOST_NAMED ? path.flatMap((port) => [this.run.ports.node[port], otherEnd(this.run, port)]) : []);
     this.run.nodes.name.forEach((name, node) => {
       if (folded[node] >= 0) return;
       const chosen = this.isChosen(node);
       context.font = `${chosen ? "bold " : ""}10px system-ui, sans-serif`;
       const tier = this.run.nodes.tier[node];
       const beside = tier > 0 ? 24 : 4;
-      if (!chosen && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
+      if (!chosen && !onPath.has(node) && (longest[tier] * letter + beside) / this.zoom.k > spacing[tier]) return;
       const { x, y } = places[node];
       const colour = chosen ? variable("--accent") : variable("--text");
       context.textAlign = tier === 0 || this.atLongLink.has(node) ? "center" : "right";
@@ -377,7 +472,6 @@ export class Network {
   }
 
   private drawTrees(context: CanvasRenderingContext2D, trees: Tree[]): void {
-    const largest = trees[0]?.branches.length ?? 0;
     const all: Curve[] = [];
     for (const tree of trees) {
       for (const branch of tree.branches) {
@@ -390,9 +484,13 @@ export class Network {
     if (all.length <= MOST_DASHED) context.setLineDash([5, 3]);
     for (const curve of all) stroke(context, curve);
     context.setLineDash([]);
+  }
+
+  /** Numbers the branches of the largest tree, and marks the roots of others. */
+  private drawOrder(context: CanvasRenderingContext2D, trees: Tree[]): void {
+    const largest = trees[0]?.branches.length ?? 0;
     for (const [index, tree] of trees.entries()) {
-      // The path of a flow and the numbers would hide one another.
-      const numbered = index === 0 && largest <= MOST_NUMBERS && !this.why;
+      const numbered = index === 0 && largest <= MOST_NUMBERS;
       const taken: Place[] = [];
       if (numbered) for (const branch of tree.branches) this.drawNumber(context, branch.port, branch.order, taken);
       if (index > 0 && index < 6) this.drawRoot(context, tree.root, false);
@@ -420,7 +518,9 @@ export class Network {
 
   private drawRoot(context: CanvasRenderingContext2D, root: number, isFirst: boolean): void {
     const curve = root >= 0 ? this.curves[root] : null;
-    const at = root < 0 ? this.layout.places[-1 - root] : curve ? pointOf(curve, 0.5) : null;
+    // A port inside a folded pod has no line: the mark is at the pod.
+    const node = root < 0 ? -1 - root : this.run.ports.node[root];
+    const at = curve ? pointOf(curve, 0.5) : this.layout.places[node];
     if (!at) return;
     context.beginPath();
     context.arc(at.x, at.y, isFirst ? 9 : 6, 0, 7);
@@ -436,16 +536,32 @@ export class Network {
     }
   }
 
-  /** The path of a flow whose causes are in the page, and arrows from where it was paused to where that began. */
-  private drawFlow(context: CanvasRenderingContext2D): void {
-    if (!this.why) return;
-    context.strokeStyle = variable("--accent");
-    context.lineWidth = 3.5;
-    for (const part of this.why.parts) {
-      const curve = part.cause === "serialisation" && part.port >= 0 ? this.curves[part.port] : null;
-      if (!curve) continue;
-      stroke(context, curve);
+  /** The path of the chosen flow, a wide line below what its ports do: as its packets took it, or the shortest paths. */
+  private drawPath(context: CanvasRenderingContext2D): void {
+    const ports = this.pathPorts();
+    const aside = this.why || !this.hasSeveralPaths() ? 9 : 6;
+    for (const [colour, more] of [[variable("--path"), aside], [ramp(this.metric)[0], 0]] as const) {
+      for (const port of ports) {
+        const curve = this.curves[port];
+        if (!curve) continue;
+        context.strokeStyle = more || isRecorded(this.run, port) ? colour : variable("--unknown");
+        context.lineWidth = (this.run.links.long[this.run.ports.link[port]] > 0 ? 5 : this.lineWidth()) + more;
+        stroke(context, curve);
+      }
     }
+  }
+
+  private pathPorts(): number[] {
+    return this.why ? pathOf(this.why) : this.flowPorts;
+  }
+
+  private hasSeveralPaths(): boolean {
+    return new Set(this.flowPorts.map((port) => this.run.ports.node[port])).size < this.flowPorts.length;
+  }
+
+  /** Arrows from where a flow was paused to where that began. */
+  private drawOrigins(context: CanvasRenderingContext2D): void {
+    if (!this.why) return;
     const paused = this.why.parts.filter((part) => part.origin >= 0 && part.port >= 0);
     const most = Math.max(...paused.map((part) => Number(part.ps)), 1);
     for (const part of paused) {
@@ -518,17 +634,27 @@ export class Network {
   /** A line about what a port does at a time. */
   tip(port: number, time: number): string[] {
     const { run } = this;
-    const frame = frameAt(run, time);
+    const frame = this.frame(time);
+    if (frame < 0) return [portName(run, port), endedText(run)];
     if (!isRecorded(run, port)) return [portName(run, port), "load and queue not recorded"];
     const state = stateOf(run, port, frame);
     return [
       portName(run, port),
       `load ${Math.round(loadOf(run, port, frame) * 100)} % of ${run.ports.rate[port]} Gbit/s`,
-      `longest queue ${Math.round(queueOf(run, port, frame) / 1000)} KB`,
+      hasQueue(run, port) ? `longest queue ${Math.round(queueOf(run, port, frame) / 1000)} KB` : "queue of a host: not recorded",
       `paused ${Math.round(pausedOf(run, port, frame) * 100)} %`,
       ...(state ? [`state ${state}`] : []),
     ];
   }
+}
+
+export function endedText(run: Run): string {
+  return `this run ended at ${microseconds(run.simulatedUs)}`;
+}
+
+/** Ports on whose links a flow's data was, in the order of the parts of its time. */
+export function pathOf(why: Why): number[] {
+  return why.parts.filter((part) => part.cause === "serialisation" && part.port >= 0).map((part) => part.port);
 }
 
 /** Draws a curve. One by one, straight lines are drawn several times faster than all in one path. */

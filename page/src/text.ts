@@ -26,11 +26,11 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Picoseconds as microseconds with all their digits, as `floodway why` prints them. */
-export function exact(ps: string): string {
-  const padded = ps.padStart(7, "0");
-  const whole = padded.slice(0, -6).replace(/\B(?=(\d{3})+$)/g, ",");
-  return `${whole}.${padded.slice(-6)}`;
+/** Picoseconds as microseconds, rounded to a nanosecond. */
+export function inUs(ps: string): string {
+  const padded = String((BigInt(ps) + 500n) / 1000n).padStart(4, "0");
+  const whole = padded.slice(0, -3).replace(/\B(?=(\d{3})+$)/g, ",");
+  return `${whole}.${padded.slice(-3)}`;
 }
 
 type Child = Node | string | null | undefined | false;

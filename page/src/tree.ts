@@ -1,6 +1,6 @@
 // Congestion trees: which ports are paused at a time, and by which port each pause was caused.
 
-import { otherEnd, type Run } from "./data";
+import { isRecorded, otherEnd, pausedOf, type Run } from "./data";
 
 export interface Branch {
   pause: number;
@@ -47,6 +47,7 @@ export class Pauses {
 
   /** The trees of a frame, that with most branches first. */
   trees(frame: number): Tree[] {
+    if (frame < 0) return [];
     if (this.last.frame !== frame) this.last = { frame, trees: this.find(frame) };
     return this.last.trees;
   }
@@ -57,6 +58,8 @@ export class Pauses {
     const active = new Map<number, number>();
     for (const row of this.of(frame)) {
       const port = run.pauses.port[row];
+      // Between pauses that are shown as one, and after one has run out, a port is not paused.
+      if (isRecorded(run, port) && !pausedOf(run, port, frame)) continue;
       if (!active.has(port)) active.set(port, row);
     }
     const trees = new Map<number, Branch[]>();

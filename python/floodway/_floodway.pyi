@@ -278,6 +278,9 @@ class Why:
     @property
     def parts(self) -> Table:
         """One row per cause, port and origin; the rows add up to `fct_ps`."""
+    @property
+    def sent(self) -> Table:
+        """Payload by the time at which it left the NIC, retransmissions included, in buckets of one width."""
 
 def parse_file(
     path: str | PathLike[str], *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
@@ -356,10 +359,11 @@ def run(scenario: Scenario, *, progress: Progress, plan: Plan, ranks: Ranks | No
     In several processes that are connected as `ranks`, the first one has the records of all.
     """
 
-def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
-    """Run a scenario until a flow is complete, and break down its completion time.
+def why(scenario: Scenario, flows: Sequence[tuple[str, str, int]], *, progress: Progress) -> list[Why | None]:
+    """Run a scenario until some flows are complete, and break down the completion time of each.
 
-    None if it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
+    None for one that is not complete at the end, or if the run was interrupted. Flows are given by workload,
+    source and number, each once. The interpreter lock is released meanwhile.
     """
 
 @final

@@ -93,7 +93,7 @@ class Result(result.Result):
         self,
         file: str | os.PathLike[str] | None = None,
         *,
-        flows: Sequence[str] = ("p99",),
+        flows: Sequence[str] | None = None,
         title: str | None = None,
     ) -> Page:
         """Make a self-contained page that shows the run over time: network, ports, flows, causes.
@@ -105,8 +105,8 @@ class Result(result.Result):
         file
             Where to write it; an existing file is replaced. By default it is not written.
         flows
-            Flows whose completion times are divided into their causes, as `why` takes them. The run is
-            repeated for each.
+            Flows whose completion times are divided into their causes, as `why` takes them; by default the
+            one at p99 of slowdowns, and the slowest of each workload. The run is repeated once for all.
         title
             What is above. By default the scenario's name.
 

@@ -3475,6 +3475,10 @@ class RecordKeys(Table):
 
     Attributes
     ----------
+    report
+        Whether all is kept that the page of `floodway report` shows: the series of every link,
+        whatever `watch` says; `pauses`; and `signals`, where a congestion point assigns states
+        to queues. It does not write the page. Default: false.
     watch
         Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of
         100 us or more.
@@ -3482,7 +3486,7 @@ class RecordKeys(Table):
         Number of additional egress ports, the busiest. Default: 8.
     buckets
         Maximum number of buckets of a series, for links that are watched by name; for the
-        busiest others, 100. Default: 1000.
+        busiest others, 100. Default: 1000; with `report` and more than 200 nodes, 500.
     pauses
         Whether each pause and resume is kept as it is received, in the table `pauses`, up to
         ten million rows; the run's verdicts have the number of further ones. Default: false.
@@ -3506,6 +3510,7 @@ class RecordKeys(Table):
         Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
     """
 
+    report: bool | None = None
     watch: Selector | None = None
     busiest: int | None = None
     buckets: int | None = None

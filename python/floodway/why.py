@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import polars as pl
 
@@ -23,7 +23,7 @@ from floodway.scenarios import recorded
 from floodway.watching import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from floodway._floodway import Progress
     from floodway.results import Result
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CAUSES",
     "Part",
+    "Sent",
     "Why",
     "chosen",
     "differs",
@@ -40,6 +41,7 @@ __all__ = [
     "scenario_of",
     "short_name",
     "take_apart",
+    "take_each_apart",
 ]
 
 _Found_co = TypeVar("_Found_co", covariant=True)
@@ -92,6 +94,25 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What a flow's sender transmitted, retransmissions included, in buckets of one width.
+
+    Attributes
+    ----------
+    begin_us
+        Begin of each bucket.
+    width_us
+        Width of a bucket.
+    bytes
+        Bytes of payload that left the NIC in each bucket.
+    """
+
+    begin_us: tuple[float, ...]
+    width_us: float
+    bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Why:
     """The breakdown of a flow's completion time.
 
@@ -107,6 +128,8 @@ class Why:
         What it would have taken alone.
     parts
         They add up to `fct_ps`; by cause, then by port.
+    sent
+        What its sender transmitted over time.
     """
 
     flow_id: str
@@ -114,6 +137,7 @@ class Why:
     fct_ps: int
     ideal_fct_ps: int
     parts: tuple[Part, ...]
+    sent: Sent
 
     @property
     def fct_us(self) -> float:
@@ -220,25 +244,64 @@ def take_apart(
     KeyboardInterrupt
         If Ctrl-C ended it.
     """
+    (found,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
+    return found
+
+
+def take_each_apart(
+    result: Result,
+    flows: Sequence[str],
+    *,
+    scenario: Scenario | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[Why]:
+    """Break down the completion times of several flows in one repetition of the run.
+
+    Parameters
+    ----------
+    result
+        The run.
+    flows
+        Each as `chosen` takes it; no flow twice.
+    scenario, on_progress
+        As for `take_apart`, whose errors it raises.
+    """
+    rows = [_finished(result, flow) for flow in flows]
+    if not rows:
+        return []
+    known = scenario if scenario is not None else scenario_of(result)
+    ids = [(str(row["workload"]), str(row["source"]), int(row["flow_id"].rpartition(":")[2])) for row in rows]
+    found = run_again(partial(_floodway.why, known.native, ids), on_progress) or []
+    return [_why(result, row, own) for row, own in zip(rows, found, strict=True)]
+
+
+def _finished(result: Result, flow: str) -> dict[str, Any]:
+    """Return the row of a flow that is complete."""
     flow_id = chosen(result.flows, flow)
     row = result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
     if not row["finished"]:
         done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
         raise InputError(f"{flow_id} was not complete when the run ended: {done}", key="flow", given=flow)
-    known = scenario if scenario is not None else scenario_of(result)
-    number = int(flow_id.rpartition(":")[2])
-    ids = (str(row["workload"]), str(row["source"]), number)
-    found = run_again(partial(_floodway.why, known.native, ids), on_progress)
+    return row
+
+
+def _why(result: Result, row: Mapping[str, Any], found: _floodway.Why | None) -> Why:
+    """Return what was found, if it is the flow of the results."""
     if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
         now = None if found is None else found.fct_ps / 1e6
         raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
-    parts = tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True))
+    sent = frame(found.sent)
     return Why(
-        flow_id=flow_id,
+        flow_id=str(row["flow_id"]),
         start_us=found.start_ps / 1e6,
         fct_ps=found.fct_ps,
         ideal_fct_ps=found.ideal_ps,
-        parts=parts,
+        parts=tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True)),
+        sent=Sent(
+            begin_us=tuple(sent["time_us"]),
+            width_us=float(sent["bucket_us"][0]) if len(sent) else 0.0,
+            bytes=tuple(sent["bytes"]),
+        ),
     )
 
 

@@ -32,4 +32,4 @@ pub use run::fabric::{Fabric, Traced};
 pub use run::ranks::RankPlan;
 pub use run::threads::{ThreadPlan, Threads};
 pub use traffic::{dependencies, destinations, sizes};
-pub use why::{Cause, CriticalPath, FlowRef, Part, PathPart, PathStep, PathTarget, Why};
+pub use why::{Cause, CriticalPath, FlowRef, Part, PathPart, PathStep, PathTarget, Sent, Why};

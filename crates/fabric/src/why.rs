@@ -27,6 +27,7 @@ use journey::Flight;
 use origin::Origins;
 use rustc_hash::FxHashMap;
 use sender::Sender;
+pub use sent::Sent;
 use stops::Stops;
 
 use crate::records::table::{NONE, Table, Values};
@@ -37,6 +38,7 @@ mod origin;
 mod path;
 mod sections;
 mod sender;
+mod sent;
 mod stops;
 
 pub use path::{CriticalPath, PathPart, PathStep, PathTarget};
@@ -139,6 +141,8 @@ pub struct Why {
     pub ideal: Span,
     /// They add up to `fct`; none is zero. In the order of causes, then of ports, then of origins.
     pub parts: Vec<Part>,
+    /// What its sender transmitted over time.
+    pub sent: Sent,
 }
 
 impl Why {
@@ -264,6 +268,7 @@ pub(crate) struct Trace {
     held: Vec<Stops>,
     origins: Origins,
     sender: Option<Sender>,
+    sent: Sent,
     /// By queue pair: when its last packet is off the NIC's transmitter.
     off: FxHashMap<u32, u64>,
     found: Option<Found>,

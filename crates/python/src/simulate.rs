@@ -256,34 +256,38 @@ pub struct Why {
     ideal_ps: u64,
     /// One row per cause, port and origin; the rows add up to `fct_ps`.
     parts: Py<Table>,
+    /// Payload by the time at which it left the NIC, retransmissions included, in buckets of one width.
+    sent: Py<Table>,
 }
 
-/// Runs a scenario until a flow is complete, and breaks down its completion time; none if it is not complete
-/// at the end, or was interrupted. The flow is given by workload, source and number; the interpreter lock is
-/// released meanwhile.
+/// Runs a scenario until some flows are complete, and breaks down the completion time of each; none of one
+/// that is not complete at the end, or if the run was interrupted. Flows are given by workload, source and
+/// number, each once; the interpreter lock is released meanwhile.
 #[pyfunction]
-#[pyo3(signature = (scenario, flow, *, progress))]
+#[pyo3(signature = (scenario, flows, *, progress))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
 pub fn why(
     py: Python<'_>,
     scenario: &Scenario,
-    flow: (String, String, u64),
+    flows: Vec<(String, String, u64)>,
     progress: &Progress,
-) -> PyResult<Option<Why>> {
+) -> PyResult<Vec<Option<Why>>> {
     let control = &progress.control;
     let blueprint = scenario.parsed().blueprint();
-    let Some(flow) = known(blueprint, &flow) else { return Ok(None) };
-    let work = || Traced::build(blueprint, control, flow).map(Traced::why);
+    let known: Option<Vec<_>> = flows.iter().map(|flow| known(blueprint, flow)).collect();
+    let Some(known) = known else { return Ok(flows.iter().map(|_| None).collect()) };
+    let work = || Traced::build(blueprint, control, &known).map(Traced::why);
+    let made = |found: floodway_fabric::Why| {
+        Ok(Why {
+            start_ps: found.start.0,
+            fct_ps: found.fct.0,
+            ideal_ps: found.ideal.0,
+            parts: Table::new(py, found.table())?,
+            sent: Table::new(py, found.sent.table())?,
+        })
+    };
     match watched(py, Some((control, blueprint)), work)? {
-        Ok(found) => found
-            .map(|found| {
-                Ok(Why {
-                    start_ps: found.start.0,
-                    fct_ps: found.fct.0,
-                    ideal_ps: found.ideal.0,
-                    parts: Table::new(py, found.table())?,
-                })
-            })
-            .transpose(),
+        Ok(found) => found.into_iter().map(|found| found.map(made).transpose()).collect(),
         Err(fault) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
     }
 }

@@ -11,7 +11,7 @@ from floodway.cli.new_file import new_file
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.results.files import REPORT_FILE
-from floodway.why import scenario_of, take_apart
+from floodway.why import scenario_of, take_each_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Request:
     """The arguments of a call."""
 
     folders: Sequence[Path]
-    flows: Sequence[str]
+    flows: Sequence[str] | None
     out: Path | None
     title: str | None
     force: bool
@@ -44,17 +44,20 @@ def report(request: Request) -> int:
     sources = sources_of(folders)
     out = request.out
     if out is None:
-        several = Path("out", "report", " ".join(folder_labels(folders)).replace("/", "-") + ".html")
+        several = Path(
+            "out", "report", "-".join(folder_labels(folders)).replace("/", "-").replace(" ", "-") + ".html"
+        )
         out = folders[0] / REPORT_FILE if len(folders) == 1 else several
 
-    def why(result: Result, flow: str) -> Why:
+    def why(result: Result, flows: Sequence[str]) -> Sequence[Why]:
         scenario = scenario_of(result)
         with Watch(scenario, quiet=request.quiet) as watch:
-            return take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+            return take_each_apart(result, flows, scenario=scenario, on_progress=watch.update)
 
     with new_file(out, force=request.force) as file:
         results = {source.label: source.results[0] for source in sources}
-        file.write(page_of(results, title=request.title, flows=request.flows, why=why))
+        places = {source.label: source.folders[0] for source in sources}
+        file.write(page_of(results, title=request.title, flows=request.flows, folders=places, why=why))
     if not request.quiet:
         _warn(sources)
     echo(str(out))

@@ -162,13 +162,23 @@ class ComparisonFolder:
         contents = {picture.file: picture.png for picture in drawn}
         contents[PAGE_FILE] = page(comparison, drawn, report=report).encode()
         if report:
-            contents[REPORT_FILE] = _over_time(comparison).encode()
+            contents[REPORT_FILE] = self._over_time(self.folder, comparison).encode()
         whole = {"complete": True, **document(comparison), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
         except OutputError as error:
             self._move_elsewhere(self.folder, error)
             _write_report(self.folder, contents, whole)
+
+    def _over_time(self, folder: Path, comparison: Comparison) -> str:
+        """Make the page of the first seed of the first variants over time."""
+        from floodway.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
+
+        own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
+        first: dict[str, Path] = {}
+        for run, name in zip(self._planned_runs, self._folders, strict=True):
+            first.setdefault(run.variant, folder / name)
+        return report({label: results[0] for label, results in own}, title=comparison.title, folders=first)
 
     def _begin(self, folder: Path, *, force: bool) -> None:
         """Take the lock, clean up after killed processes, find completed runs, and write the marker."""
@@ -353,14 +363,6 @@ class SharedFolder(ComparisonFolder):
     def _move_elsewhere(self, folder: Path, error: OutputError) -> None:  # noqa: ARG002 (as above)
         """Raise the error: elsewhere, no other process would find the results."""
         raise LostResultsError(error.path, error.reason) from error
-
-
-def _over_time(comparison: Comparison) -> str:
-    """Make the page of the first seed of the first variants over time."""
-    from floodway.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
-
-    own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
-    return report({label: results[0] for label, results in own}, title=comparison.title)
 
 
 def _folders(planned: Sequence[PlannedRun]) -> list[str]:

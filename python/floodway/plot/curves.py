@@ -15,6 +15,7 @@ from floodway.plot.look import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
@@ -59,10 +60,11 @@ WIDTH, WIDER, WIDEST = 1.3, 0.7, 2.4
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Results of one scenario, one a seed, under the label that pictures show."""
+    """Results of one scenario, one a seed, under the label that pictures show, and their folders if known."""
 
     label: str
     results: tuple[Result, ...]
+    folders: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

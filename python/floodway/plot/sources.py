@@ -35,12 +35,15 @@ def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:
         If one does not exist, or holds no results.
     """
     labels = folder_labels(folders)
-    read_so_far: dict[str, list[Result]] = {}
+    read_so_far: dict[str, list[tuple[Result, Path]]] = {}
     for folder, label in zip(folders, labels, strict=True):
-        for variant, result in _results(Path(folder)):
+        for variant, result, where in _results(Path(folder)):
             named = label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
-            read_so_far.setdefault(named, []).append(result)
-    return tuple(Source(label=label, results=tuple(own)) for label, own in read_so_far.items())
+            read_so_far.setdefault(named, []).append((result, where))
+    return tuple(
+        Source(label=label, results=tuple(r for r, _ in own), folders=tuple(where for _, where in own))
+        for label, own in read_so_far.items()
+    )
 
 
 def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -66,11 +69,11 @@ def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
     return ["/".join(path.parts[-depth:]) for path in whole]
 
 
-def _results(folder: Path) -> Iterator[tuple[str | None, Result]]:
-    """Read a run, or the runs of a comparison with the labels of their variants."""
+def _results(folder: Path) -> Iterator[tuple[str | None, Result, Path]]:
+    """Read a run, or the runs of a comparison with the labels of their variants, and their folders."""
     refuse_others(folder)
     if not (folder / COMPARISON_FILE).is_file():
-        yield None, read(folder)
+        yield None, read(folder), folder
         return
     for run in runs_of(folder):
-        yield run.variant, read(folder / run.folder, key=run.key)
+        yield run.variant, read(folder / run.folder, key=run.key), folder / run.folder

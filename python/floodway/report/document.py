@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from floodway.report.columns import packed
 from floodway.report.events import marks_document, pauses_document, states_document
-from floodway.report.flows import flows_document, why_document, whys_of
+from floodway.report.flows import Chosen, flows_document, why_document, whys_of
 from floodway.report.network import network_of
 from floodway.report.timeline import Steps, frames_of
 from floodway.results.grid import grid_of
@@ -15,10 +16,12 @@ from floodway.results.simulated import facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from floodway.report.network import Network
     from floodway.report.timeline import Frames
     from floodway.results import Result
+    from floodway.results.grid import Grid
     from floodway.why import Why
 
 __all__ = ["LARGEST", "Shown", "document"]
@@ -37,19 +40,22 @@ LARGEST = 520_000
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run that a page shows: its label, and the flows whose causes it has, as `floodway why` takes them."""
+    """A run that a page shows: its label, its folder if it has one, and the flows whose causes it has."""
 
     label: str
     result: Result
-    flows: Sequence[str]
+    folder: Path | None
+    flows: Sequence[Chosen]
 
 
-def document(title: str, runs: Sequence[Shown], why: Callable[[Result, str], Why]) -> dict[str, Any]:
+def document(
+    title: str, runs: Sequence[Shown], why: Callable[[Result, Sequence[str]], Sequence[Why]]
+) -> dict[str, Any]:
     """Make the data of a page."""
     return {"format": 1, "title": title, "runs": [_run(run, why) for run in runs]}
 
 
-def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
+def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) -> dict[str, Any]:
     result = shown.result
     network, grid = network_of(result), grid_of(result)
     frames = frames_of(grid, network.ports, network.rates_gbps)
@@ -61,6 +67,7 @@ def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
     # The name of a host that began a pause is that of its port to the network.
     return {
         "label": shown.label,
+        "folder": "" if shown.folder is None else quote(shown.folder.as_posix()),
         "name": result.run.name,
         "seed": result.run.seed,
         "floodway": result.run.versions.get("floodway", ""),
@@ -87,6 +94,7 @@ def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
             "node": packed(network.port_nodes, "u32"),
             "link": packed(network.port_links, "u32"),
             "rate": packed(network.rates_gbps, "f32"),
+            "paused": packed(_paused_us(grid, network.ports), "f64"),
         },
         "frames": _frames(frames),
         "pauses": pauses,
@@ -95,6 +103,13 @@ def _run(shown: Shown, why: Callable[[Result, str], Why]) -> dict[str, Any]:
         "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
         "why": [why_document(asked, own, ports) for asked, own in found],
     }
+
+
+def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
+    """Return how long each port was paused in all, by its series; 0 where it was not recorded."""
+    sums = grid.values["paused_us"].sum(axis=1) if grid.buckets else ()
+    paused = dict(zip(grid.ports, sums, strict=False))
+    return [float(paused.get(port, 0.0)) for port in ports]
 
 
 def _frames(frames: Frames) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway.errors import InputError, UnknownNameError
 from floodway.report.columns import packed
-from floodway.why import CAUSES, chosen
+from floodway.why import CAUSES, chosen, is_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +19,62 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.why import Why
 
-__all__ = ["MOST_FLOWS", "USUAL", "flows_document", "why_document", "whys_of"]
+__all__ = ["MOST_FLOWS", "Chosen", "flows_document", "named_flow", "usual_flows", "why_document", "whys_of"]
 
 #: So many flows are in a page; of more, the slowest ones and every so-manyth of the rest.
 MOST_FLOWS, SLOWEST = 20_000, 2_000
-#: Flows whose completion time is divided into its causes where none are named.
-USUAL = ("p99",)
+#: So many flows have causes where none are named: that at p99, and the slowest of each workload.
+MOST_USUAL = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A flow whose completion time is divided into its causes.
+
+    Attributes
+    ----------
+    flow
+        As `floodway why` takes it.
+    short, title
+        What it is, for a button and in a sentence.
+    """
+
+    flow: str
+    short: str
+    title: str
+
+
+def named_flow(flow: str) -> Chosen:
+    """Return a flow that is asked for by its name or its rank."""
+    if not is_rank(flow):
+        return Chosen(flow=flow, short="", title="Causes")
+    title = "The flow with the largest slowdown" if flow == "worst" else f"The flow at {flow} of slowdowns"
+    return Chosen(flow=flow, short=flow, title=title)
+
+
+def usual_flows(result: Result) -> list[Chosen]:
+    """Return the flow at p99 of slowdowns, and the slowest measured flow of each workload."""
+    finished = result.flows.filter("measured", "finished").with_columns(
+        pl.col("workload", "flow_id").cast(pl.String)
+    )
+    slowest = (
+        finished.sort("slowdown", "flow_id", descending=[True, False])
+        .group_by("workload", maintain_order=True)
+        .first()
+        .head(MOST_USUAL - 1)
+    )
+    alone = len(slowest) == 1
+    return [
+        named_flow("p99"),
+        *(
+            Chosen(
+                flow=flow,
+                short="slowest" if alone else f"slowest of {workload}",
+                title="The slowest flow" if alone else f"The slowest flow of {workload}",
+            )
+            for workload, flow in slowest.select("workload", "flow_id").iter_rows()
+        ),
+    ]
 
 
 def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[str]) -> dict[str, Any]:
@@ -80,44 +131,50 @@ def _or_nan(column: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def whys_of(
-    result: Result, names: Sequence[str], why: Callable[[Result, str], Why]
-) -> tuple[list[tuple[str, Why]], list[str]]:
+    result: Result, flows: Sequence[Chosen], why: Callable[[Result, Sequence[str]], Sequence[Why]]
+) -> tuple[list[tuple[Chosen, Why]], list[str]]:
     """Divide the completion times of flows into their causes; say of which ones that cannot be done.
 
     Parameters
     ----------
     result
         The run.
-    names
-        Flows, as `floodway why` takes them.
+    flows
+        Which ones.
     why
-        Runs the scenario again for one.
+        Runs the scenario again for several, by their ids.
 
     Returns
     -------
     list of tuple, list of str
-        Each name with what was found, one for each flow; and reasons.
+        Each flow with what was found, once; and reasons.
 
     Raises
     ------
     UnknownNameError
         If there is no such flow.
     """
-    found: dict[str, tuple[str, Why]] = {}
+    wanted: dict[str, Chosen] = {}
     lacks = []
-    for name in names:
+    for flow in flows:
         try:
-            flow = chosen(result.flows, name)
-            if flow not in found:
-                found[flow] = (name, why(result, flow))
+            own = chosen(result.flows, flow.flow)
         except UnknownNameError:
             raise
         except InputError as error:
-            lacks.append(f"causes of {name}: {error}")
-    return list(found.values()), lacks
+            lacks.append(f"Causes of {flow.flow}: {error}.")
+            continue
+        row = result.flows.row(by_predicate=pl.col("flow_id") == own, named=True)
+        if row["finished"]:
+            wanted.setdefault(own, flow)
+        else:
+            done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
+            lacks.append(f"Causes of {own}: it was not complete when the run ended; {done}.")
+    found = why(result, list(wanted)) if wanted else []
+    return list(zip(wanted.values(), found, strict=True)), lacks
 
 
-def why_document(asked: str, why: Why, ports: Mapping[str, int]) -> dict[str, Any]:
+def why_document(asked: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str, Any]:
     """Write the causes of a flow's completion time; ports by their numbers, -1 for those of no link."""
 
     def number(port: str | None) -> int:
@@ -125,10 +182,10 @@ def why_document(asked: str, why: Why, ports: Mapping[str, int]) -> dict[str, An
 
     return {
         "flow": why.flow_id,
-        "asked": asked,
+        "asked": asked.short,
+        "title": asked.title,
         "fctPs": str(why.fct_ps),
         "idealPs": str(why.ideal_fct_ps),
-        "sentence": why.sentence(),
         "parts": [
             {
                 "cause": part.cause,
@@ -140,5 +197,10 @@ def why_document(asked: str, why: Why, ports: Mapping[str, int]) -> dict[str, An
             }
             for part in why.parts
         ],
+        "sent": {
+            "begin": packed(why.sent.begin_us, "f64"),
+            "width": why.sent.width_us,
+            "bytes": packed(why.sent.bytes, "f64"),
+        },
         "causes": CAUSES,
     }

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import InputError
 from floodway.report.document import Shown, document
-from floodway.report.flows import USUAL
+from floodway.report.flows import named_flow, usual_flows
 from floodway.report.page import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from floodway.results import Result
     from floodway.why import Why
@@ -25,8 +26,9 @@ def report(
     results: Mapping[str, Result],
     *,
     title: str | None = None,
-    flows: Sequence[str] = USUAL,
-    why: Callable[[Result, str], Why] | None = None,
+    flows: Sequence[str] | None = None,
+    folders: Mapping[str, Path] | None = None,
+    why: Callable[[Result, Sequence[str]], Sequence[Why]] | None = None,
 ) -> str:
     """Return a self-contained page of runs: the network over time, its ports, flows and causes.
 
@@ -37,10 +39,13 @@ def report(
     title
         What is above. By default the names of the scenarios.
     flows
-        Flows whose completion times are divided into their causes, as `floodway why` takes them. Each takes
-        a repetition of the run.
+        Flows whose completion times are divided into their causes, as `floodway why` takes them; by default
+        the one at p99 of slowdowns, and the slowest of each workload, five at most. The run is repeated once
+        for all of them.
+    folders
+        Folders of runs by label; the page names them in commands.
     why
-        What does that; by default `floodway.why.take_apart`.
+        What does that; by default `floodway.why.take_each_apart`.
 
     Raises
     ------
@@ -53,8 +58,16 @@ def report(
         raise InputError(
             f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
         )
-    from floodway.why import take_apart  # noqa: PLC0415 (it needs the results)
+    from floodway.why import take_each_apart  # noqa: PLC0415 (it needs the results)
 
     names = dict.fromkeys(result.run.name for result in results.values())
-    shown = [Shown(label=label, result=result, flows=flows) for label, result in results.items()]
-    return page(document(title or ", ".join(names), shown, why or take_apart))
+    shown = [
+        Shown(
+            label=label,
+            result=result,
+            folder=(folders or {}).get(label),
+            flows=usual_flows(result) if flows is None else [named_flow(flow) for flow in flows],
+        )
+        for label, result in results.items()
+    ]
+    return page(document(title or ", ".join(names), shown, why or take_each_apart))

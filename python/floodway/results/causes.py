@@ -8,7 +8,7 @@ that pause; if not, it began at that port. `floodway why` follows a flow's own p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,13 +18,14 @@ from floodway.results.quantities import quantity_us
 from floodway.results.settings import direction_settings, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from floodway.results.grid import Grid
     from floodway.results.result import Result
 
 __all__ = ["delays_us", "ends_of", "pause_causes"]
 
+_Key = TypeVar("_Key", bound="Hashable")
 Numbers = np.ndarray[Any, np.dtype[np.intp]]
 #: Nothing: no port, no pause.
 NONE = -1
@@ -114,28 +115,34 @@ def _longest(names: Sequence[str], sent: np.ndarray[Any, np.dtype[np.float64]], 
 
 def _by_sender(names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Numbers]]:
     """Group pauses by the link that they came by and the node that sent them."""
-    groups: dict[str, list[int]] = {}
-    for index, name in enumerate(names):
-        groups.setdefault(name, []).append(index)
-    for name, own in groups.items():
+    for name, own in _grouped(names).items():
         link, _, sender = ends_of(name)
-        yield (link, sender), np.array(own)
+        yield (link, sender), own
 
 
 def _pause_at(
     spans: pl.DataFrame, cause: Numbers, sent: np.ndarray[Any, np.dtype[np.float64]], ports: Sequence[str]
 ) -> Numbers:
     """Return the pause that a port was under at a time: of the same class if there is one."""
-    of_class = spans["class"].to_numpy()
-    own: dict[tuple[str, int], list[int]] = {}
-    for index, (name, class_) in enumerate(zip(spans["object"], of_class, strict=True)):
-        own.setdefault((name, int(class_)), []).append(index)
+    classes = spans["class"].to_list()
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
+    own = _grouped(zip(spans["object"], classes, strict=True))
+    asked = _grouped(
+        (None if row == NONE else ports[row], of) for row, of in zip(cause, classes, strict=True)
+    )
     found = np.full(len(cause), NONE, dtype=np.intp)
-    for index in map(int, np.flatnonzero(cause != NONE)):
-        rows = own.get((ports[cause[index]], int(of_class[index])))
-        if rows:
-            at = int(np.searchsorted(begins[rows], sent[index], side="right")) - 1
-            if at >= 0 and sent[index] < ends[rows[at]]:
-                found[index] = rows[at]
+    for key, pauses in asked.items():
+        rows = own.get(key)
+        if rows is not None:
+            at = np.searchsorted(begins[rows], sent[pauses], side="right") - 1
+            under = (at >= 0) & (sent[pauses] < ends[rows[np.maximum(at, 0)]])
+            found[pauses[under]] = rows[at[under]]
     return found
+
+
+def _grouped(keys: Iterable[_Key]) -> dict[_Key, Numbers]:
+    """Return the places of each key."""
+    places: dict[_Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return {key: np.array(own, dtype=np.intp) for key, own in places.items()}

@@ -17,13 +17,7 @@ NONE = 0xFFFF_FFFF
 
 def frame(table: Table) -> pl.DataFrame:
     """Make a frame of a table: NaN becomes null, codes become an Enum over their dictionary."""
-    whole = pl.DataFrame([_series(column) for column in table.columns])
-    kinds = {column.name: column.kind for column in table.columns}
-    return whole.with_columns(
-        pl.col(name).fill_nan(None) if kind == "f64" else pl.col(name).cast(pl.Boolean)
-        for name, kind in kinds.items()
-        if kind in {"f64", "bool"}
-    )
+    return pl.DataFrame([_series(column) for column in table.columns])
 
 
 def optional_frame(table: Table | None) -> pl.DataFrame | None:
@@ -43,10 +37,17 @@ def flows_frame(table: Table) -> pl.DataFrame:
 
 
 def _series(column: Column) -> pl.Series:
-    """Return a column's values where the native module holds them, or texts for its codes."""
+    """Return a column's values where the native module holds them, or texts for its codes.
+
+    A table of series has millions of rows, so that nothing is copied without need.
+    """
     values = pl.Series(column).alias(column.name)
+    if column.kind == "bool":
+        return values.cast(pl.Boolean)
+    if column.kind == "f64":
+        return values.fill_nan(None) if values.is_nan().any() else values
     if column.kind != "text":
         return values
     names = column.dictionary
     meaning = pl.Series(column.name, names, dtype=pl.Enum(names))
-    return meaning.gather(values.set(values == NONE, None))
+    return meaning.gather(values.set(values == NONE, None) if values.max() == NONE else values)

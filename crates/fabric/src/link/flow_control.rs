@@ -81,7 +81,7 @@ impl AtNode<'_, '_> {
     /// A link control frame has arrived at `port`: it concerns what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
         if self.run.trace.is_some() {
-            self.trace_pauses_received(port, &packet, lost);
+            self.each_trace(|at| at.trace_pauses_received(port, &packet, lost));
         }
         if let Some(extra) = extra {
             match &*extra {
@@ -158,7 +158,7 @@ impl AtNode<'_, '_> {
             && disposition.forwards()
         {
             if self.run.trace.is_some() {
-                self.trace_handed_on(other, frame);
+                self.each_trace(|at| at.trace_handed_on(other, frame));
             }
             self.run.out.frames.0.push(frame);
             self.flush_frames(other);
@@ -213,7 +213,7 @@ impl AtNode<'_, '_> {
                 self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
             if self.run.trace.is_some() {
-                self.trace_gate(port_class, open);
+                self.each_trace(|at| at.trace_gate(port_class, open));
             }
             if self.node.ports.known(port.index()).has_cp {
                 self.pause_changed(port, port_class, !open);
@@ -298,7 +298,7 @@ impl AtNode<'_, '_> {
             }
             self.pause_sent(port);
             if self.run.trace.is_some() {
-                self.trace_pauses(port);
+                self.each_trace(|at| at.trace_pauses(port));
             }
             self.flush_frames(port);
         }

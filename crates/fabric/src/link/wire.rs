@@ -90,7 +90,7 @@ impl AtNode<'_, '_> {
             state.impairment.latest = arrival;
         }
         if self.run.trace.is_some() {
-            self.trace_start(port, packet_ref, (serial, arrival));
+            self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
         }
         if self.node.ports.known(port.index()).impairment.changes
             && !self.is_carried(port, packet_ref, arrival)
@@ -184,7 +184,7 @@ impl AtNode<'_, '_> {
     pub fn is_gone(&mut self, packet: &Packet) {
         self.run.kept.records.dropped(u64::from(packet.frame));
         if self.run.trace.is_some() {
-            self.trace_lost(packet);
+            self.each_trace(|at| at.trace_lost(packet));
         }
         self.run.pairs.count_on_path(packet.flow, -1);
     }

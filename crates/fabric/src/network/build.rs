@@ -116,6 +116,7 @@ impl<'a> World<'a> {
             changing,
             ideals: Ideals::default(),
             trace: None,
+            further_traces: Vec::new(),
             out: Outboxes::default(),
         };
         let (nodes, faults) = (Vec::new(), Vec::new());

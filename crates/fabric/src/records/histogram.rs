@@ -105,7 +105,7 @@ fn part_at(parts: &mut Vec<Part>, instant: u64) -> &mut Part {
 /// Where an instant lies among the events of its time, if these happen in the order in which they were
 /// scheduled: as if each were an event that schedules the next. So an arrival comes before it, which was on
 /// its way since longer than from one instant to the next, and the end of a shorter transmission after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Instants {
     /// The next one; never, where none are sampled or events have another order.
     next: u64,

@@ -14,10 +14,13 @@ use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
 use crate::run::events::EventKind;
 
-/// Records of the nodes of one thread: no event depends on them.
+/// Records of the nodes of one thread: no event depends on them. What is skipped is not sent to other
+/// processes.
+#[derive(BorshSerialize, BorshDeserialize)]
 pub(crate) struct Kept {
     pub counts: [u64; EventKind::ALL.len()],
     /// Where the instants at which queues are sampled lie among events.
+    #[borsh(skip)]
     pub instants: Instants,
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
@@ -29,12 +32,16 @@ pub(crate) struct Kept {
     /// By workload: messages within scale-up domains, and their bytes.
     pub scale_up: Vec<(u64, u64)>,
     pub records: Records,
+    #[borsh(skip)]
     pub capture: Capture,
+    #[borsh(skip)]
     pub deadlocks: Vec<Deadlock>,
     /// Found when the run is over.
+    #[borsh(skip)]
     pub blocked: Vec<Blocked>,
     pub packet_hops: u64,
     /// Of these, the number reported to the observer of the run.
+    #[borsh(skip)]
     pub reported: u64,
 }
 
@@ -60,6 +67,7 @@ impl Kept {
             reported: 0,
         }
     }
+
     /// Adds the records of another thread.
     pub fn absorb(&mut self, other: Kept) {
         self.records.absorb(other.records);
@@ -87,48 +95,19 @@ impl Kept {
 
     /// What another process adds to its own.
     pub fn into_part(self) -> KeptPart {
-        KeptPart {
-            counts: self.counts,
-            pauses: self.pauses,
-            signals: self.signals,
-            allowances: self.allowances,
-            shares: self.shares,
-            operations: self.operations,
-            scale_up: self.scale_up,
-            records: self.records,
-            packet_hops: self.packet_hops,
-        }
+        KeptPart(self)
     }
 }
 
 /// Records of the nodes of one process, which others add to theirs. Deadlocks are found by all processes
 /// together, and captures are of one alone.
 #[derive(BorshSerialize, BorshDeserialize)]
-pub(crate) struct KeptPart {
-    counts: [u64; EventKind::ALL.len()],
-    pauses: Option<PauseLog>,
-    signals: Option<SignalLog>,
-    allowances: Option<AllowanceLog>,
-    shares: Option<ShareLog>,
-    operations: Option<OperationLog>,
-    scale_up: Vec<(u64, u64)>,
-    records: Records,
-    packet_hops: u64,
-}
+pub(crate) struct KeptPart(Kept);
 
 impl KeptPart {
+    /// As records of a run of `blueprint`; what was not sent is as before the run begins.
     pub fn into_kept(self, blueprint: &Blueprint) -> Kept {
-        Kept {
-            counts: self.counts,
-            pauses: self.pauses,
-            signals: self.signals,
-            allowances: self.allowances,
-            shares: self.shares,
-            operations: self.operations,
-            scale_up: self.scale_up,
-            records: self.records,
-            packet_hops: self.packet_hops,
-            ..Kept::new(blueprint)
-        }
+        let Kept { instants, capture, .. } = Kept::new(blueprint);
+        Kept { instants, capture, ..self.0 }
     }
 }

@@ -1,5 +1,7 @@
 //! Series of an egress port over time, in buckets that widen as the run goes on.
 
+use std::mem;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory;
 
@@ -7,6 +9,9 @@ use crate::network::blueprint::RecordSpec;
 
 /// Width of a bucket at the start, in picoseconds.
 const FIRST_WIDTH: u64 = 1_000_000;
+/// From this number of buckets on, room is made for all of a series, up to a number of them.
+const LONG: usize = 64;
+const ROOM: usize = 1024;
 
 /// One bucket of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -38,20 +43,20 @@ impl Bucket {
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Series {
-    /// Counts that are not yet in the current bucket: on the one cache line that every packet touches.
+    /// The current bucket: on the one cache line that every packet touches, all but its pauses.
     tx_bytes: u64,
     buffer_max: u64,
     queue_area: u128,
     queue_max: u64,
-    /// When the current bucket begins and ends.
+    /// When it begins and ends.
     begin: u64,
     end: u64,
     /// Since when the queue has the length it has.
     queue_since: u64,
     width: u64,
-    /// The buckets up to the current one.
+    paused: u64,
+    /// The buckets before it. Each is written once, when it ends: by then it is in no cache.
     buckets: Vec<Bucket>,
-    at: usize,
     limit: usize,
 }
 
@@ -66,8 +71,8 @@ impl Series {
             end: FIRST_WIDTH,
             queue_since: 0,
             width: FIRST_WIDTH,
-            buckets: vec![Bucket::default()],
-            at: 0,
+            paused: 0,
+            buckets: Vec::new(),
             limit: limit.max(2),
         }
     }
@@ -124,7 +129,7 @@ impl Series {
     /// Brings the buckets up to `now`, the end of the run; `queued` bytes wait.
     pub fn finish(&mut self, now: u64, queued: u64) {
         self.queue(now, queued, queued);
-        self.store();
+        self.end_current();
         // A run that ends within its last bucket keeps that bucket; one at its end has no further one.
         self.buckets.truncate(now.div_ceil(self.width).max(1) as usize);
     }
@@ -134,6 +139,7 @@ impl Series {
         self.width
     }
 
+    /// The buckets, once the run is over.
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
     }
@@ -153,20 +159,40 @@ impl Series {
         while at < to {
             let index = (at / self.width) as usize;
             let end = ((index as u64 + 1) * self.width).min(to);
-            add(&mut self.buckets[index], end - at);
+            if let Some(bucket) = self.buckets.get_mut(index) {
+                add(bucket, end - at);
+            } else {
+                let mut more = Bucket::default();
+                add(&mut more, end - at);
+                self.add_to_current(&more);
+            }
             at = end;
         }
     }
 
-    /// Adds the counts outside to the current bucket.
-    fn store(&mut self) {
-        self.buckets[self.at].merge(&Bucket {
-            tx_bytes: std::mem::take(&mut self.tx_bytes),
-            queue_area: std::mem::take(&mut self.queue_area),
-            queue_max: std::mem::take(&mut self.queue_max),
-            buffer_max: std::mem::take(&mut self.buffer_max),
-            paused: 0,
-        });
+    fn add_to_current(&mut self, more: &Bucket) {
+        self.tx_bytes += more.tx_bytes;
+        self.queue_area += more.queue_area;
+        self.queue_max = self.queue_max.max(more.queue_max);
+        self.buffer_max = self.buffer_max.max(more.buffer_max);
+        self.paused += more.paused;
+    }
+
+    /// The current bucket is over, and the next one is empty.
+    fn end_current(&mut self) {
+        // Series that have become long mostly become as long as they may: they are not moved again and again.
+        let number = self.buckets.len();
+        if number == self.buckets.capacity() && number >= LONG {
+            memory::reserve(&mut self.buckets, self.limit.min(ROOM).saturating_sub(number).max(1));
+        }
+        let ended = Bucket {
+            tx_bytes: mem::take(&mut self.tx_bytes),
+            queue_area: mem::take(&mut self.queue_area),
+            queue_max: mem::take(&mut self.queue_max),
+            buffer_max: mem::take(&mut self.buffer_max),
+            paused: mem::take(&mut self.paused),
+        };
+        memory::push(&mut self.buckets, ended);
     }
 
     #[inline]
@@ -178,38 +204,41 @@ impl Series {
 
     #[cold]
     fn roll_to(&mut self, now: u64) {
-        self.store();
         // Mostly the next bucket is the current one, and nothing has to be divided.
-        if now < self.end + self.width && self.at + 1 < self.limit {
-            (self.at, self.begin, self.end) = (self.at + 1, self.end, self.end + self.width);
-            if self.at == self.buckets.len() {
-                memory::push(&mut self.buckets, Bucket::default());
-            }
+        if now < self.end + self.width && self.buckets.len() + 1 < self.limit {
+            self.end_current();
+            (self.begin, self.end) = (self.end, self.end + self.width);
             return;
         }
         while (now / self.width) as usize >= self.limit {
             self.widen();
         }
-        self.at = (now / self.width) as usize;
-        self.begin = self.at as u64 * self.width;
-        self.end = self.begin + self.width;
-        if self.at >= self.buckets.len() {
-            let more = self.at + 1 - self.buckets.len();
+        let at = (now / self.width) as usize;
+        if at > self.buckets.len() {
+            self.end_current();
+            let more = at - self.buckets.len();
             memory::reserve(&mut self.buckets, more);
-            self.buckets.resize(self.at + 1, Bucket::default());
+            self.buckets.resize(at, Bucket::default());
         }
+        self.begin = at as u64 * self.width;
+        self.end = self.begin + self.width;
     }
 
     fn widen(&mut self) {
         self.width *= 2;
-        for i in 0..self.buckets.len().div_ceil(2) {
-            let mut merged = self.buckets[2 * i];
-            if let Some(next) = self.buckets.get(2 * i + 1) {
-                merged.merge(next);
-            }
+        let pairs = self.buckets.len() / 2;
+        // One that is left over is in the same wider bucket as the current one.
+        if self.buckets.len() % 2 == 1
+            && let Some(last) = self.buckets.pop()
+        {
+            self.add_to_current(&last);
+        }
+        for i in 0..pairs {
+            let (mut merged, next) = (self.buckets[2 * i], self.buckets[2 * i + 1]);
+            merged.merge(&next);
             self.buckets[i] = merged;
         }
-        self.buckets.truncate(self.buckets.len().div_ceil(2));
+        self.buckets.truncate(pairs);
     }
 }
 

@@ -3,6 +3,7 @@
 use floodway_engine::memory;
 use floodway_units::{PortId, Time};
 
+use crate::records::series::Bucket;
 use crate::records::table::{Table, Values};
 use crate::run::world::World;
 
@@ -17,50 +18,90 @@ const SERIES: [(u32, &str); 5] = [
 
 impl World<'_> {
     /// Rows of a bucket: one for each metric.
+    ///
+    /// Of thousands of ports it has millions of rows. So each column is filled by itself, in memory that is
+    /// reserved beforehand, and values that repeat are copied.
     pub fn series_table(&self) -> Table {
-        let (mut object, mut kind, mut metric) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
         let watched = self.watched();
-        for (i, &port) in watched.iter().enumerate() {
-            let series = self.series(PortId(port as u32));
-            let mut begin = 0u64;
-            for bucket in series.buckets() {
-                // The last bucket may be cut short by the end of the run.
-                let span = series.width().min(self.now.max(1) - begin.min(self.now.max(1) - 1));
-                let values = [
-                    bucket.tx_bytes as f64,
-                    bucket.queue_max as f64,
-                    bucket.queue_area as f64 / span as f64,
-                    bucket.buffer_max as f64,
-                    Time(bucket.paused).as_us(),
-                ];
-                for (m, v) in values.into_iter().enumerate() {
-                    memory::push(&mut object, i as u32);
-                    memory::push(&mut kind, SERIES[m].0);
-                    memory::push(&mut metric, m as u32);
-                    memory::push(&mut time, Time(begin).as_us());
-                    memory::push(&mut width, Time(span).as_us());
-                    memory::push(&mut value, v);
-                }
-                begin += series.width();
-            }
-        }
-        let kinds = ["link", "queue", "buffer"];
+        let rows = SERIES.len() * watched.iter().map(|&port| self.buckets_of(port).len()).sum::<usize>();
         let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let kinds = pattern(rows, |metric| SERIES[metric].0);
+        let metrics = pattern(rows, |metric| metric as u32);
+        let (time, width) = self.bucket_times(&watched, rows);
         Table::new(vec![
             (
                 "object",
                 Values::Text {
-                    codes: object,
+                    codes: self.bucket_owners(&watched, rows),
                     dictionary: watched.iter().map(|&port| self.direction(PortId(port as u32))).collect(),
                 },
             ),
-            ("kind", Values::Text { codes: kind, dictionary: texts(&kinds) }),
-            ("metric", Values::Text { codes: metric, dictionary: texts(&SERIES.map(|(_, name)| name)) }),
+            ("kind", Values::Text { codes: kinds, dictionary: texts(&["link", "queue", "buffer"]) }),
+            ("metric", Values::Text { codes: metrics, dictionary: texts(&SERIES.map(|(_, name)| name)) }),
             ("time_us", Values::F64(time)),
             ("bucket_us", Values::F64(width)),
-            ("value", Values::F64(value)),
+            ("value", Values::F64(self.bucket_values(&watched, rows))),
         ])
+    }
+
+    fn buckets_of(&self, port: usize) -> &[Bucket] {
+        self.series(PortId(port as u32)).buckets()
+    }
+
+    fn bucket_owners(&self, watched: &[usize], rows: usize) -> Vec<u32> {
+        let mut object = reserved(rows);
+        for (i, &port) in watched.iter().enumerate() {
+            object.resize(object.len() + SERIES.len() * self.buckets_of(port).len(), i as u32);
+        }
+        object
+    }
+
+    /// Begin and width of the bucket of each row, in microseconds.
+    fn bucket_times(&self, watched: &[usize], rows: usize) -> (Vec<f64>, Vec<f64>) {
+        let (mut time, mut width) = (reserved(rows), reserved(rows));
+        // Width and number of buckets of the last port: most have the same.
+        let mut before = (0, 0);
+        for &port in watched {
+            let series = self.series(PortId(port as u32));
+            let shape = (series.width(), series.buckets().len());
+            if shape == before {
+                let last = time.len() - SERIES.len() * shape.1;
+                time.extend_from_within(last..);
+                width.extend_from_within(last..);
+                continue;
+            }
+            before = shape;
+            for bucket in 0..shape.1 as u64 {
+                let begin = bucket * series.width();
+                time.extend_from_slice(&[Time(begin).as_us(); SERIES.len()]);
+                width.extend_from_slice(&[Time(self.span(series.width(), begin)).as_us(); SERIES.len()]);
+            }
+        }
+        (time, width)
+    }
+
+    fn bucket_values(&self, watched: &[usize], rows: usize) -> Vec<f64> {
+        let mut value = reserved(rows);
+        for &port in watched {
+            let series = self.series(PortId(port as u32));
+            let mut begin = 0u64;
+            for bucket in series.buckets() {
+                value.extend_from_slice(&[
+                    bucket.tx_bytes as f64,
+                    bucket.queue_max as f64,
+                    bucket.queue_area as f64 / self.span(series.width(), begin) as f64,
+                    bucket.buffer_max as f64,
+                    Time(bucket.paused).as_us(),
+                ]);
+                begin += series.width();
+            }
+        }
+        value
+    }
+
+    /// The time that a bucket covers: the last one may be cut short by the end of the run.
+    fn span(&self, width: u64, begin: u64) -> u64 {
+        width.min(self.now.max(1) - begin.min(self.now.max(1) - 1))
     }
 
     /// Watched ports: those asked for, and the busiest of the others.
@@ -69,8 +110,7 @@ impl World<'_> {
         for port in &self.facts.blueprint.records.watch {
             asked[port.index()] = true;
         }
-        let sent =
-            |port: usize| self.series(PortId(port as u32)).buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
+        let sent = |port: usize| self.buckets_of(port).iter().map(|bucket| bucket.tx_bytes).sum::<u64>();
         let mut others: Vec<(u64, usize)> = (0..self.facts.ports.len())
             .filter(|&port| !asked[port])
             .map(|port| (sent(port), port))
@@ -83,4 +123,22 @@ impl World<'_> {
         watched.sort_unstable();
         watched
     }
+}
+
+/// A column without values, and room for all of them.
+fn reserved<T>(rows: usize) -> Vec<T> {
+    let mut column = Vec::new();
+    memory::reserve(&mut column, rows);
+    memory::advise_vec(&column);
+    column
+}
+
+/// A column that has the same code for each metric of every bucket.
+fn pattern(rows: usize, code: impl Fn(usize) -> u32) -> Vec<u32> {
+    let mut column = reserved(rows);
+    column.extend((0..SERIES.len().min(rows)).map(code));
+    while column.len() < rows {
+        column.extend_from_within(..column.len().min(rows - column.len()));
+    }
+    column
 }

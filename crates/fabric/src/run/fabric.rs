@@ -176,31 +176,39 @@ impl Ran<'_> {
     }
 }
 
-/// A network that is ready to run, and to break down the completion time of one of its flows.
-pub struct Traced<'a>(Fabric<'a>);
+/// A network that is ready to run, and to break down the completion times of some of its flows.
+pub struct Traced<'a> {
+    fabric: Fabric<'a>,
+    flows: Vec<FlowRef>,
+}
 
 impl<'a> Traced<'a> {
-    /// Builds the network of `blueprint` to run on one thread, and follows `flow`.
+    /// Builds the network of `blueprint` to run on one thread, and follows `flows`, each once.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
-    pub fn build(blueprint: &'a Blueprint, control: &'a Control, flow: FlowRef) -> Result<Self, BuildError> {
+    pub fn build(
+        blueprint: &'a Blueprint,
+        control: &'a Control,
+        flows: &[FlowRef],
+    ) -> Result<Self, BuildError> {
         let mut fabric = Fabric::build(blueprint, control)?;
-        fabric.world.trace(flow);
-        Ok(Traced(fabric))
+        fabric.world.trace(flows);
+        Ok(Traced { fabric, flows: flows.to_vec() })
     }
 
-    /// Runs until the flow is complete, and takes its completion time apart; none if it is not complete at
-    /// the end, or was interrupted.
-    pub fn why(mut self) -> Option<Why> {
-        self.0.world.end_when_found();
-        self.0.go().world.why()
+    /// Runs until the flows are complete, and takes their completion times apart, in their order; none of
+    /// one that is not complete at the end, or was interrupted.
+    pub fn why(mut self) -> Vec<Option<Why>> {
+        self.fabric.world.end_when_found();
+        let world = self.fabric.go().world;
+        self.flows.iter().map(|&flow| world.why(flow)).collect()
     }
 
-    /// Runs to the end: what is kept is the same to the byte as without a flow to follow.
-    pub fn run(self) -> (Records, Option<Why>) {
-        let mut ran = self.0.go();
-        let why = ran.world.why();
-        (ran.finish().expect("it runs in one process"), why)
+    /// Runs to the end: what is kept is the same to the byte as without flows to follow.
+    pub fn run(self) -> (Records, Vec<Option<Why>>) {
+        let ran = self.fabric.go();
+        let found = self.flows.iter().map(|&flow| ran.world.why(flow)).collect();
+        (ran.finish().expect("it runs in one process"), found)
     }
 }

@@ -157,7 +157,7 @@ impl World<'_> {
         }
         let quanta = if ends { Quanta(0) } else { Quanta::MAX };
         if at.run.trace.is_some() && !ends && class != u8::MAX {
-            at.trace_forced(port, class);
+            at.each_trace(|at| at.trace_forced(port, class));
         }
         at.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
         if at.node.ports[port.index()].up && !at.is_bypassed() {

@@ -38,6 +38,8 @@ pub(crate) struct Run<'a> {
     pub ideals: Ideals,
     /// Where a flow is followed.
     pub trace: Option<Box<Trace>>,
+    /// Where several are: the others.
+    pub further_traces: Vec<Option<Box<Trace>>>,
     pub out: Outboxes,
 }
 
@@ -55,6 +57,7 @@ impl Run<'_> {
             changing: self.changing.as_deref().map(|changing| Box::new(changing.fresh())),
             ideals: Ideals::default(),
             trace: None,
+            further_traces: Vec::new(),
             out: Outboxes::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! Trace of one flow, event by event.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::Advance;
@@ -10,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::journey::Flight;
 use super::origin::Origins;
 use super::sections::Section;
+use super::sent::Sent;
 use super::stops::Stops;
 use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
 use crate::host::messages::Outgoing;
@@ -21,9 +23,13 @@ use crate::run::at_node::AtNode;
 use crate::run::world::{STOP_CHECK, World};
 
 impl World<'_> {
-    /// Follows a flow from now on, before the run starts.
-    pub fn trace(&mut self, flow: FlowRef) {
-        self.trace_sections(Section::whole(flow), VecDeque::new());
+    /// Follows flows from now on, before the run starts.
+    pub fn trace(&mut self, flows: &[FlowRef]) {
+        for &flow in flows {
+            let before = self.run.trace.take();
+            self.trace_sections(Section::whole(flow), VecDeque::new());
+            self.run.further_traces.extend(before.map(Some));
+        }
     }
 
     /// Follows flows one after another, before the run starts.
@@ -47,6 +53,7 @@ impl World<'_> {
             held: vec![Stops::default(); ports],
             origins: Origins::default(),
             sender: None,
+            sent: Sent::new(0),
             off: FxHashMap::default(),
             found: None,
         }));
@@ -54,9 +61,18 @@ impl World<'_> {
 
     /// The run is over when the flow is complete.
     pub fn end_when_found(&mut self) {
-        if let Some(trace) = &mut self.run.trace {
+        for trace in self.traces_mut() {
             trace.to_end = false;
         }
+    }
+
+    fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.run.trace.iter().chain(self.run.further_traces.iter().flatten()).map(|trace| &**trace)
+    }
+
+    fn traces_mut(&mut self) -> impl Iterator<Item = &mut Trace> {
+        let run = &mut self.run;
+        run.trace.iter_mut().chain(run.further_traces.iter_mut().flatten()).map(|trace| &mut **trace)
     }
 
     /// As [`World::run_until`], and after each event the trace is brought up to date.
@@ -66,7 +82,7 @@ impl World<'_> {
         let mut until_check = STOP_CHECK;
         while let Some(event) = self.run.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
             self.dispatch(event);
-            self.trace_sender();
+            self.trace_senders();
             if self.has_found() {
                 self.report();
                 return Advance::Interrupted;
@@ -86,19 +102,29 @@ impl World<'_> {
 
     /// Is there nothing more to find, and nothing else to run for?
     fn has_found(&self) -> bool {
-        self.run.trace.as_ref().is_some_and(|trace| trace.found.is_some() && !trace.to_end)
+        (self.run.trace.is_some() && self.traces().all(|trace| trace.found.is_some() && !trace.to_end))
             || self.run.traffic.programs.is_target_complete()
     }
 
-    /// What was found, if the flow is complete.
-    pub fn why(&mut self) -> Option<Why> {
-        let trace = self.run.trace.take()?;
-        let (flow, found) = (trace.section.flow, trace.found?);
+    /// An event has been executed.
+    fn trace_senders(&mut self) {
+        self.trace_sender();
+        for further in 0..self.run.further_traces.len() {
+            mem::swap(&mut self.run.trace, &mut self.run.further_traces[further]);
+            self.trace_sender();
+        }
+    }
+
+    /// What was found of a flow that was followed, if it is complete.
+    pub fn why(&self, flow: FlowRef) -> Option<Why> {
+        let trace = self.traces().find(|trace| trace.section.flow == flow)?;
+        let found = trace.found.as_ref()?;
         Some(Why {
             start: Time(found.message.start),
             fct: Span(found.fct),
-            ideal: self.ideal_of(flow, &found),
-            parts: self.parts(&found),
+            ideal: self.ideal_of(flow, found),
+            parts: self.parts(found),
+            sent: trace.sent.clone(),
         })
     }
 
@@ -126,6 +152,16 @@ impl World<'_> {
 }
 
 impl AtNode<'_, '_> {
+    /// Calls something for each flow that is followed, whose trace is then `run.trace`.
+    #[cold]
+    pub fn each_trace(&mut self, mut call: impl FnMut(&mut Self)) {
+        call(self);
+        for further in 0..self.run.further_traces.len() {
+            mem::swap(&mut self.run.trace, &mut self.run.further_traces[further]);
+            call(self);
+        }
+    }
+
     /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
     #[cold]
     pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
@@ -157,6 +193,7 @@ impl AtNode<'_, '_> {
             let destination = self.run.pairs.paths[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
+            trace.sent = Sent::new(start);
             trace.flights.retain(|&(_, of), _| of == slot);
             self.begin_stops(&mut trace);
             let off = trace.off.get(&slot).copied().unwrap_or(0);

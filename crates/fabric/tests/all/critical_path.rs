@@ -142,7 +142,7 @@ fn in_table(records: &Records, workload: u64, iteration: u64) -> (u64, u64) {
 /// The parts that a flow has by itself.
 fn alone(net: &Net, flow: FlowRef) -> Vec<PathPart> {
     let control = Control::default();
-    let why = Traced::build(&net.blueprint, &control, flow).expect("it is sound").why();
+    let why = Traced::build(&net.blueprint, &control, &[flow]).expect("it is sound").why().remove(0);
     let part = |part: floodway_fabric::Part| PathPart {
         cause: part.cause.name(),
         port: part.port,

@@ -29,16 +29,28 @@ fn flows(records: &Records) -> Vec<FlowRef> {
 }
 
 fn traced<'a>(blueprint: &'a Blueprint, control: &'a Control, flow: FlowRef) -> Traced<'a> {
-    Traced::build(blueprint, control, flow).unwrap_or_else(|error| panic!("{error}"))
+    Traced::build(blueprint, control, &[flow]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Why the `row`-th flow of the table took so long: it adds up, the run is as it is without being asked, and
 /// the answer does not depend on what comes after the flow.
 fn why_of(blueprint: &Blueprint, records: &Records, row: usize) -> Option<Why> {
     let (control, flow) = (Control::default(), flows(records)[row]);
-    let (same, why) = traced(blueprint, &control, flow).run();
+    let (same, mut why) = traced(blueprint, &control, flow).run();
     assert!(everything(&same) == everything(records), "a run that is looked at is another one");
     assert_eq!(traced(blueprint, &control, flow).why(), why);
+    let why = why.remove(0);
+    let mut several = vec![flow];
+    several.extend(flows(records).into_iter().find(|&other| other != flow));
+    let each = Traced::build(blueprint, &control, &several).expect("it is sound").why();
+    assert_eq!(each[0], why, "flows are followed together as alone");
+    if let Some(&other) = several.get(1) {
+        assert_eq!(
+            each[1..],
+            traced(blueprint, &control, other).why(),
+            "flows are followed together as alone"
+        );
+    }
     let fct = fct_ps(records)[row];
     assert_eq!(why.as_ref().map(|why| why.fct.0), fct, "{why:?}");
     if let Some(why) = &why {
@@ -46,6 +58,7 @@ fn why_of(blueprint: &Blueprint, records: &Records, row: usize) -> Option<Why> {
         assert!(why.parts.iter().all(|part| part.time > Span::ZERO), "{why:?}");
         let of_pause = |part: &Part| part.cause == Cause::Paused;
         assert!(why.parts.iter().all(|part| part.origin.is_some() == of_pause(part)), "{why:?}");
+        assert!(why.sent.bytes() >= whole(records.flows.column("size_bytes"))[row], "{why:?}");
     }
     why
 }
@@ -385,8 +398,9 @@ fn a_flow_that_never_starts_is_not_found() {
     let (mut net, [a, b, c, _], _) = dumbbell(PFC);
     net.flow(a, c, Bytes::kb(10), Span::ZERO);
     let control = Control::default();
-    let why =
-        |source, number| traced(&net.blueprint, &control, FlowRef { workload: 0, source, number }).why();
+    let why = |source, number| {
+        traced(&net.blueprint, &control, FlowRef { workload: 0, source, number }).why().remove(0)
+    };
     assert!(why(a, 0).is_some());
     assert!(why(a, 1).is_none() && why(b, 0).is_none());
 }

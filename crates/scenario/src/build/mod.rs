@@ -51,6 +51,12 @@ use crate::workload::recipe::{Recipe, draw};
 /// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run
 /// goes.
 const MOST_ROWS: usize = 10_000_000;
+/// Buckets of a series, where the scenario does not say.
+const BUCKETS: usize = 1000;
+/// The same in a report of more nodes than [`LARGE_REPORT`]: its page has no more frames.
+const BUCKETS_OF_LARGE: usize = 500;
+/// Nodes of a network from which on a report keeps fewer buckets.
+const LARGE_REPORT: usize = 200;
 /// Below this many bytes, building does not check the memory that is left.
 pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
 /// Narrower bins of queue length are refused: they separate no two packets, and cost memory.
@@ -282,7 +288,7 @@ impl Builder<'_> {
         self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
         blueprint.scale_up = self.scale_up(network);
-        self.records(network, &mut blueprint);
+        self.records(network, plan, &mut blueprint);
         self.give_up_if_faulty()?;
         let routes = Routes::new(&blueprint);
         self.traffic(network, plan, &mut blueprint, &routes);
@@ -321,30 +327,33 @@ impl Builder<'_> {
         }
     }
 
-    fn records(&mut self, network: &Network, blueprint: &mut Blueprint) {
+    fn records(&mut self, network: &Network, plan: &Plan, blueprint: &mut Blueprint) {
         let keys = &self.document.records;
         let afar = Span::us(100);
         let is_watched = |link: &crate::topology::Link| match &keys.watch {
             Some(selector) => selector.matches(&link.name, &link.tags),
             None => link.delay >= afar || link.tags.iter().any(|tag| tag == "long-haul"),
         };
-        let watched = (0u32..).zip(&network.links).filter(|(_, link)| is_watched(link));
-        let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
-        if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
+        if let (Some(selector), false) = (&keys.watch, network.links.iter().any(is_watched)) {
             let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
             self.errors.push(error.with_suggestion(selector.suggestion(network.labels_of_links())));
         }
-        if !(1..=1 << 20).contains(&keys.buckets) {
-            let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);
+        let watched = (0u32..).zip(&network.links).filter(|(_, link)| keys.report || is_watched(link));
+        let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
+        let is_large = keys.report && blueprint.nodes.len() > LARGE_REPORT;
+        let buckets = keys.buckets.unwrap_or(if is_large { BUCKETS_OF_LARGE } else { BUCKETS });
+        if !(1..=1 << 20).contains(&buckets) {
+            let message = format!("{buckets} is not a number from 1 to {}", 1 << 20);
             self.fault(&["records", "buckets"], message);
         }
         let queue_histogram = keys.queue_histogram.map(|keys| self.queue_histogram(&keys));
-        let pauses = keys.pauses.then_some(MOST_ROWS);
+        let pauses = (keys.pauses || keys.report).then_some(MOST_ROWS);
         let capture = keys.capture.as_ref().map(|keys| self.capture(network, keys));
-        let signals = keys.signals.then_some(MOST_ROWS);
+        // Other congestion points only mark packets, and there may be as many marks as packets.
+        let signals = (keys.signals || (keys.report && has_states(plan))).then_some(MOST_ROWS);
         let allowances = self.allowances(&keys.allowances);
         let shares = keys.shares.as_ref().map(|keys| self.shares(network, keys));
-        let (busiest, buckets) = (keys.busiest, keys.buckets);
+        let busiest = keys.busiest;
         blueprint.records = RecordSpec {
             watch,
             busiest,
@@ -428,6 +437,12 @@ impl Builder<'_> {
         }
         CaptureSpec { ports, packets: keys.packets, bytes: keys.bytes.0 as usize }
     }
+}
+
+/// Does a congestion point assign states to queues?
+fn has_states(plan: &Plan) -> bool {
+    let mut ends = plan.links.iter().flat_map(|link| &link.ends);
+    ends.any(|end| end.congestion_points.value.iter().any(|point| !point.states().is_empty()))
 }
 
 fn semantics(keys: SemanticsKeys) -> Semantics {

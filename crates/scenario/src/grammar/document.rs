@@ -420,14 +420,18 @@ pub enum OnDeadlock {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecordKeys {
+    /// Whether all is kept that the page of `floodway report` shows: the series of every link, whatever
+    /// `watch` says; `pauses`; and `signals`, where a congestion point assigns states to queues. It does not
+    /// write the page. Default: false.
+    pub report: bool,
     /// Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of 100 us or
     /// more.
     pub watch: Option<Selector>,
     /// Number of additional egress ports, the busiest. Default: 8.
     pub busiest: usize,
     /// Maximum number of buckets of a series, for links that are watched by name; for the busiest others,
-    /// 100. Default: 1000.
-    pub buckets: usize,
+    /// 100. Default: 1000; with `report` and more than 200 nodes, 500.
+    pub buckets: Option<usize>,
     /// Whether each pause and resume is kept as it is received, in the table `pauses`, up to ten million
     /// rows; the run's verdicts have the number of further ones. Default: false.
     pub pauses: bool,
@@ -515,9 +519,10 @@ fn capture_bytes() -> Bytes {
 impl Default for RecordKeys {
     fn default() -> Self {
         RecordKeys {
+            report: false,
             watch: None,
             busiest: 8,
-            buckets: 1000,
+            buckets: None,
             pauses: false,
             signals: false,
             allowances: AllowanceKeys::Whether(false),

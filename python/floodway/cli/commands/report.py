@@ -30,8 +30,8 @@ def command(  # noqa: PLR0913 (one argument an option)
             "--flow",
             metavar="NAME",
             help="Show the causes of this flow's completion time: a flow_id, a percentile such as p99, or "
-            "worst; 'none' for no flow. The run is repeated for each; may be repeated.",
-            show_default="p99",
+            "worst; 'none' for no flow. May be repeated; the run is repeated once for all of them.",
+            show_default="p99, and the slowest flow of each workload",
         ),
     ] = None,
     out: Annotated[
@@ -67,7 +67,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import report as reporting
-    asked = ["p99"] if flows is None else [flow for flow in flows if flow != "none"]
+    asked = None if flows is None else [flow for flow in flows if flow != "none"]
     return reporting.report(
         reporting.Request(folders=folders, flows=asked, out=out, title=title, force=force, quiet=quiet)
     )

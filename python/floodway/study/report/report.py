@@ -7,6 +7,7 @@ import json
 import os
 import re
 from base64 import b64encode
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +17,7 @@ from floodway.errors import OutputError, PlotError
 from floodway.keys import engine
 from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
+from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.simulated import realised, seeds_text
@@ -276,7 +278,7 @@ def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
     yield "## Versions"
     yield f"floodway {engine()}, polars {own['polars']}, Python {own['python']}."
     rows = [
-        [run.label, f"{store.wall_s(run.key):.1f}", run.key[:12]]
+        [run.label, f"{store.wall_s(run.key):.1f}", _run_link(store.folder_of(run.key), conducted.folder)]
         for run in conducted.plan.runs
         if run.key in conducted.done
     ]
@@ -285,7 +287,19 @@ def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
         yield TIMES
         yield f"{total:,.0f} s of one core in all."
         yield markdown_table(("run", "seconds", "key"), rows)
-        yield "`floodway report FOLDER/runs/KEY` writes a page that shows a run over time."
+        first = next(run.key for run in conducted.plan.runs if run.key in conducted.done)
+        yield (
+            "A key leads to the page of the run over time where it is there, else to the run's folder. "
+            f"`floodway report {quote(store.folder_of(first).as_posix())}` writes the page of the first run; "
+            "the same command with `--report` then writes this page again, with a link to it."
+        )
+
+
+def _run_link(run: Path, folder: Path) -> str:
+    """Return a link to the page of a run over time, or to its folder, from the page of studies."""
+    page = run / RUN_PAGE
+    where = os.path.relpath(page if page.is_file() else run, folder).replace(os.sep, "/")
+    return f"[{run.name[:12]}]({where})"
 
 
 def _page(title: str, text: str, folder: Path) -> str:

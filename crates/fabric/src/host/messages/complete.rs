@@ -30,7 +30,7 @@ impl AtNode<'_, '_> {
         self.run.kept.records.started(path.workload, &message);
         self.posted(Posted { slot, message: Incoming::of(&message, first) });
         if self.run.trace.is_some() {
-            self.trace_posted(slot, &message, first);
+            self.each_trace(|at| at.trace_posted(slot, &message, first));
         }
         self.allowance_changed(slot);
         self.nic_to_look(slot)
@@ -81,7 +81,7 @@ impl AtNode<'_, '_> {
         self.run.kept.records.received(path.workload, measured);
         self.completed(hook, number, End::Receiver, now);
         if self.run.trace.is_some() {
-            self.trace_received(id, number, psn);
+            self.each_trace(|at| at.trace_received(id, number, psn));
         }
     }
 

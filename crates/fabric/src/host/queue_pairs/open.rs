@@ -71,7 +71,7 @@ impl AtNode<'_, '_> {
         self.enter(slot, key, &half);
         self.run.pairs.enter(free_slot, path, half, other);
         if self.run.trace.is_some() {
-            self.trace_opened(slot, &head);
+            self.each_trace(|at| at.trace_opened(slot, &head));
         }
         if begin.rank.is_some() {
             self.node.host_pairs.to_start -= 1;

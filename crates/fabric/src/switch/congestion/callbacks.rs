@@ -124,7 +124,7 @@ impl AtNode<'_, '_> {
         self.flush_actions(port);
         self.note_states(port);
         if self.run.trace.is_some() {
-            self.trace_held(port);
+            self.each_trace(|at| at.trace_held(port));
         }
     }
 

@@ -220,7 +220,7 @@ impl AtNode<'_, '_> {
         let at = self.now + took;
         inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
         if self.run.trace.is_some() {
-            self.trace_crossing(packet_ref, at);
+            self.each_trace(|at_node| at_node.trace_crossing(packet_ref, at));
         }
         at
     }

@@ -2,7 +2,7 @@
 
 use floodway_units::PortId;
 
-use super::super::{Cause, Label, Trace};
+use super::super::{Cause, Label, Message, Trace};
 use super::Flight;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
@@ -21,6 +21,10 @@ impl AtNode<'_, '_> {
         let key = (packet.stamp, packet.flow.0);
         let mut flight = if self.node.is_host() {
             trace.forget(self.now);
+            let own = |message: Message| (message.first..message.end).contains(&packet.psn);
+            if trace.message.is_some_and(own) && trace.is_live() {
+                trace.sent.add(self.now, u64::from(packet.payload));
+            }
             Flight { psn: packet.psn, delays: Vec::new(), at: self.now, to_host: false, crossing: None }
         } else {
             // One that left before the queue pair was followed is not.

@@ -190,6 +190,15 @@ def test_a_trace_of_a_run_without_pauses_says_so(tmp_path: Path) -> None:
     assert "is there already; --force replaces it" in again.err
 
 
+def test_a_trace_with_pauses_that_run_out_says_so(tmp_path: Path) -> None:
+    bifrost = ("--set", "long-haul.flow-control=bifrost", "--export", "perfetto")
+    for words, runs_out in (((), False), (bifrost[:2], True)):
+        out = str(tmp_path / f"{runs_out}")
+        done = floodway("run", "scenarios/demo.toml", *words, *bifrost[2:], "--out", out, "--quiet")
+        assert done.code == 0, done.err
+        assert ("ran out without a resume" in done.err) == runs_out, done.err
+
+
 def test_a_trace_has_collectives_and_states(tmp_path: Path) -> None:
     job = floodway(
         *("run", "scenarios/ring-allreduce.toml", "--export", "perfetto", "--quiet"),

@@ -10,7 +10,7 @@ import polars as pl
 
 from floodway.plot.region import BY_SEVERITY, QUIET
 from floodway.report.columns import packed
-from floodway.results.causes import pause_causes
+from floodway.results.causes import pause_causes, ports_that_run_out
 from floodway.results.feedback import port_names, signal_rows, state_spans
 
 if TYPE_CHECKING:
@@ -96,13 +96,7 @@ def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
         As `pause_causes` has it, by port and begin, with `paused_us` and `runs_out`.
     """
     spans = pause_causes(result, grid)
-    recorded = (
-        dict(zip(grid.ports, grid.values["paused_us"].sum(axis=1), strict=True)) if grid.buckets else {}
-    )
-    lengths = spans.group_by("object").agg(us=(pl.col("to_us") - pl.col("from_us")).sum())
-    outs = [
-        port for port, us in lengths.iter_rows() if port in recorded and us > recorded[port] * 1.000001 + 0.01
-    ]
+    outs = ports_that_run_out(spans, grid)
     if outs and result.pauses is not None:
         table = _frame_by_frame(result, result.pauses, outs)
         spans = pause_causes(replace(result, pauses=table), grid)

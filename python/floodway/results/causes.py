@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from floodway.results.grid import Grid
     from floodway.results.result import Result
 
-__all__ = ["delays_us", "ends_of", "pause_causes"]
+__all__ = ["delays_us", "ends_of", "pause_causes", "ports_that_run_out"]
 
 _Key = TypeVar("_Key", bound="Hashable")
 Numbers = np.ndarray[Any, np.dtype[np.intp]]
@@ -59,6 +59,27 @@ def delays_us(result: Result, ports: Sequence[str]) -> list[float]:
     settings = direction_settings(result.run.scenario)
     own = (settings_of(settings, port).get("delay") for port in ports)
     return [0.0 if delay is None else quantity_us(delay) for delay in own]
+
+
+def ports_that_run_out(spans: pl.DataFrame, grid: Grid) -> list[str]:
+    """Return the ports of which some pauses ran out: the table of pauses has no row for that.
+
+    They were paused for less, by their series, than from their pauses to the next resumes.
+
+    Parameters
+    ----------
+    spans
+        The pauses, as `pause_causes` returns them.
+    grid
+        The series of the same run.
+    """
+    if not grid.buckets:
+        return []
+    recorded = dict(zip(grid.ports, grid.values["paused_us"].sum(axis=1), strict=True))
+    lengths = spans.group_by("object").agg(us=(pl.col("to_us") - pl.col("from_us")).sum())
+    return [
+        port for port, us in lengths.iter_rows() if port in recorded and us > recorded[port] * 1.000001 + 0.01
+    ]
 
 
 def pause_causes(result: Result, grid: Grid) -> pl.DataFrame:

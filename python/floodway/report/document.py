@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,10 @@ STEPS = (
     Steps(load=20, queue=30),
     Steps(load=10, queue=16),
 )
-#: Bytes of the frames of a run, if the coarsest steps reach that.
-LARGEST = 520_000
+#: Bytes of a run in a page, if the coarsest steps reach that.
+LARGEST = 980_000
+#: Bytes of text that hold three of data.
+TEXT_BYTES, DATA_BYTES = 4, 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +68,7 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
     nodes = {node.name: index for index, node in enumerate(network.nodes)}
     ports = {port: index for index, port in enumerate(network.ports)}
     # The name of a host that began a pause is that of its port to the network.
-    return {
+    rest = {
         "label": shown.label,
         "folder": "" if shown.folder is None else quote(shown.folder.as_posix()),
         "name": result.run.name,
@@ -96,13 +99,14 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
             "rate": packed(network.rates_gbps, "f32"),
             "paused": packed(_paused_us(grid, network.ports), "f64"),
         },
-        "frames": _frames(frames),
         "pauses": pauses,
         "states": states,
         "marks": marks_document(result, frames, network.ports),
         "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
         "why": [why_document(asked, own, ports) for asked, own in found],
     }
+    room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES
+    return {**rest, "frames": _frames(frames, room=room)}
 
 
 def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
@@ -112,10 +116,10 @@ def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
     return [float(paused.get(port, 0.0)) for port in ports]
 
 
-def _frames(frames: Frames) -> dict[str, Any]:
-    """Write the frames as finely as there is room for."""
+def _frames(frames: Frames, *, room: int) -> dict[str, Any]:
+    """Write the frames as finely as there is room for, in bytes."""
     for steps in STEPS[:-1]:
-        if frames.packed_bytes(steps) <= LARGEST:
+        if frames.packed_bytes(steps) <= room:
             return frames.document(steps)
     return frames.document(STEPS[-1])
 

@@ -434,6 +434,7 @@ def test_mistakes_in_the_file_of_a_batch_system_are_named(
     ("words", "said"),
     [
         (("nowhere",), "allowed: local, the address of a scheduler"),
+        (("127.0.0.1:8786",), "did you mean tcp://127.0.0.1:8786?"),
         (("none.yaml",), "none.yaml: cannot read it"),
         (("/dev/zero.yaml",), "cannot read it"),
         (("tcp://127.0.0.1:1", "--jobs", "2"), "--jobs cannot go with"),

@@ -61,6 +61,7 @@ def test_other_commands_than_run_are_refused_in_several_processes(
     refused = refusal(["--quiet", "study", "a.toml"])
     assert refused is not None
     assert refused.startswith("floodway study was started in 4 processes; only `floodway run` divides")
+    assert refusal(["--version"]) is None
 
 
 @pytest.mark.skipif(_floodway.Ranks.is_built(), reason="floodway is built with MPI")

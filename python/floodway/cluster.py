@@ -84,7 +84,9 @@ def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
     elif where.endswith((".yaml", ".yml")):
         opened = _batch(Path(where), jobs or 1)
     else:
-        raise InputError(f"--cluster {where!r}: allowed: {ALLOWED}", given=where)
+        near = f"tcp://{where}" if re.fullmatch(r"[\w.-]+:\d+", where) else None
+        hint = "" if near is None else f"; did you mean {near}?"
+        raise InputError(f"--cluster {where!r}: allowed: {ALLOWED}{hint}", given=where, nearest=near)
     with opened as client:
         yield client
 

@@ -27,6 +27,8 @@ VARIABLES = (
 )
 #: The command that several processes can execute together.
 COMMAND = "run"
+#: The option that every process may have.
+VERSION = "--version"
 #: Characters of a scenario's key that say whether two are the same.
 KEY_SHOWN = 16
 #: What differs where this does.
@@ -59,6 +61,9 @@ def refusal(arguments: Sequence[str]) -> str | None:
     if count == 1:
         return None
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
+    if not command and VERSION in arguments:
+        # By which users compare the builds of all machines.
+        return None
     if command != COMMAND:
         named = f"floodway {command}" if command else "floodway"
         return (

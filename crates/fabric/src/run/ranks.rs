@@ -56,9 +56,7 @@ impl RankPlan {
         let owns = |rank: &usize| plan.owners.iter().any(|&owner| usize::from(owner) == *rank);
         let parts = (0..ranks).filter(owns).count();
         if parts < ranks {
-            return Err(format!(
-                "its network divides into {parts} parts; start at most {parts} processes"
-            ));
+            return Err(format!("its network divides into {parts} parts; start at most {parts} processes"));
         }
         Ok(plan)
     }

@@ -118,7 +118,7 @@ def _local(jobs: int) -> Iterator[Client]:
     with (
         tempfile.TemporaryDirectory(prefix="floodway-") as folder,
         dask.config.set(settings),
-        _ended(_uninterrupted(lambda: _workers(jobs, folder))) as started,
+        _ended(_started(lambda: _workers(jobs, folder))) as started,
         _client(started, "local") as client,
     ):
         yield client
@@ -131,6 +131,20 @@ def _ended(started: Started) -> Iterator[Started]:
         yield started
     finally:
         _uninterrupted(started.close)  # type: ignore[attr-defined]  # a cluster without types
+
+
+def _started(start: Callable[[], Started]) -> Started:
+    """Start a cluster, with a scheduler in this process."""
+    from distributed.gc import disable_gc_diagnosis  # noqa: PLC0415 (of the extra)
+
+    def begun() -> Started:
+        try:
+            return start()
+        finally:
+            # Python ignores a Ctrl-C that comes while the scheduler's function for it is called.
+            disable_gc_diagnosis(force=True)  # type: ignore[no-untyped-call]
+
+    return _uninterrupted(begun)
 
 
 def _uninterrupted(start: Callable[[], Started]) -> Started:
@@ -229,7 +243,7 @@ def _batch(file: Path, jobs: int) -> Iterator[Client]:
         given, walltime = own["worker-extra-args"] or [], own.get("walltime") or ""
         leaves = lifetime_of(str(walltime), given=given)
         try:
-            started = _uninterrupted(
+            started = _started(
                 lambda: _cluster_class(system)(
                     worker_extra_args=[*given, *leaves],
                     scheduler_options={"dashboard_address": ":0", **(own["scheduler-options"] or {})},

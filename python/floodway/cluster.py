@@ -8,6 +8,7 @@ import re
 import signal
 import tempfile
 import threading
+import time
 from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,6 +18,7 @@ from floodway.comparison.execution import cores
 from floodway.errors import ClusterError, InputError
 from floodway.files import read_text
 from floodway.names import not_a_choice
+from floodway.watching import POLL_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -207,14 +209,18 @@ def _connected(address: Any, named: str) -> Client:  # noqa: ANN401 (an address 
             answer.put(error)
 
     threading.Thread(target=connect, daemon=True).start()
-    try:
-        found = answer.get(timeout=CONNECT_S + PATIENCE_S)
-    except Empty:
-        raise ClusterError(
-            f"--cluster {named}: what is there accepts a connection, and does not answer as a scheduler of "
-            f"Dask does within {CONNECT_S + PATIENCE_S:.0f} s"
-        ) from None
+    end = time.monotonic() + CONNECT_S + PATIENCE_S
+    found: Client | BaseException | None = None
+    while found is None and time.monotonic() < end:
+        # A signal may come to another thread: this one looks for it between its waits.
+        with contextlib.suppress(Empty):
+            found = answer.get(timeout=POLL_S)
     match found:
+        case None:
+            raise ClusterError(
+                f"--cluster {named}: what is there accepts a connection, and does not answer as a scheduler "
+                f"of Dask does within {CONNECT_S + PATIENCE_S:.0f} s"
+            )
         case OSError() | ValueError():
             why = _first_line(found) or f"no scheduler answered within {CONNECT_S} s"
             raise ClusterError(f"--cluster {named}: cannot be reached: {why}") from found

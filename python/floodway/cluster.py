@@ -146,6 +146,8 @@ def _started(start: Callable[[], Started]) -> Started:
             # Python ignores a Ctrl-C that comes while the scheduler's function for it is called.
             disable_gc_diagnosis(force=True)  # type: ignore[no-untyped-call]
 
+    # Python starts this process before a thread's first one, and then unblocks the signal there.
+    resource_tracker.ensure_running()
     return _uninterrupted(begun)
 
 
@@ -154,8 +156,6 @@ def _uninterrupted(start: Callable[[], Started]) -> Started:
 
     Threads and processes have the blocked signals of the thread that starts them.
     """
-    # Python starts this process before a thread's first one, and then unblocks the signal there.
-    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return start()
@@ -197,7 +197,7 @@ def _client(address: Any, named: str) -> Iterator[Client]:  # noqa: ANN401 (an a
 
 
 def _connected(address: Any, named: str) -> Client:  # noqa: ANN401 (an address or a cluster)
-    """Connect to a scheduler, in a thread: with what is none, the library may wait for ever."""
+    """Connect to a scheduler, in a thread: where something else answers, the library may wait for ever."""
     from distributed import Client  # noqa: PLC0415 (of the extra)
 
     answer: SimpleQueue[Client | BaseException] = SimpleQueue()
@@ -233,9 +233,14 @@ def _connected(address: Any, named: str) -> Client:  # noqa: ANN401 (an address 
             return found
 
 
+def _lines(error: BaseException) -> list[str]:
+    """Return the lines of what an error says, without empty ones."""
+    return [line.strip() for line in str(error).splitlines() if line.strip()]
+
+
 def _first_line(error: BaseException) -> str:
     """Return the first line of what an error says, since libraries add advice for programmers."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return next(iter(_lines(error)), "")
 
 
 @contextlib.contextmanager
@@ -293,7 +298,7 @@ def _ask_for(started: Any, jobs: int, *, named: str) -> None:  # noqa: ANN401 (a
     started.scale(jobs=jobs)
     error = answers.get()
     if error is not None:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        lines = _lines(error)
         # What the batch system wrote stands below `stderr:`.
         said = lines[lines.index("stderr:") + 1 :] if "stderr:" in lines else lines
         why = said[0] if said else type(error).__name__

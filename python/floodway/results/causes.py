@@ -69,7 +69,7 @@ def ports_that_run_out(spans: pl.DataFrame, grid: Grid) -> list[str]:
     Parameters
     ----------
     spans
-        The pauses, as `pause_causes` returns them.
+        The pauses, as `pause_spans` or `pause_causes` returns them.
     grid
         The series of the same run.
     """

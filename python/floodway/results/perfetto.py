@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from floodway.results.causes import ends_of, pause_causes, ports_that_run_out
-from floodway.results.feedback import state_spans
+from floodway.results.feedback import pause_spans, state_spans
 from floodway.results.files import TRACE_FILE
 from floodway.results.grid import grid_of
 from floodway.results.metrics import natural
@@ -116,8 +116,7 @@ def notes(result: Result) -> Iterator[str]:
         yield "the trace has no pauses: the run did not record them (records.pauses = true)"
     if beyond := result.outcome.pauses_beyond:
         yield f"the trace lacks the last {beyond:,} pauses and resumes, for which the table had no room"
-    grid = grid_of(result)
-    if outs := ports_that_run_out(pause_causes(result, grid), grid):
+    if result.pauses is not None and (outs := ports_that_run_out(pause_spans(result), grid_of(result))):
         yield (
             f"pauses of {len(outs):,} ports ran out without a resume, such as {min(outs)}: in the trace each "
             "lasts until the next resume"

@@ -60,8 +60,9 @@
 //!   in headroom, too.
 //! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these frames, 168
 //!   bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
-//!   occupies: 148 bytes, or a cell and a byte. `"auto"` sees to it. Beside a pool whose last bytes are
-//!   taken, XOFF may be less, and headroom is enough for frames of at least 148 bytes.
+//!   occupies: 148 bytes, or a cell and a byte (two cells and a byte with the frames of an ns-3 model that
+//!   may be shorter than 64 bytes). `"auto"` sees to it. Beside a pool whose last bytes are taken, XOFF may
+//!   be less, and headroom is enough for frames of at least 148 bytes.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
 //!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full

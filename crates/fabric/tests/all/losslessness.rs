@@ -190,19 +190,24 @@ fn run(plan: &Plan) -> Records {
     net.run()
 }
 
-/// May pauses queue behind one another in a buffer of the port's own, so that sizes promise nothing? Two take
-/// as long as one frame and a byte.
+/// May pauses queue behind one another in a buffer of the port's own, so that sizes promise nothing? They do
+/// where frames that take less time than two pauses fill what lies between a resume and a pause.
 fn may_queue_pauses(plan: &Plan) -> bool {
     let overhead: u64 = if plan.wire == Format::Ethernet { 20 } else { 0 };
-    let frame = (2 * (64 + overhead) - 1 - overhead).next_multiple_of(plan.cell);
+    let (two_pauses, least) = (2 * (64 + overhead), plan.wire.data(Bytes(1), false).frame.0);
+    let held_before = |frame: u64| {
+        let frames = (two_pauses - 1) / (frame + overhead);
+        frames * frame.next_multiple_of(plan.cell)
+    };
+    let filled = (least..two_pauses - overhead).map(held_before).max();
     let given = |key: &str| {
         let (_, rest) = plan.flow_control.split_once(&format!(r#""{key}": ""#))?;
         rest.split_once("B\"")?.0.parse::<u64>().ok()
     };
-    let climbs = ["xoff", "resume-offset"].map(|key| given(key).unwrap_or(u64::MAX));
-    plan.buffer.contains("static")
-        && plan.flow_control.contains("pfc")
-        && climbs.into_iter().min() <= Some(frame)
+    // By default a port resumes two of the largest frames below XOFF.
+    let offset = 2 * plan.wire.data(Bytes(plan.mtu), true).frame.0.next_multiple_of(plan.cell);
+    let climb = given("xoff").unwrap_or(u64::MAX).min(given("resume-offset").unwrap_or(offset));
+    plan.buffer.contains("static") && plan.flow_control.contains("pfc") && Some(climb) <= filled
 }
 
 proptest! {

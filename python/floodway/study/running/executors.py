@@ -177,6 +177,9 @@ class _Driver:
             raise ClusterError(f"the cluster is lost: {why}{CONTINUES}") from error
         except BrokenExecutor as error:
             raise ClusterError(f"the executor is lost: {error}{CONTINUES}") from error
+        except OSError as error:
+            # Errors of the run itself are in its answer: this one is of the way to it.
+            raise ClusterError(f"the cluster is lost: {error}{CONTINUES}") from error
         except Exception as error:  # noqa: BLE001 (whatever a library raises)
             self._failed(held, error)
             return

@@ -59,18 +59,18 @@ def test_a_mutant_that_makes_a_verdict_worse_is_noticed_and_another_is_not(tmp_p
     ]
     assert same.worse == ()
     page = mutants_page({"pools": (slow, same)}, MADE)
-    assert "1 of 2 mutants are noticed." in page
+    assert "1 of 2 mutants are noticed, 1 of them by published statements." in page
     assert "not noticed" in page
 
 
-def test_a_mutant_is_noticed_by_published_statements_only(tmp_path: Path) -> None:
+def test_a_page_says_which_mutants_published_statements_notice(tmp_path: Path) -> None:
     slow, _ = found(tmp_path)
     (own,) = slow.worse
     unnoticed = replace(slow, worse=(replace(own, published=False),))
     assert slow.published == (own,)
     page = mutants_page({"pools": (unnoticed,)}, MADE)
-    assert "0 of 1 mutants are noticed." in page
-    assert "none: not noticed | 1 |" in page
+    assert "1 of 1 mutants are noticed, 0 of them by published statements." in page
+    assert "| none | 1 |" in page
 
 
 @pytest.mark.parametrize(

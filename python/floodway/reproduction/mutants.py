@@ -1,6 +1,7 @@
 """Mutants of the mechanisms: each must make at least one verdict of its paper's quick studies worse.
 
 A study whose verdicts stay the same, whatever is done to the mechanism, shows nothing about the mechanism.
+Where statements of ours alone notice a mutant, the paper prints none that shows it, and the page says so.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Worse:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A mutant with the statements whose verdicts it made worse; only published ones notice it."""
+    """A mutant with the statements whose verdicts it made worse."""
 
     mutant: Mutant
     worse: tuple[Worse, ...]
@@ -147,7 +148,7 @@ def tried(
         published = len(found[-1].published)
         on_message(
             f"{mutant.name}: {published} published statements are worse, and {len(worse) - published} others"
-            + ("" if published else ": not noticed")
+            + ("" if worse else ": not noticed")
         )
     return tuple(found)
 

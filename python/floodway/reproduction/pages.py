@@ -33,9 +33,10 @@ WIDEST = 1400
 #: Above the tables of mutants.
 MUTANTS = (
     "A reproduction is worth as much as its power to fail. Each mutant is a mechanism with something "
-    "wrong: a part of it off, a parameter halved or doubled. It must make the verdict of at least one "
-    "published statement of its paper's quick studies worse; otherwise the studies would not notice such a "
-    "mistake. The mutants are in `tests/mutants/`."
+    "wrong: a part of it off, a parameter halved or doubled. It must make at least one verdict of its "
+    "paper's quick studies worse; otherwise the studies would not notice such a mistake. Where statements of "
+    "ours alone become worse, what the paper prints does not depend on that part in the settings of these "
+    "studies, so that its agreement is no evidence for it. The mutants are in `tests/mutants/`."
 )
 
 
@@ -150,8 +151,9 @@ def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
     generated = f"`{made.command}`, {made.date}, revision {made.revision}"
     parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
     for paper, own in found.items():
-        noticed = sum(bool(each.published) for each in own)
-        parts += [f"## {paper}", f"{noticed} of {len(own)} mutants are noticed."]
+        noticed, published = sum(bool(each.worse) for each in own), sum(bool(each.published) for each in own)
+        by = f"{noticed} of {len(own)} mutants are noticed, {published} of them by published statements."
+        parts += [f"## {paper}", by]
         parts.append(
             markdown_table(
                 ("mutant", "what is wrong", "published statements worse", "others", "such as"),
@@ -170,7 +172,7 @@ def _mutant(found: Found) -> tuple[str, ...]:
     return (
         mutant.name,
         what,
-        str(len(found.published)) if found.published else "none: not noticed",
+        str(len(found.published) or "none"),
         str(len(found.worse) - len(found.published)),
         f"{first.study}: {first.says}: {first.before} → {first.after}",
     )

@@ -1,7 +1,7 @@
 """Mutants of the mechanisms: each must make at least one verdict of its paper's quick studies worse.
 
 A study whose verdicts stay the same, whatever is done to the mechanism, shows nothing about the mechanism.
-Where statements of ours alone notice a mutant, the paper prints none that shows it, and the page says so.
+Where statements of ours alone notice a mutant, no published one that was tried shows it; the page says so.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ MUTANTS = (
     "A reproduction is worth as much as its power to fail. Each mutant is a mechanism with something "
     "wrong: a part of it off, a parameter halved or doubled. It must make at least one verdict of its "
     "paper's quick studies worse; otherwise the studies would not notice such a mistake. Where statements of "
-    "ours alone become worse, what the paper prints does not depend on that part in the settings of these "
-    "studies, so that its agreement is no evidence for it. The mutants are in `tests/mutants/`."
+    "ours alone become worse, the published statements of the studies that were tried do not show that part: "
+    "that they agree is no evidence for it. The mutants are in `tests/mutants/`."
 )
 
 

@@ -174,12 +174,12 @@ class _Driver:
             answer = held.future.result()
         except CancelledError as error:
             why = getattr(error, "reason", None) or "it gave up the runs"
-            raise ClusterError(f"the cluster is lost: {why}{CONTINUES}") from error
+            raise _lost(why) from error
         except BrokenExecutor as error:
             raise ClusterError(f"the executor is lost: {error}{CONTINUES}") from error
         except OSError as error:
             # Errors of the run itself are in its answer: this one is of the way to it.
-            raise ClusterError(f"the cluster is lost: {error}{CONTINUES}") from error
+            raise _lost(error) from error
         except Exception as error:  # noqa: BLE001 (whatever a library raises)
             self._failed(held, error)
             return
@@ -223,6 +223,11 @@ class _Driver:
             self.on_end(task)
 
 
+def _lost(why: object) -> ClusterError:
+    """Return the error of a cluster that does not answer any more."""
+    return ClusterError(f"the cluster is lost: {why}{CONTINUES}")
+
+
 def threads_of(client: Client) -> int:
     """Return how many runs the workers of a cluster do at once.
 
@@ -234,7 +239,7 @@ def threads_of(client: Client) -> int:
     try:
         return sum(client.nthreads().values())  # type: ignore[no-untyped-call]
     except OSError as error:
-        raise ClusterError(f"the cluster is lost: {error}{CONTINUES}") from error
+        raise _lost(error) from error
 
 
 def run_on(  # noqa: PLR0913 (as `conduct`)

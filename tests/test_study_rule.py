@@ -170,6 +170,16 @@ def test_a_mechanism_that_decides_nothing_rarely_agrees(tmp_path: Path, seeds: i
         assert rate(study, "agrees", lambda rng: drawn(rng, seeds, effects, noise=noise)) <= RARE  # noqa: B023
 
 
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_a_mechanism_that_decides_nothing_rarely_has_the_direction(tmp_path: Path, seeds: int) -> None:
+    """Its ablation has the same half of the published effect."""
+    study = study_of(tmp_path, f'{REDUCES}without = "without"\n')
+    effects = {"own": -10.0, "other": 0.0, "without": -10.0}
+    for noise in (0.005, 0.02, 0.1):
+        found = rate(study, "same direction", lambda rng: drawn(rng, seeds, effects, noise=noise))  # noqa: B023
+        assert found <= RARE
+
+
 @pytest.mark.parametrize(
     ("truth", "expected"), [(-20, "agrees"), (-10, "same direction"), (0, "differs"), (20, "differs")]
 )

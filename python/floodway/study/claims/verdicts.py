@@ -49,11 +49,14 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     found = replace(found, ablations=ablations)
     if found.verdict not in ("agrees", "same direction") or not ablations:
         return found
-    if found.verdict == "same direction":
-        alike = any(each.has_direction_alike for each in ablations)
-        return replace(found, verdict="same direction, but also without it") if alike else found
-    if any(each.holds_alike for each in ablations):
-        return replace(found, verdict="agrees, but also without it")
+    if found.verdict == "agrees":
+        alike: Verdict = "agrees, but also without it"
+        is_so, holds = "The number is as published", [each.holds_alike for each in ablations]
+    else:
+        alike = "same direction, but also without it"
+        is_so, holds = "The direction is as published", [each.has_direction_alike for each in ablations]
+    if any(holds):
+        return replace(found, verdict=alike, notes=(*found.notes, *_added(found, ablations)))
     missing = [each for each in ablations if each.judged.verdict == "not run"]
     if missing:
         note = f"The experiment without the mechanism, {_labels(study, missing)}, is not run"
@@ -61,9 +64,22 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     undecided = [each for each in ablations if each.agrees == "open"]
     if undecided:
         label = _labels(study, undecided)
-        note = f"The number agrees, but the seeds do not decide whether it also does with {label}"
+        note = f"{is_so}, but the seeds do not decide whether it also is with {label}"
         return replace(found, verdict="too few seeds to say", notes=(*found.notes, note))
     return found
+
+
+def _added(found: Judged, ablations: Iterable[Ablation]) -> Iterator[str]:
+    """Say of a direction that it has without its mechanism whether the mechanism adds to it."""
+    if found.verdict != "same direction" or found.ours is None or not found.claim.relative:
+        return
+    alike = [each for each in ablations if each.has_direction_alike]
+    # On one side of zero the larger effect is further from it.
+    if all(
+        each.differs and each.judged.ours is not None and abs(each.judged.ours) < abs(found.ours)
+        for each in alike
+    ):
+        yield "The mechanism adds to it beyond chance"
 
 
 def _labels(study: Study, ablations: Iterable[Ablation]) -> str:

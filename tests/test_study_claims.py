@@ -601,26 +601,32 @@ def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("c", "verdict", "remark"),
+    ("c", "verdict", "without", "remark"),
     [
-        ((95.0, 95.0), "same direction, but also without it", "The mechanism adds to it beyond chance."),
-        ((92.0, 92.0), "same direction, but also without it", ""),
-        ((101.0, 101.0), "same direction", ""),
+        (
+            (95.0, 95.0),
+            "same direction, but also without it",
+            "-5.0 % (exact, 2 seeds) same direction",
+            "The mechanism adds to it beyond chance.",
+        ),
+        ((92.0, 92.0), "same direction, but also without it", "-8.0 % (exact, 2 seeds) no difference", ""),
+        ((101.0, 101.0), "same direction", "+1.0 % (exact, 2 seeds) does not", ""),
         (
             (40.0, 160.0),
             "too few seeds to say",
+            "+0.0 % (2 seeds) undecided",
             "The direction is as published, but the seeds do not decide whether it also is with C.",
         ),
-        ((None, None), "not run", "The experiment without the mechanism, C, is not run."),
+        ((None, None), "not run", "not run", "The experiment without the mechanism, C, is not run."),
     ],
 )
 def test_a_direction_without_the_mechanism_is_no_direction_of_it(
-    tmp_path: Path, c: tuple[float | None, ...], verdict: str, remark: str
+    tmp_path: Path, c: tuple[float | None, ...], verdict: str, without: str, remark: str
 ) -> None:
     values: Given = {"a": (90.0, 90.0), "b": (100.0, 100.0), "c": c}
     study, numbers, found = judge(tmp_path, ABLATED, values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.verdict, row.remark) == (verdict, remark)
+    assert (row.verdict, row.without, row.remark) == (verdict, f"C: {without}", remark)
 
 
 def test_what_is_lost_at_another_number_than_the_selected_one_counts(tmp_path: Path) -> None:

@@ -165,10 +165,11 @@ def _without(part: Part, found: Judged) -> str:
     claim = found.claim
     if not found.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
-    return "; ".join(_ablation(part, claim, each) for each in found.ablations)
+    return "; ".join(_ablation(part, found, each) for each in found.ablations)
 
 
-def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
+def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
+    claim = found.claim
     label = part.study.variant(ablation.variant).label
     if ablation.judged.verdict == "not run":
         return f"{label}: not run"
@@ -177,6 +178,9 @@ def _ablation(part: Part, claim: Claim, ablation: Ablation) -> str:
         verdict = "larger effect"
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
+    has_direction = ablation.judged.verdict in {"agrees", "same direction"}
+    if "same direction" in found.verdict and has_direction and verdict in {"does not", "undecided"}:
+        verdict = "same direction"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
     if verdict == "does not" and claim.take == "each" and len(ablation.judged.parts) > 1:

@@ -600,6 +600,9 @@ def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:
     assert widths == pytest.approx([2 * 2.484, 2 * 3.58266], abs=1e-3)
 
 
+OPEN = "The direction is as published, but the seeds do not decide whether it also is with C."
+
+
 @pytest.mark.parametrize(
     ("c", "verdict", "without", "remark"),
     [
@@ -611,11 +614,19 @@ def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:
         ),
         ((92.0, 92.0), "same direction, but also without it", "-8.0 % (exact, 2 seeds) no difference", ""),
         ((101.0, 101.0), "same direction", "+1.0 % (exact, 2 seeds) does not", ""),
+        # Its interval ends within 3 points, which the claim takes for no difference, or beyond them.
+        ((99.9, 100.0, 100.2), "same direction", "+0.0 % (-0.3 to +0.4) does not", ""),
+        (
+            (95.0, 98.0, 101.0),
+            "too few seeds to say",
+            "-2.0 % (-9.5 to +5.5) undecided",
+            f"{OPEN} The mechanism adds to it beyond chance.",
+        ),
         (
             (40.0, 160.0),
             "too few seeds to say",
             "+0.0 % (2 seeds) undecided",
-            "The direction is as published, but the seeds do not decide whether it also is with C.",
+            OPEN,
         ),
         ((None, None), "not run", "not run", "The experiment without the mechanism, C, is not run."),
     ],
@@ -623,7 +634,7 @@ def test_more_readings_make_intervals_wider(tmp_path: Path) -> None:
 def test_a_direction_without_the_mechanism_is_no_direction_of_it(
     tmp_path: Path, c: tuple[float | None, ...], verdict: str, without: str, remark: str
 ) -> None:
-    values: Given = {"a": (90.0, 90.0), "b": (100.0, 100.0), "c": c}
+    values: Given = {"a": (90.0,) * len(c), "b": (100.0,) * len(c), "c": c}
     study, numbers, found = judge(tmp_path, ABLATED, values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
     assert (row.verdict, row.without, row.remark) == (verdict, f"C: {without}", remark)

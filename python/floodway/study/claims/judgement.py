@@ -41,6 +41,9 @@ class Ablation:
     agrees
         Whether the claim holds in this way, too, or with a larger effect; `open` where too few seeds, or no
         runs, decide it.
+    direction
+        Whether it has the direction of the claim: `no` where its interval ends below the smallest effect
+        that counts, which for a difference is the claim's tolerance, for a bound or an order its margin.
     differs
         Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
         takes for a difference.
@@ -49,6 +52,7 @@ class Ablation:
     variant: str
     judged: Judged
     agrees: Answer
+    direction: Answer
     differs: bool
 
     @property
@@ -59,7 +63,7 @@ class Ablation:
     @property
     def has_direction_alike(self) -> bool:
         """Whether the direction is as published without the mechanism, too, or without a difference by it."""
-        return self.judged.verdict in ("agrees", "same direction") or self.holds_alike
+        return self.direction == "yes" or self.holds_alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +95,8 @@ class Judged:
         The verdict.
     holds
         Whether the number or order is as published, whatever the verdict says of losses and ablations.
+    has_direction
+        Whether it has the published direction and no more, whatever its ablations then say.
     failed
         Whether a variant lost packets that must lose none.
     notes
@@ -113,6 +119,7 @@ class Judged:
     few: tuple[int, int, int] | None = None
     verdict: Verdict = "not run"
     holds: Answer = "open"
+    has_direction: bool = False
     failed: bool = False
     notes: tuple[str, ...] = ()
     parts: tuple[Judged, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judgement import VERDICTS, Ablation, Judged
-from floodway.study.claims.rule import change, level_of, mean_of
+from floodway.study.claims.rule import band_of, change, level_of, mean_of
 from floodway.study.claims.single import (
     Ranking,
     all_of,
@@ -46,7 +46,7 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     """Judge a claim, and the same claim without its mechanism."""
     found = _claim_verdict(study, claim, numbers, looks=claim.looks)
     ablations = tuple(_ablation(study, claim, name, numbers) for name in claim.ablations)
-    found = replace(found, ablations=ablations)
+    found = replace(found, ablations=ablations, has_direction=found.verdict == "same direction")
     if found.verdict not in ("agrees", "same direction") or not ablations:
         return found
     if found.verdict == "agrees":
@@ -56,30 +56,35 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
         alike = "same direction, but also without it"
         is_so, holds = "The direction is as published", [each.has_direction_alike for each in ablations]
     if any(holds):
-        return replace(found, verdict=alike, notes=(*found.notes, *_added(found, ablations)))
+        without = [each for each in ablations if each.has_direction_alike]
+        return replace(found, verdict=alike, notes=(*found.notes, *_added(found, without)))
     missing = [each for each in ablations if each.judged.verdict == "not run"]
     if missing:
         note = f"The experiment without the mechanism, {_labels(study, missing)}, is not run"
         return replace(found, verdict="not run", notes=(*found.notes, note))
-    undecided = [each for each in ablations if each.agrees == "open"]
+    answers = [each.agrees if found.verdict == "agrees" else each.direction for each in ablations]
+    undecided = [each for each, answer in zip(ablations, answers, strict=True) if answer == "open"]
     if undecided:
         label = _labels(study, undecided)
         note = f"{is_so}, but the seeds do not decide whether it also is with {label}"
-        return replace(found, verdict="too few seeds to say", notes=(*found.notes, note))
+        notes = (*found.notes, note, *_added(found, undecided))
+        return replace(found, verdict="too few seeds to say", notes=notes)
     return found
 
 
 def _added(found: Judged, ablations: Iterable[Ablation]) -> Iterator[str]:
-    """Say of a direction that it has without its mechanism whether the mechanism adds to it."""
+    """Say of a direction whether the mechanism adds to what is there, or may be there, without it."""
     if found.verdict != "same direction" or found.ours is None or not found.claim.relative:
         return
-    alike = [each for each in ablations if each.has_direction_alike]
-    # On one side of zero the larger effect is further from it.
-    if all(
-        each.differs and each.judged.ours is not None and abs(each.judged.ours) < abs(found.ours)
-        for each in alike
-    ):
+    if all(each.differs and _is_less(each.judged, found) for each in ablations):
         yield "The mechanism adds to it beyond chance"
+
+
+def _is_less(one: Judged, other: Judged) -> bool:
+    """Whether a difference with an interval is smaller than another one, or has the other sign."""
+    if one.ours is None or one.low is None or other.ours is None:
+        return False
+    return one.ours < other.ours if other.ours > 0 else one.ours > other.ours
 
 
 def _labels(study: Study, ablations: Iterable[Ablation]) -> str:
@@ -107,13 +112,29 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     larger = _at_all(changed)
     at_all = found if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
     agrees: Answer = at_all.holds
+    direction = _direction(found)
     # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
     if found.failed:
-        agrees = "no"
+        agrees = direction = "no"
     elif found.verdict == "unfinished":
-        agrees = "no" if _never_finishes(changed, name, numbers) else "open"
+        agrees = direction = "no" if _never_finishes(changed, name, numbers) else "open"
     differs = found.verdict == "not run" or found.failed or _differ(claim, subject, name, numbers)
-    return Ablation(variant=name, judged=found, agrees=agrees, differs=differs)
+    return Ablation(variant=name, judged=found, agrees=agrees, direction=direction, differs=differs)
+
+
+def _direction(found: Judged) -> Answer:
+    """Whether a number or an order has the published direction, by more than is too small to count."""
+    claim = found.claim
+    if found.verdict in ("agrees", "same direction"):
+        return "yes"
+    if claim.several and claim.take == "each" and found.parts:
+        return all_of(_direction(part) for part in found.parts)
+    if claim.relative and not claim.order:
+        if found.low is None or found.high is None:
+            return "open"
+        far = max(found.low * band_of(claim).sign, found.high * band_of(claim).sign)
+        return "no" if far < (claim.tolerance if claim.bound == "about" else claim.margin) else "open"
+    return "open" if found.verdict == "too few seeds to say" else "no"
 
 
 def _at_all(claim: Claim) -> Claim:

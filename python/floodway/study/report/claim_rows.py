@@ -178,9 +178,8 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
         verdict = "larger effect"
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
-    has_direction = ablation.judged.verdict in {"agrees", "same direction"}
-    if "same direction" in found.verdict and has_direction and verdict in {"does not", "undecided"}:
-        verdict = "same direction"
+    if found.has_direction and verdict in {"does not", "undecided"}:
+        verdict = {"yes": "same direction", "no": "does not", "open": "undecided"}[ablation.direction]
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
     if verdict == "does not" and claim.take == "each" and len(ablation.judged.parts) > 1:

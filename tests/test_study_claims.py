@@ -614,7 +614,8 @@ OPEN = "The direction is as published, but the seeds do not decide whether it al
         ),
         ((92.0, 92.0), "same direction, but also without it", "-8.0 % (exact, 2 seeds) no difference", ""),
         ((101.0, 101.0), "same direction", "+1.0 % (exact, 2 seeds) does not", ""),
-        # Its interval ends within 3 points, which the claim takes for no difference, or beyond them.
+        ((97.0, 97.0), "same direction", "-3.0 % (exact, 2 seeds) less than half", ""),
+        # Its interval ends below half of the claim's difference, or beyond that.
         ((99.9, 100.0, 100.2), "same direction", "+0.0 % (-0.3 to +0.4) does not", ""),
         (
             (95.0, 98.0, 101.0),

@@ -42,8 +42,8 @@ class Ablation:
         Whether the claim holds in this way, too, or with a larger effect; `open` where too few seeds, or no
         runs, decide it.
     direction
-        Whether it has the direction of the claim: `no` where its interval ends below the smallest effect
-        that counts, which for a difference is the claim's tolerance, for a bound or an order its margin.
+        Whether it has the direction of the claim: `no` where its difference is less than half of the
+        claim's, both with their whole intervals, so that most of the effect is the mechanism's.
     differs
         Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
         takes for a difference.

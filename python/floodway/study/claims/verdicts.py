@@ -45,7 +45,7 @@ def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
 def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     """Judge a claim, and the same claim without its mechanism."""
     found = _claim_verdict(study, claim, numbers, looks=claim.looks)
-    ablations = tuple(_ablation(study, claim, name, numbers) for name in claim.ablations)
+    ablations = tuple(_ablation(study, found, name, numbers) for name in claim.ablations)
     found = replace(found, ablations=ablations, has_direction=found.verdict == "same direction")
     if found.verdict not in ("agrees", "same direction") or not ablations:
         return found
@@ -91,12 +91,13 @@ def _labels(study: Study, ablations: Iterable[Ablation]) -> str:
     return ", ".join(study.variant(each.variant).label for each in ablations)
 
 
-def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablation:
+def _ablation(study: Study, own: Judged, name: str, numbers: Numbers) -> Ablation:
     """Judge a claim with another variant in the place of the one that it is about."""
+    claim = own.claim
     subject = claim.ablated or claim.variants[0]
 
-    def other(own: str) -> str:
-        return name if own == subject else own
+    def other(variant: str) -> str:
+        return name if variant == subject else variant
 
     changed = replace(
         claim,
@@ -112,7 +113,7 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     larger = _at_all(changed)
     at_all = found if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
     agrees: Answer = at_all.holds
-    direction = _direction(found)
+    direction = _direction(own, found)
     # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
     if found.failed:
         agrees = direction = "no"
@@ -122,19 +123,19 @@ def _ablation(study: Study, claim: Claim, name: str, numbers: Numbers) -> Ablati
     return Ablation(variant=name, judged=found, agrees=agrees, direction=direction, differs=differs)
 
 
-def _direction(found: Judged) -> Answer:
-    """Whether a number or an order has the published direction, by more than is too small to count."""
-    claim = found.claim
-    if found.verdict in ("agrees", "same direction"):
-        return "yes"
-    if claim.several and claim.take == "each" and found.parts:
-        return all_of(_direction(part) for part in found.parts)
-    if claim.relative and not claim.order:
-        if found.low is None or found.high is None:
-            return "open"
-        far = max(found.low * band_of(claim).sign, found.high * band_of(claim).sign)
-        return "no" if far < (claim.tolerance if claim.bound == "about" else claim.margin) else "open"
-    return "open" if found.verdict == "too few seeds to say" else "no"
+def _direction(own: Judged, found: Judged) -> Answer:
+    """Whether a claim has its direction without its mechanism, too; not where most of the effect is gone."""
+    if own.claim.several and own.claim.take == "each" and len(own.parts) == len(found.parts) > 0:
+        return all_of(_direction(*pair) for pair in zip(own.parts, found.parts, strict=True))
+    decided = found.verdict in {"agrees", "same direction"}
+    if not own.claim.relative or own.claim.order:
+        return "yes" if decided else "open" if found.verdict == "too few seeds to say" else "no"
+    if own.low is None or own.high is None or found.low is None or found.high is None:
+        return "open"
+    sign = band_of(own.claim).sign
+    least = min(own.low * sign, own.high * sign)
+    most = max(found.low * sign, found.high * sign)
+    return "no" if most < least / 2 else "yes" if decided else "open"
 
 
 def _at_all(claim: Claim) -> Claim:

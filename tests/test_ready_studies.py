@@ -79,12 +79,12 @@ MECHANISMS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "file",
     [file for file in FILES if file.parent.name in MECHANISMS],
     ids=lambda file: str(file.relative_to(STUDIES)),
 )
-@pytest.mark.long
 def test_a_statement_without_the_mechanism_counts_as_one_about_a_baseline(file: Path) -> None:
     study = load_study(file)
     try:

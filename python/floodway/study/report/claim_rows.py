@@ -179,7 +179,7 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
     if found.has_direction and verdict in {"does not", "undecided"}:
-        verdict = {"yes": "same direction", "no": verdict, "open": "undecided"}[ablation.direction]
+        verdict = {"yes": "same direction", "no": "does not", "open": "undecided"}[ablation.direction]
         if ablation.direction == "no" and ablation.judged.verdict == "same direction":
             verdict = "less than half"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":

@@ -63,7 +63,7 @@ class Ablation:
     @property
     def has_direction_alike(self) -> bool:
         """Whether the direction is as published without the mechanism, too, or without a difference by it."""
-        return self.direction == "yes" or self.holds_alike
+        return self.direction == "yes" or (self.direction == "no" and not self.differs)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,8 +174,8 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     if ablation.judged.verdict == "not run":
         return f"{label}: not run"
     verdict = {"yes": "also agrees", "no": "does not", "open": "undecided"}[ablation.agrees]
-    if ablation.agrees == "yes" and ablation.judged.holds == "no":
-        verdict = "larger effect"
+    if ablation.agrees == "yes" and ablation.judged.holds != "yes":
+        verdict = "larger effect" if ablation.judged.holds == "no" else "as large or larger"
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
     if found.has_direction and verdict in {"does not", "undecided"}:
@@ -184,7 +184,12 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
             verdict = "less than half"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
-    if verdict == "does not" and claim.take == "each" and len(ablation.judged.parts) > 1:
+    if (
+        verdict == "does not"
+        and not found.has_direction
+        and claim.take == "each"
+        and len(ablation.judged.parts) > 1
+    ):
         parts = ablation.judged.parts
         verdict += f" at {sum(part.holds == 'no' for part in parts)} of {len(parts)} numbers"
     lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")

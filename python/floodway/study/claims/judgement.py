@@ -55,15 +55,10 @@ class Ablation:
     direction: Answer
     differs: bool
 
-    @property
-    def holds_alike(self) -> bool:
-        """Whether a claim that holds does so without its mechanism, or without a difference by it."""
-        return self.agrees == "yes" or (self.agrees == "no" and not self.differs)
-
-    @property
-    def has_direction_alike(self) -> bool:
-        """Whether the direction is as published without the mechanism, too, or without a difference by it."""
-        return self.direction == "yes" or (self.direction == "no" and not self.differs)
+    def holds_alike(self, *, direction: bool) -> Answer:
+        """Whether a claim holds, or only has its direction, without its mechanism or a difference by it."""
+        answer = self.direction if direction else self.agrees
+        return "yes" if answer == "no" and not self.differs else answer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,24 +49,24 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     found = replace(found, ablations=ablations, has_direction=found.verdict == "same direction")
     if found.verdict not in ("agrees", "same direction") or not ablations:
         return found
-    if found.verdict == "agrees":
-        alike: Verdict = "agrees, but also without it"
-        is_so, holds = "The number is as published", [each.holds_alike for each in ablations]
-    else:
-        alike = "same direction, but also without it"
-        is_so, holds = "The direction is as published", [each.has_direction_alike for each in ablations]
-    if any(holds):
-        without = [each for each in ablations if each.has_direction_alike]
-        return replace(found, verdict=alike, notes=(*found.notes, *_added(found, without)))
+    answers = [each.holds_alike(direction=found.has_direction) for each in ablations]
+    alike, undecided = (
+        [each for each, answer in zip(ablations, answers, strict=True) if answer == wanted]
+        for wanted in ("yes", "open")
+    )
+    if alike:
+        verdict: Verdict = (
+            "same direction, but also without it" if found.has_direction else "agrees, but also without it"
+        )
+        return replace(found, verdict=verdict, notes=(*found.notes, *_added(found, alike)))
     missing = [each for each in ablations if each.judged.verdict == "not run"]
     if missing:
         note = f"The experiment without the mechanism, {_labels(study, missing)}, is not run"
         return replace(found, verdict="not run", notes=(*found.notes, note))
-    answers = [each.agrees if found.verdict == "agrees" else each.direction for each in ablations]
-    undecided = [each for each, answer in zip(ablations, answers, strict=True) if answer == "open"]
     if undecided:
+        what = "direction" if found.has_direction else "number"
         label = _labels(study, undecided)
-        note = f"{is_so}, but the seeds do not decide whether it also is with {label}"
+        note = f"The {what} is as published, but the seeds do not decide whether it also is with {label}"
         notes = (*found.notes, note, *_added(found, undecided))
         return replace(found, verdict="too few seeds to say", notes=notes)
     return found
@@ -74,7 +74,7 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
 
 def _added(found: Judged, ablations: Iterable[Ablation]) -> Iterator[str]:
     """Say of a direction whether the mechanism adds to what is there, or may be there, without it."""
-    if found.verdict != "same direction" or found.ours is None or not found.claim.relative:
+    if not found.has_direction or found.ours is None or not found.claim.relative:
         return
     if all(each.differs and _is_less(each.judged, found) for each in ablations):
         yield "The mechanism adds to it beyond chance"

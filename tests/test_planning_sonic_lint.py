@@ -70,6 +70,7 @@ def test_published_rows_below_propagation_and_below_two_frames_more_are_found() 
 
 def test_the_worst_published_row_is_said_to_be_meant_perhaps() -> None:
     first = lint(published()).rows[0]
+    assert first.bounds is not None
     assert (first.row.xoff, first.bounds.propagation) == (555_008, 1_000_000)
     assert first.verdict.text == (
         "below propagation alone by 444,992 bytes (with a shared headroom pool that may be meant: simulate)"
@@ -78,7 +79,7 @@ def test_the_worst_published_row_is_said_to_be_meant_perhaps() -> None:
 
 def test_rows_are_worst_first() -> None:
     found = lint(published(), asic="tomahawk-5")
-    keys = [(each.verdict.level, each.row.xoff / each.bounds.asked) for each in found.rows]
+    keys = [(each.verdict.level, each.part) for each in found.rows]
     assert keys == sorted(keys)
 
 
@@ -171,7 +172,7 @@ def test_levels_begin_at_their_bounds_to_the_byte() -> None:
     levels = list(Level)
     below = [level(step - 1, assumed) for step in steps]
     at = [level(step, assumed) for step in steps]
-    mixed = [each for each in levels if each is not Level.LARGE_FRAMES]
+    mixed = [each for each in levels[2:] if each is not Level.LARGE_FRAMES]
     assert below == mixed[:-1]
     assert at == mixed[1:]
 
@@ -344,6 +345,7 @@ def test_the_document_has_a_row_for_each_and_its_assumptions(tmp_path: Path) -> 
         "cell_bytes": 254,
         "mix_bytes": [],
         "asic": "tomahawk-5",
+        "latency_ps": None,
     }
     assert [each["xoff_bytes"] for each in document["rows"]] == [10, 400_000]
     assert document["counts"] == {"below-propagation": 1, "large-frames": 1}
@@ -361,15 +363,15 @@ def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold
 ) -> None:
     file = tmp_path / "pg_profile_lookup.ini"
     file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in range(1, 31)))
-    done = floodway("plan", "lint", file)
+    done = floodway("lint", file)
     assert done.code == 0
     assert "30 rows" in done.out
     assert "10 more: --all prints them" in done.out
     file.write_text("100000 5m 0 0 10 0\n")
-    done = floodway("plan", "lint", file)
+    done = floodway("lint", file)
     assert done.code == 1
     assert "below propagation alone by 615 bytes" in " ".join(done.out.split())
-    done = floodway("plan", "lint", file, "--json")
+    done = floodway("lint", file, "--json")
     assert done.code == 1
     assert json.loads(done.out)["rows"][0]["level"] == "below-propagation"
 
@@ -377,7 +379,7 @@ def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold
 def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) -> None:
     file = tmp_path / "pg_profile_lookup.ini"
     file.write_text("100000 5m 0 0 300000 0\n")
-    done = floodway("plan", "lint", file, "--simulate", "--out", tmp_path / "kept")
+    done = floodway("lint", file, "--simulate", "--out", tmp_path / "kept")
     assert done.code == 0
     assert "holds, 2" in done.out
     assert len(list((tmp_path / "kept").iterdir())) == 1
@@ -386,7 +388,7 @@ def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) 
 def test_a_mistake_is_one_line_and_an_error_of_usage(floodway: Command, tmp_path: Path) -> None:
     file = tmp_path / "pg_profile_lookup.ini"
     file.write_text("100000 5m 0 0 300000\n")
-    done = floodway("plan", "lint", file)
+    done = floodway("lint", file)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {file}:1: threshold: the column is missing")
     assert done.err.count("\n") == 1

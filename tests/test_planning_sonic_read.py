@@ -235,10 +235,13 @@ def test_what_is_not_read_or_not_judged_is_told(tmp_path: Path) -> None:
     content = changed(("BUFFER_PG", "Ethernet0|5"), {"profile": "NULL"})
     content["SNMP"] = {}
     content["BUFFER_PROFILE"]["spare"] = {"pool": "ingress_lossless_pool", "size": "0", "xoff": "9"}
-    assert read(written(tmp_path, content)).notes == (
+    sheet = read(written(tmp_path, content))
+    assert [row.unknown for row in sheet.rows if row.is_computed] == [
+        "the switch takes its headroom from pg_profile_lookup.ini: judge that file"
+    ]
+    assert sheet.notes == (
         "tables that are not read: SNMP",
         f"BUFFER_POOL: xoff 200000 is less than the 1074944 {missing}",
-        "1 priority group has no profile (NULL): the switch computes the headroom, no numbers to judge",
         "lossless profiles that no port uses, not judged: spare",
     )
 
@@ -251,11 +254,10 @@ def test_a_cable_of_no_length_has_no_lossless_classes(tmp_path: Path) -> None:
 
 def test_parts_that_do_not_agree_are_told(tmp_path: Path) -> None:
     content = copy.deepcopy(CONFIG)
-    content["PORT_QOS_MAP"] = {"Ethernet0": {"pfc_enable": "3"}}
     content["WRED_PROFILE"] = {"A": {"green_min_threshold": "20", "green_max_threshold": "10"}}
     content["PFC_WD"] = {"Ethernet0": {"detection_time": "50", "restoration_time": "400"}}
+    content["BUFFER_PG"] = {}
     notes = "\n".join(read(written(tmp_path, content)).notes)
-    assert "pfc_enable of Ethernet0 is '3': no pause is sent for 4" in notes
     assert "WRED_PROFILE|A: green_max_threshold 10 is below green_min_threshold 20" in notes
     assert "PFC_WD|Ethernet0: detection_time 50 is not from 100 to 5000 ms" in notes
     assert "restoration_time" not in notes
@@ -313,7 +315,7 @@ PORT = {
 def test_groups_in_two_rows_and_headroom_beyond_its_pool_are_told(tmp_path: Path) -> None:
     assert read(written(tmp_path, json.dumps(PORT))).notes == ()
     both = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}, "Ethernet0|3": {"profile": "p"}}}
-    (told, _) = read(written(tmp_path, json.dumps(both))).notes
+    (told,) = read(written(tmp_path, json.dumps(both))).notes
     assert "priority group 3 of Ethernet0 is in" in told
     many = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "p"}}}
     (told,) = read(written(tmp_path, json.dumps(many))).notes

@@ -29,6 +29,7 @@ class Commands(Verbs):
         "verify": "verify",
         "plot": "plot",
         "report": "report",
+        "lint": "lint",
         "validate": "validate",
         "check": "check",
         "list": "list_",
@@ -38,9 +39,12 @@ class Commands(Verbs):
 
 
 class Plans(Verbs):
-    """The commands of `floodway plan`; without one of their names it plans a link."""
+    """The commands of `floodway plan`; without one of their names it plans a link.
 
-    DEFINITIONS: ClassVar = {"link": "plan_link", "lint": "plan_lint"}
+    `lint` is the same command as `floodway lint`.
+    """
+
+    DEFINITIONS: ClassVar = {"link": "plan_link", "lint": "lint"}
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the command that plans a link before arguments that name none."""
@@ -95,6 +99,7 @@ def floodway_(
       floodway why out/demo p99
       floodway report out/demo
       floodway plan --rate 400G --length 40km --buffer 64MB --links 8
+      floodway lint config_db.json
       floodway list mechanisms
       floodway explain bifrost
     """

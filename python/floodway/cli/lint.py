@@ -1,4 +1,4 @@
-"""`floodway plan lint`."""
+"""`floodway lint`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from floodway.cli.output import echo
 from floodway.cli.show_lint import show
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.least import kept, least_headroom
-from floodway.planning.sonic.verdict import Level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,18 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Wanted", "run"]
 
-#: Levels of rows that hold for what is asked.
-HOLDS = (Level.MIX, Level.ANY_SIZE)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What the options ask for."""
 
-    mtu: str
+    mtu: str | None
     mix: str
     cell: str | None
     asic: str | None
+    latency: str | None
+    strict: bool
     simulate: bool
     out: Path
     every: bool
@@ -51,11 +49,14 @@ def run(file: Path, wanted: Wanted) -> int:
         show(found, sys.stdout, every=wanted.every)
         if wanted.simulate:
             echo(f"what was simulated: {wanted.out}/")
-    return DONE if all(level in HOLDS for level in found.counts) else FAILED
+    fails = not found.holds or (wanted.strict and (found.warned or found.not_judged))
+    return FAILED if fails else DONE
 
 
 def _judged(file: Path, wanted: Wanted) -> Lint:
-    return lint(file, mtu=wanted.mtu, mix=wanted.mix, cell=wanted.cell, asic=wanted.asic)
+    return lint(
+        file, mtu=wanted.mtu, mix=wanted.mix, cell=wanted.cell, asic=wanted.asic, latency=wanted.latency
+    )
 
 
 def _simulated(file: Path, wanted: Wanted) -> Lint:
@@ -81,6 +82,7 @@ def _tried(file: Path, wanted: Wanted) -> Lint:
             mix=wanted.mix,
             cell=wanted.cell,
             asic=wanted.asic,
+            latency=wanted.latency,
             least=kept(wanted.out, least_headroom),
             jobs=wanted.jobs,
             done=done,

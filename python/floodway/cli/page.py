@@ -21,7 +21,7 @@ VERBS = (
     "validate",
     "check",
     "plan link",
-    "plan lint",
+    "lint",
     "import chakra",
     "import goal",
     "import hpcc",

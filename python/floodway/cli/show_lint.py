@@ -47,6 +47,7 @@ def show(found: Lint, stream: TextIO, *, every: bool) -> None:
         console.print(_rows(shown, tried=any(each.least is not None for each in found.rows)))
     if len(shown) < len(alike):
         console.print(f"{len(alike) - len(shown)} more: --all prints them, --json has all", soft_wrap=True)
+    console.print(f"verdict: {found.text}", soft_wrap=True)
     for line in found.notes:
         console.print(f"note: {line}", soft_wrap=True)
 
@@ -58,9 +59,15 @@ def _headline(found: Lint) -> str:
     chip = f" ({assumed.asic})" if assumed.asic else ""
     rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows):,} rows"
     return (
-        f"{found.file}, {found.form}: {rows}; held against frames of {sizes}, MTU {assumed.mtu_bytes}, and"
-        f" {cells}{chip}"
+        f"{found.file}, {found.form}: {rows}; held against frames of {sizes} up to {_largest(found)} bytes,"
+        f" and {cells}{chip}"
     )
+
+
+def _largest(found: Lint) -> str:
+    """Return the largest frame; of ports that differ the least and the most."""
+    sizes = sorted({each.assumed.largest_frame for each in found.rows} or {found.assumed.largest_frame})
+    return " or ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
 
 
 def _counts(found: Lint) -> object:
@@ -83,26 +90,34 @@ def _rows(alike: Sequence[Sequence[Judged]], *, tried: bool) -> object:
 def _cells(alike: Sequence[Judged], *, tried: bool) -> Iterator[str]:
     first = alike[0]
     row, bound = first.row, first.bounds
+    has_xoff = not row.unknown
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     yield f"{_where(row)}{more}"
-    yield f"{_rate(row.rate_bps)} {distance(row.length_m)}"
-    yield f"{row.xoff:,}"
-    yield f"{bound.propagation:,}"
-    yield f"{bound.asked:,}"
+    yield f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
+    yield f"{row.xoff:,}" if has_xoff else "-"
+    yield "-" if bound is None else f"{bound.propagation:,}"
+    yield "-" if bound is None else f"{bound.asked:,}"
     fit = first.fit
     yield "-" if fit is None else fit.text
     if tried:
         yield first.tried or "-"
-    yield first.verdict.text
+    yield first.text
 
 
 def _where(row: Row) -> str:
     """Return where a row is in its file: a key, a line, or the line with its platform."""
     _, key, name = row.place.rpartition(": ")
     if key:
-        return name
+        listed = ",".join(str(each) for each in row.classes)
+        return name if _names(name, row.classes) else f"{name} ({listed})"
     line = f"line {row.place.rpartition(':')[2]}"
     return f"{row.group.rpartition('/')[2]}, {line}" if row.group else line
+
+
+def _names(key: str, classes: Sequence[int]) -> bool:
+    """Whether a row's key names these classes already."""
+    first, _, last = key.rpartition("|")[2].partition("-")
+    return first.isdigit() and tuple(range(int(first), int(last or first) + 1)) == tuple(classes)
 
 
 def _rate(rate_bps: int) -> str:
@@ -114,6 +129,6 @@ def _alike(rows: Sequence[Judged]) -> list[list[Judged]]:
     found: dict[tuple[object, ...], list[Judged]] = {}
     for each in rows:
         row = each.row
-        key = (row.rate_bps, row.length_m, row.xoff, each.verdict, each.fit)
+        key = (row.rate_bps, row.length_m, row.xoff, row.unknown, each.text, each.fit)
         found.setdefault(key, []).append(each)
     return list(found.values())

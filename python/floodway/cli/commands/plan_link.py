@@ -145,7 +145,6 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plan --rate 400G --length 2km --buffer 64MB --links 8 --asic tomahawk-3 --sonic out/sonic
       floodway plan plan.toml
       floodway plan scenarios/demo.toml
-      floodway plan lint pg_profile_lookup.ini --asic tomahawk-5
 
     \b
     Exit codes:

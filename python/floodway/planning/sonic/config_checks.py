@@ -1,28 +1,31 @@
-"""What parts of a CONFIG_DB must agree on: classes that pause, thresholds of marks, times of the watchdog."""
+"""What parts of a CONFIG_DB must agree on: shared headroom, thresholds of marks, the watchdog of a port."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from floodway.planning.sonic.fields import fault, number_of, size_of_field
+from floodway.planning.sonic.queues import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from floodway.planning.sonic.json_tables import Table
     from floodway.planning.sonic.row import Row
 
-__all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements"]
+__all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements", "watchdog"]
 
 #: `sonic-pfcwd`: `detection_time` and `restoration_time`, ms.
 DETECTION_MS, RESTORATION_MS = range(100, 5001), range(100, 60_001)
-COLOURS = ("green", "yellow", "red")
+TIMES = (("detection_time", DETECTION_MS), ("restoration_time", RESTORATION_MS))
+ACTIONS = ("drop", "forward", "alert")
+#: Row of `PFC_WD` for the whole switch.
+GLOBAL = "GLOBAL"
 PERCENT = range(101)
 
 
-def disagreements(
-    tables: Mapping[str, Mapping[str, Mapping[str, Any]]], rows: Sequence[Row], file: str
-) -> Iterator[str]:
-    """Return what does not agree, though each value is one.
+def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -> Iterator[str]:
+    """Return what does not agree, though each value is one, and is not of one class of a port.
 
     Raises
     ------
@@ -30,11 +33,41 @@ def disagreements(
         If a number is none.
     """
     yield from _over_subscribed(rows)
-    yield from _not_paused(tables.get("PORT_QOS_MAP", {}), rows)
     for name, fields in tables.get("WRED_PROFILE", {}).items():
         yield from _marks(fields, f"{file}: WRED_PROFILE|{name}")
+    judged = {row.group for row in rows}
     for port, fields in tables.get("PFC_WD", {}).items():
-        yield from _watchdog(fields, f"{file}: PFC_WD|{port}")
+        if port not in judged:
+            yield from (f"{file}: PFC_WD|{port}: {told}" for told in _times(tables, port, fields, file))
+
+
+def watchdog(
+    tables: Mapping[str, Table],
+    port: str,
+    priorities: Sequence[int],
+    watched: frozenset[int] | None,
+    file: str,
+) -> Iterator[str]:
+    """Say what the watchdog of a port does not do for priorities that it pauses.
+
+    Raises
+    ------
+    PlanError
+        If a number is none.
+    """
+    rows = tables.get("PFC_WD")
+    if rows is None or not priorities:
+        return
+    if port not in rows:
+        yield "no watchdog: PFC_WD has no row for the port"
+        return
+    yield from (f"PFC_WD: {told}" for told in _times(tables, port, rows[port], file))
+    if watched is None:
+        yield "the watchdog watches no priority: the port has no pfcwd_sw_enable"
+        return
+    unseen = [str(each) for each in priorities if each not in watched]
+    if unseen:
+        yield f"the watchdog does not watch priority {', '.join(unseen)} (pfcwd_sw_enable)"
 
 
 def _over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
@@ -52,21 +85,6 @@ def _over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _not_paused(maps: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> Iterator[str]:
-    """Name lossless classes for which no pause is sent: their headroom is of no use."""
-    for row in rows:
-        enabled = maps.get(row.group, {}).get("pfc_enable")
-        if enabled is None:
-            continue
-        paused = {each.strip() for each in str(enabled).split(",")}
-        idle = [str(each) for each in row.classes if str(each) not in paused]
-        if idle:
-            yield (
-                f"{row.place}: has headroom, but pfc_enable of {row.group} is {str(enabled)!r}: no pause is"
-                f" sent for {', '.join(idle)}"
-            )
-
-
 def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
     for colour in COLOURS:
         key = f"{colour}_drop_probability"
@@ -79,9 +97,21 @@ def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
                 yield f"{place}: {high} {most} is below {low} {least}, which SONiC refuses"
 
 
-def _watchdog(fields: Mapping[str, Any], place: str) -> Iterator[str]:
-    for key, allowed in (("detection_time", DETECTION_MS), ("restoration_time", RESTORATION_MS)):
-        if key in fields:
-            value = number_of(fields[key], place, key)
-            if value not in allowed:
-                yield f"{place}: {key} {value} is not from {allowed.start} to {allowed.stop - 1} ms"
+def _times(tables: Mapping[str, Table], port: str, fields: Mapping[str, Any], file: str) -> Iterator[str]:
+    """Name what SONiC refuses of a watchdog."""
+    place = f"{file}: PFC_WD|{port}"
+    interval = tables["PFC_WD"].get(GLOBAL, {}).get("POLL_INTERVAL")
+    poll = None if interval is None else number_of(interval, f"{file}: PFC_WD|{GLOBAL}", "POLL_INTERVAL")
+    for key, allowed in TIMES:
+        if key not in fields:
+            continue
+        value = number_of(fields[key], place, key)
+        if value not in allowed:
+            yield f"{key} {value} is not from {allowed.start} to {allowed.stop - 1} ms"
+        elif poll is not None and value < poll:
+            yield f"{key} {value} ms is shorter than POLL_INTERVAL, {poll} ms, which SONiC refuses"
+    if port != GLOBAL and "detection_time" not in fields:
+        yield "detection_time is missing, without which the watchdog does not start"
+    action = str(fields.get("action", ACTIONS[0]))
+    if action not in ACTIONS:
+        yield f"action {action!r} is not one of {', '.join(ACTIONS)}, which SONiC refuses"

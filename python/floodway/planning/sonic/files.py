@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlanError
 from floodway.files import read_text
 from floodway.planning.sonic.config_db import read_config_db
+from floodway.planning.sonic.json_tables import read_json
 from floodway.planning.sonic.lookup import read_lookup, read_table
 
 if TYPE_CHECKING:
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["read"]
 
 
-def read(path: Path) -> Sheet:
+def read(path: Path, *, asic: str = "") -> Sheet:
     """Read a configuration: a `pg_profile_lookup.ini`, a table of such rows, or a CONFIG_DB.
 
     Parameters
     ----------
     path
         The file. What it holds tells its form: an object of JSON, a first line with tabs, or else columns.
+    asic
+        The switch's chip, which some switches compute headroom for; by default the one that a CONFIG_DB
+        tells by its `hwsku`.
 
     Raises
     ------
@@ -41,7 +44,7 @@ def read(path: Path) -> Sheet:
         raise PlanError(f"{file}: not text in UTF-8", place=file) from None
     _no_template(text, file)
     if text.lstrip().startswith(("{", "[")):
-        return read_config_db(_json(text, file), file)
+        return read_config_db(read_json(text, file), file, asic)
     first = text.partition("\n")[0]
     if "\t" in first and not first.lstrip().startswith("#") and not first.strip()[:1].isdigit():
         return read_table(text, file)
@@ -54,13 +57,3 @@ def _no_template(text: str, file: str) -> None:
             place = f"{file}:{number}"
             told = "a template of jinja; render it first: sonic-cfggen -d -t FILE prints what the switch uses"
             raise PlanError(f"{place}: {told}", place=place)
-
-
-def _json(text: str, file: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"{file}:{error.lineno}"
-        raise PlanError(f"{place}: not JSON: {error.msg}", place=place) from None
-    except RecursionError:
-        raise PlanError(f"{file}: not JSON: it is nested too deeply", place=file) from None

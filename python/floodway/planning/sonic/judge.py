@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.comparison.execution import cores
+from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
 from floodway.planning.runs import at_once
 from floodway.planning.sonic.files import read
 from floodway.planning.sonic.fits import fits
 from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
 from floodway.planning.sonic.verdict import Level, verdict
+from floodway.planning.units import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "Lint", "lint"]
 
+#: The largest payload where neither an option nor a port says it.
+DEFAULT_MTU = "4096B"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
@@ -38,10 +43,12 @@ class Judged:
     ----------
     row
         What the file says.
+    assumed
+        What it was judged by: the file's switch with the largest frame of its port.
     bounds
-        What physics asks for.
+        What physics asks for; none for a port whose rate and length are not known.
     verdict
-        What its headroom is enough for.
+        What is said of its way, and what its headroom is enough for.
     fit
         The formula that its numbers follow, if one is known.
     least
@@ -49,15 +56,26 @@ class Judged:
     """
 
     row: Row
-    bounds: Bounds
+    assumed: Assumptions
+    bounds: Bounds | None
     verdict: Verdict
     fit: Fit | None = None
     least: int | None = None
 
     @property
+    def part(self) -> float:
+        """The part of what is asked that it has."""
+        return self.row.xoff / self.bounds.asked if self.bounds and not self.row.unknown else 0.0
+
+    @property
+    def text(self) -> str:
+        """The verdict with what else a reader must know."""
+        return "; warning: ".join((self.verdict.text, *self.row.warnings))
+
+    @property
     def tried(self) -> str:
         """What the hardest run says of the row; empty where none was run."""
-        if self.least is None:
+        if self.least is None or self.row.unknown:
             return ""
         spare = self.row.xoff - self.least
         return f"holds, {spare:,} to spare" if spare >= 0 else f"loses, {-spare:,} short"
@@ -77,6 +95,8 @@ class Lint:
         Worst first: by level, then by the part of what is asked that they have.
     notes
         What a reader must know of the file.
+    not_judged
+        What decides whether classes are lossless, and is not in the file or not read.
     """
 
     file: str
@@ -84,6 +104,35 @@ class Lint:
     assumed: Assumptions
     rows: tuple[Judged, ...]
     notes: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every row holds for what is asked, as far as the file says."""
+        return all(each.verdict.level.holds for each in self.rows)
+
+    @property
+    def warned(self) -> int:
+        """How many rows have a warning."""
+        return sum(bool(each.row.warnings) for each in self.rows)
+
+    @property
+    def text(self) -> str:
+        """What is said of the whole file."""
+        if not self.rows:
+            rest = f"; not judged: {', '.join(self.not_judged)}" if self.not_judged else ""
+            return f"there is no lossless class{rest}"
+        kind = "lossless class" if self.form == "CONFIG_DB" else "row"
+        warned = f"; {_count(self.warned, 'row')} with a warning" if self.warned else ""
+        if not self.holds:
+            failing = sum(not each.verdict.level.holds for each in self.rows)
+            return f"fails: {failing:,} of {_count(len(self.rows), 'row')} do not hold{warned}"
+        if self.not_judged:
+            return f"holds as far as it is judged{warned}; not judged: {', '.join(self.not_judged)}"
+        whole = (
+            "" if self.form == "CONFIG_DB" else ", if classes are led to this headroom: a CONFIG_DB says so"
+        )
+        return f"every {kind} holds{whole}{warned}"
 
     @property
     def counts(self) -> dict[Level, int]:
@@ -107,9 +156,13 @@ class Lint:
                 "cell_bytes": self.assumed.cell_bytes,
                 "mix_bytes": list(self.assumed.mix_bytes),
                 "asic": self.assumed.asic or None,
+                "latency_ps": self.assumed.latency_ps,
             },
+            "holds": self.holds,
+            "verdict": self.text,
+            "not_judged": list(self.not_judged),
             "counts": {level.label: count for level, count in self.counts.items()},
-            "rows": [_flat(judged) | {"classes": list(judged.row.classes)} for judged in self.rows],
+            "rows": [_flat(judged) | _lists(judged.row) for judged in self.rows],
             "notes": list(self.notes),
         }
 
@@ -117,10 +170,11 @@ class Lint:
 def lint(  # noqa: PLR0913 (one argument an option)
     path: str | Path,
     *,
-    mtu: str = "4096B",
+    mtu: str | None = None,
     cell: str | None = None,
     mix: str = "any",
     asic: str | None = None,
+    latency: str | None = None,
     least: Callable[[Question, Simulate], int] | None = None,
     jobs: int | None = None,
     done: Callable[[int, int], None] | None = None,
@@ -132,13 +186,16 @@ def lint(  # noqa: PLR0913 (one argument an option)
     path
         A `pg_profile_lookup.ini`, a table of such rows, or a CONFIG_DB as JSON.
     mtu
-        The largest payload of a packet, in either direction.
+        The largest payload of a packet, in either direction; by default what the ports of a CONFIG_DB take
+        (`PORT`: `mtu`), else 4096 bytes.
     cell
         The cell of the switch's buffer; by default the chip's, else 1 byte.
     mix
         Sizes of the frames of data: ``any``, ``small``, ``dnx``, or a list such as ``64B:3,1082B``.
     asic
-        The switch's chip.
+        The switch's chip; by default the one that a CONFIG_DB tells by its `hwsku`.
+    latency
+        One way, beside the fibre: FEC, gearbox, retimer, MACsec. None counts nothing, which verdicts say.
     least
         Computes the least headroom that holds for a question, such as `least.least_headroom` does by runs; it
         is called once for each rate and length, in a thread, with what runs a scenario. None to run nothing.
@@ -170,53 +227,97 @@ def lint(  # noqa: PLR0913 (one argument an option)
     >>> found.rows[0].verdict.text  # doctest: +SKIP
     'holds for frames of 509 bytes and larger; 101,234 bytes short for frames of any size'
     """
-    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=asic)
-    sheet = read(Path(path))
-    judged = [_judged(row, fit, assumed) for row, fit in zip(sheet.rows, fits(sheet.rows), strict=True)]
+    named = chip(asic).name if asic else ""
+    sheet = read(Path(path), asic=named)
+    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=named or sheet.asic or None, latency=latency)
+    found = fits([row for row in sheet.rows if not row.unknown])
+    fit = iter(found)
+    judged = [
+        _judged(row, None if row.unknown else next(fit), assumed, is_given=mtu is not None)
+        for row in sheet.rows
+    ]
     if least is not None:
-        judged = _tried(judged, assumed, least, jobs or cores(), done or (lambda _done, _of: None))
-    judged.sort(key=lambda each: (each.verdict.level, each.row.xoff / each.bounds.asked))
+        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _of: None))
+    judged.sort(key=lambda each: (each.verdict.level, each.part))
     return Lint(
         file=sheet.file,
         form=sheet.form,
         assumed=assumed,
         rows=tuple(judged),
         notes=_notes(sheet.notes, judged),
+        not_judged=sheet.not_judged,
     )
 
 
-def _assumed(*, mtu: str, cell: str | None, mix: str, asic: str | None) -> Assumptions:
+def _assumed(
+    *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
+) -> Assumptions:
     """Return what is assumed; a link of the planner checks it."""
-    asked = Question.of(rate="100G", length="1m", mtu=mtu, cell=cell, mix=mix, asic=asic)
+    asked = Question.of(
+        rate="100G",
+        length="1m",
+        mtu=mtu or DEFAULT_MTU,
+        cell=cell,
+        mix=mix,
+        asic=asic,
+        latency=latency or "0us",
+    )
     return Assumptions(
         mtu_bytes=asked.mtu_bytes,
         cell_bytes=asked.cell_bytes,
         mix_bytes=asked.mix_bytes,
         asic=asked.asic,
+        latency_ps=None if latency is None else span_of(latency, "latency"),
     )
 
 
-def _judged(row: Row, fit: Fit | None, assumed: Assumptions) -> Judged:
-    bound = bounds(row.rate_bps, row.length_m, assumed)
-    return Judged(row=row, bounds=bound, verdict=verdict(row, bound, assumed), fit=fit)
+def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) -> Judged:
+    own = assumed
+    if row.frame_bytes is not None:
+        if not is_given:
+            own = assumed.with_frame(row.frame_bytes)
+        elif row.frame_bytes > assumed.largest_frame:
+            told = (
+                f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu), judged for"
+                f" {assumed.largest_frame:,} as asked"
+            )
+            row = replace(row, warnings=(*row.warnings, told))
+    bound = bounds(row.rate_bps, row.length_m, own) if row.has_link else None
+    return Judged(row=row, assumed=own, bounds=bound, verdict=verdict(row, bound, own), fit=fit)
 
 
 def _tried(
     judged: list[Judged],
-    assumed: Assumptions,
     least: Callable[[Question, Simulate], int],
     jobs: int,
     done: Callable[[int, int], None],
 ) -> list[Judged]:
     """Find the least headroom of each rate and length once; rows of no length have no long link to run."""
-    kinds = sorted({(each.row.rate_bps, each.row.length_m) for each in judged if each.row.length_m})
-    parts = [partial(least, question_of_row(*kind, assumed)) for kind in kinds]
+    asked = [_asked(each) for each in judged]
+    kinds = sorted(
+        {each for each in asked if each is not None},
+        key=lambda each: (each.rate_bps, each.length_m, each.mtu_bytes),
+    )
+    parts = [partial(least, each) for each in kinds]
     found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done), strict=True))
-    return [replace(each, least=found.get((each.row.rate_bps, each.row.length_m))) for each in judged]
+    return [
+        replace(each, least=None if question is None else found[question])
+        for each, question in zip(judged, asked, strict=True)
+    ]
+
+
+def _asked(judged: Judged) -> Question | None:
+    """Return the link of a row that is tried by runs; none for one that is not."""
+    row = judged.row
+    if row.unknown or not row.length_m:
+        return None
+    return question_of_row(row.rate_bps, row.length_m, judged.assumed)
 
 
 def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
-    unknown = sorted({each.row.rate_bps for each in judged if each.bounds.reaction_ps is None})
+    unknown = sorted(
+        {each.row.rate_bps for each in judged if each.bounds and each.bounds.reaction_ps is None}
+    )
     found = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
@@ -229,19 +330,22 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
 COLUMNS: dict[str, Callable[[Judged], object]] = {
     "place": lambda each: each.row.place,
     "group": lambda each: each.row.group or None,
-    "rate_gbps": lambda each: each.row.rate_bps / 1e9,
-    "length_m": lambda each: each.row.length_m,
+    "rate_gbps": lambda each: each.row.rate_bps / 1e9 if each.row.has_link else None,
+    "length_m": lambda each: each.row.length_m if each.row.has_link else None,
+    "largest_frame_bytes": lambda each: each.assumed.largest_frame,
     "size_bytes": lambda each: each.row.size,
     "xon_bytes": lambda each: each.row.xon,
-    "xoff_bytes": lambda each: each.row.xoff,
+    "xoff_bytes": lambda each: None if each.row.unknown else each.row.xoff,
     "threshold": lambda each: each.row.threshold,
     "xon_offset_bytes": lambda each: each.row.xon_offset,
     "classes": lambda each: ",".join(str(one) for one in each.row.classes) or None,
-    "propagation_bytes": lambda each: each.bounds.propagation,
-    "physics_least_bytes": lambda each: each.bounds.least,
-    "physics_in_bytes_bytes": lambda each: each.bounds.in_bytes,
-    "physics_bytes": lambda each: each.bounds.asked,
-    "physics_any_size_bytes": lambda each: each.bounds.any_size,
+    "dscps": lambda each: ",".join(str(one) for one in each.row.dscps) or None,
+    "is_computed": lambda each: each.row.is_computed,
+    "propagation_bytes": lambda each: _bound(each, "propagation"),
+    "physics_least_bytes": lambda each: _bound(each, "least"),
+    "physics_in_bytes_bytes": lambda each: _bound(each, "in_bytes"),
+    "physics_bytes": lambda each: _bound(each, "asked"),
+    "physics_any_size_bytes": lambda each: _bound(each, "any_size"),
     "formula": lambda each: each.fit.formula if each.fit else None,
     "formula_rows": lambda each: each.fit.rows if each.fit else None,
     "formula_of": lambda each: each.fit.of if each.fit else None,
@@ -251,9 +355,30 @@ COLUMNS: dict[str, Callable[[Judged], object]] = {
     "level": lambda each: each.verdict.level.label,
     "spare_bytes": lambda each: each.verdict.spare,
     "holds_from_bytes": lambda each: each.verdict.holds_from_bytes,
+    "holds": lambda each: each.verdict.level.holds,
     "verdict": lambda each: each.verdict.text,
+    "faults": lambda each: "; ".join(each.row.faults) or None,
+    "warnings": lambda each: "; ".join(each.row.warnings) or None,
 }
 
 
 def _flat(judged: Judged) -> dict[str, Any]:
     return {name: value(judged) for name, value in COLUMNS.items()}
+
+
+def _bound(judged: Judged, name: str) -> int | None:
+    return None if judged.bounds is None else getattr(judged.bounds, name)
+
+
+def _lists(row: Row) -> dict[str, list[int] | list[str]]:
+    """Return what a document has as lists, and a frame as texts."""
+    return {
+        "classes": list(row.classes),
+        "dscps": list(row.dscps),
+        "faults": list(row.faults),
+        "warnings": list(row.warnings),
+    }
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"

@@ -21,7 +21,7 @@ from floodway import _floodway
 from floodway.planning.arriving import largest_held, pfc_headroom
 from floodway.planning.formulas import QUANTA
 from floodway.planning.link import PREAMBLE_AND_GAP
-from floodway.planning.question import SMALLEST, Question
+from floodway.planning.question import HEADERS, RETH, SMALLEST, Question
 from floodway.planning.units import PS_PER_METRE
 
 if TYPE_CHECKING:
@@ -46,12 +46,25 @@ class Assumptions:
         Sizes of the frames of data, over and over in this order; any sizes, if there are none.
     asic
         The chip whose cell it is; empty for none.
+    latency_ps
+        One way, beside the fibre: FEC, gearbox, retimer, MACsec; none where it was not given, and 0 is
+        counted.
     """
 
     mtu_bytes: int = 4096
     cell_bytes: int = 1
     mix_bytes: tuple[int, ...] = ()
     asic: str = ""
+    latency_ps: int | None = None
+
+    @property
+    def largest_frame(self) -> int:
+        """The largest frame on the link, in bytes."""
+        return max(SMALLEST, self.mtu_bytes + HEADERS + RETH)
+
+    def with_frame(self, frame_bytes: int) -> Assumptions:
+        """Return the same with another largest frame."""
+        return replace(self, mtu_bytes=max(1, frame_bytes - HEADERS - RETH))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +99,7 @@ def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Quest
     """Return what a row's port asks of the planner: one link with one lossless class."""
     return Question(
         rate_bps=rate_bps,
-        delay_ps=length_m * PS_PER_METRE,
+        delay_ps=length_m * PS_PER_METRE + (assumed.latency_ps or 0),
         length_m=length_m,
         mtu_bytes=assumed.mtu_bytes,
         cell_bytes=assumed.cell_bytes,
@@ -103,7 +116,7 @@ def bounds(rate_bps: int, length_m: int, assumed: Assumptions) -> Bounds:
     any_size = replace(asked, mix_bytes=())
     in_bytes = replace(any_size, cell_bytes=1)
     return Bounds(
-        propagation=asked.round_trip_bytes,
+        propagation=replace(asked, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
         least=pfc_headroom(replace(in_bytes, react_ps=0)),
         in_bytes=pfc_headroom(in_bytes),
         asked=pfc_headroom(asked),

@@ -38,6 +38,18 @@ class Row:
         Bytes of headroom that all ports share: 0 for no such pool, none where the file does not say.
     remark
         What does not agree in the file, though each part is valid; empty for nothing.
+    frame_bytes
+        The largest frame that the port takes; none where the file does not say.
+    dscps
+        The DSCP of the packets of these groups, as far as the file says.
+    faults
+        Why these groups are not lossless, whatever their headroom; empty for none.
+    warnings
+        What else its reader must know, with which nothing is lost.
+    is_computed
+        Whether the switch computes its headroom, so that the file does not have it.
+    unknown
+        Why its headroom is not known; empty where it is. `xoff` is 0 then.
     """
 
     place: str
@@ -52,6 +64,17 @@ class Row:
     classes: tuple[int, ...] = ()
     headroom_pool: int | None = None
     remark: str = ""
+    frame_bytes: int | None = None
+    dscps: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    is_computed: bool = False
+    unknown: str = ""
+
+    @property
+    def has_link(self) -> bool:
+        """Whether the file says which port and cable it is, without which physics asks for nothing."""
+        return self.rate_bps > 0
 
     @property
     def reserves_headroom(self) -> bool:
@@ -89,6 +112,10 @@ class Sheet:
         What a reader must know: tables that were not read, classes that the file has no numbers of.
     pattern
         What the switch assumes of lossless traffic, if the file says so.
+    not_judged
+        What decides whether classes are lossless, and is not in the file or not read.
+    asic
+        The chip that the file tells by its `hwsku`; empty for none.
     """
 
     file: str
@@ -96,3 +123,5 @@ class Sheet:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     pattern: TrafficPattern | None = None
+    not_judged: tuple[str, ...] = ()
+    asic: str = ""

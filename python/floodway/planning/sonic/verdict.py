@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -16,20 +16,27 @@ __all__ = ["Level", "Verdict", "verdict"]
 
 
 class Level(IntEnum):
-    """How far the headroom reaches, the worst first."""
+    """What a class has, the worst first: no way without loss, no known headroom, or how far it reaches."""
 
-    BELOW_PROPAGATION = 0
-    BELOW_PHYSICS = 1
-    IF_OBEYED_SOONER = 2
-    BELOW_WHAT_IS_ASKED = 3
-    LARGE_FRAMES = 4
-    MIX = 5
-    ANY_SIZE = 6
+    NOT_LOSSLESS = 0
+    NOT_JUDGED = 1
+    BELOW_PROPAGATION = 2
+    BELOW_PHYSICS = 3
+    IF_OBEYED_SOONER = 4
+    BELOW_WHAT_IS_ASKED = 5
+    LARGE_FRAMES = 6
+    MIX = 7
+    ANY_SIZE = 8
 
     @property
     def label(self) -> str:
         """The level in documents and tables."""
         return self.name.lower().replace("_", "-")
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is lost in what is asked."""
+        return self in {Level.MIX, Level.ANY_SIZE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +48,7 @@ class Verdict:
     level
         How far its headroom reaches.
     spare
-        Bytes above what is asked, negative below.
+        Bytes above what is asked, negative below; none where the headroom is not known.
     text
         In words.
     holds_from_bytes
@@ -50,13 +57,36 @@ class Verdict:
     """
 
     level: Level
-    spare: int
+    spare: int | None
     text: str
     holds_from_bytes: int | None = None
 
 
-def verdict(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
-    """Judge a row's headroom by what physics asks for."""
+def verdict(row: Row, bound: Bounds | None, assumed: Assumptions) -> Verdict:
+    """Judge a row: by what the file says of its way, and its headroom by what physics asks for.
+
+    Parameters
+    ----------
+    row
+        The row.
+    bound
+        What physics asks for; none for a port whose rate and length are not known.
+    assumed
+        What is assumed of the switch and its traffic.
+    """
+    if row.unknown or bound is None:
+        found = Verdict(level=Level.NOT_JUDGED, spare=None, text=f"not judged: {row.unknown}")
+    else:
+        found = _headroom(row, bound, assumed)
+    if not row.faults:
+        return found
+    text = f"not lossless: {'; '.join(row.faults)}"
+    if not row.unknown:
+        text += f". Its headroom: {found.text}"
+    return replace(found, level=Level.NOT_LOSSLESS, text=text)
+
+
+def _headroom(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
     spare = row.xoff - bound.asked
     if row.xoff < bound.least:
         return _below(row, bound, assumed, spare)
@@ -69,14 +99,19 @@ def verdict(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
         return Verdict(level=Level.IF_OBEYED_SOONER, spare=spare, text=text)
     size = holds_from(row, assumed)
     if row.xoff >= bound.any_size:
-        return Verdict(level=Level.ANY_SIZE, spare=spare, text=_any(bound, assumed), holds_from_bytes=size)
+        return Verdict(
+            level=Level.ANY_SIZE,
+            spare=spare,
+            text=f"holds for frames of any size{_if(bound, assumed)}",
+            holds_from_bytes=size,
+        )
     larger = "" if size is None else f"holds for frames of {size:,} bytes and larger"
     short = f"{bound.any_size - row.xoff:,} bytes short for frames of any size"
     if not assumed.mix_bytes:
         text = f"{larger}; {short}" if larger else f"holds if memory counts bytes, not in cells; {short}"
         return Verdict(level=Level.LARGE_FRAMES, spare=spare, text=text, holds_from_bytes=size)
     if row.xoff >= bound.asked:
-        text = f"holds for the mix asked; {short}"
+        text = f"holds for the mix asked{_if(bound, assumed)}; {short}"
         return Verdict(level=Level.MIX, spare=spare, text=text, holds_from_bytes=size)
     text = f"below physics for the mix asked by {-spare:,} bytes" + (f"; {larger}" if larger else "")
     return Verdict(level=Level.BELOW_WHAT_IS_ASKED, spare=spare, text=text, holds_from_bytes=size)
@@ -89,16 +124,19 @@ def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict
             text += " (with a shared headroom pool that may be meant: simulate)"
         return Verdict(level=Level.BELOW_PROPAGATION, spare=spare, text=text)
     text = (
-        f"below physics for MTU {assumed.mtu_bytes} by {bound.least - row.xoff:,} bytes, even if the far end"
-        " obeys a pause at once"
+        f"below physics for frames of up to {assumed.largest_frame:,} bytes by"
+        f" {bound.least - row.xoff:,} bytes, even if the far end obeys a pause at once"
     )
     return Verdict(level=Level.BELOW_PHYSICS, spare=spare, text=text)
 
 
-def _any(bound: Bounds, assumed: Assumptions) -> str:
-    text = "holds for frames of any size"
+def _if(bound: Bounds, assumed: Assumptions) -> str:
+    """Say what must be so because it is not counted."""
+    terms = []
     if assumed.cell_bytes == 1:
-        text += ", if memory counts bytes (--asic or --cell says how large its cells are)"
+        terms.append("memory counts bytes (--asic or --cell says how large its cells are)")
     if bound.reaction_ps is None:
-        text += ", if the far end obeys a pause at once: no reaction is known for this rate"
-    return text
+        terms.append("the far end obeys a pause at once (no reaction is known for this rate)")
+    if assumed.latency_ps is None:
+        terms.append("FEC, gearbox, retimer and MACsec add no delay (--latency counts theirs)")
+    return f", if {', and '.join(terms)}" if terms else ""

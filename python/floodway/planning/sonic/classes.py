@@ -1,0 +1,293 @@
+"""The lossless classes of a CONFIG_DB's ports as rows: what each has, and why it is not lossless."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Self
+
+from floodway.errors import PlanError
+from floodway.planning.sonic.computed import computing_of
+from floodway.planning.sonic.config_checks import watchdog
+from floodway.planning.sonic.fields import fault
+from floodway.planning.sonic.links import has_link, link_of, named_for
+from floodway.planning.sonic.maps import ALL_PORTS, port_of
+from floodway.planning.sonic.pools import COMPUTED, profile_of
+from floodway.planning.sonic.queues import queues_of
+from floodway.planning.sonic.row import MEGA, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway.planning.sonic.computed import Computing
+    from floodway.planning.sonic.json_tables import Table
+    from floodway.planning.sonic.links import Link
+    from floodway.planning.sonic.maps import Port
+    from floodway.planning.sonic.pools import Profile
+    from floodway.planning.sonic.queues import Queues
+
+__all__ = ["Config", "Group", "groups_of", "rows_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A CONFIG_DB with what rows are made from.
+
+    Attributes
+    ----------
+    tables, file
+        Its tables, and its name.
+    computing
+        What headroom is computed from, where profiles have none.
+    queues
+        Its queues at egress.
+    ports
+        Rows of `PORT_QOS_MAP` by port; none where the file does not have the table.
+    """
+
+    tables: Mapping[str, Table]
+    file: str
+    computing: Computing
+    queues: Queues
+    ports: Mapping[str, Port] | None
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Table], asic: str, file: str) -> Self:
+        """Return it for a chip, whose name may be empty.
+
+        Raises
+        ------
+        PlanError
+            If a value is not what it should be.
+        """
+        names = [name for name in tables.get("PORT_QOS_MAP", {}) if name != ALL_PORTS]
+        return cls(
+            tables=tables,
+            file=file,
+            computing=computing_of(tables, asic, file),
+            queues=queues_of(tables, file),
+            ports={each: port_of(tables, each, file) for each in names} if "PORT_QOS_MAP" in tables else None,
+        )
+
+    def profile(self, name: str) -> Profile | None:
+        """Return a profile; none for `NULL` and for one that the file does not have."""
+        known = name != COMPUTED and name in self.tables.get("BUFFER_PROFILE", {})
+        return profile_of(self.tables, name, self.file) if known else None
+
+    def port(self, name: str) -> Port | None:
+        """Return a port's row of `PORT_QOS_MAP`; none where the file does not have the table."""
+        if self.ports is None:
+            return None
+        return self.ports.get(name) or port_of(self.tables, name, self.file)
+
+    def absent_maps(self, port: str) -> set[str]:
+        """Return the tables of maps that a port names and the file does not have."""
+        own = self.port(port)
+        return set() if own is None else own.unknown()
+
+    def pools_of(self, row: Row) -> Iterator[str]:
+        """Name pools that a row's classes are in and whose size the file does not say."""
+        own = self.port(row.group)
+        queues = {each for number in row.classes for each in own.way(number).queues} if own else set()
+        profiles = [self.queues.profile(row.group, each) for each in sorted(queues)]
+        for each in profiles:
+            if each is not None and each.pool is not None and each.pool.size is None:
+                yield each.pool_name
+        if row.is_computed and self.computing.pool is not None and self.computing.pool.size is None:
+            yield self.computing.pool.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A port of a row of `BUFFER_PG`: place, port, priority groups, name of the profile."""
+
+    place: str
+    port: str
+    groups: tuple[int, ...]
+    name: str
+
+
+def groups_of(tables: Mapping[str, Table], file: str) -> Iterator[Group]:
+    """Return each port of each row of `BUFFER_PG`.
+
+    Raises
+    ------
+    PlanError
+        If a key is not a port with a priority group or several.
+    """
+    for key, fields in tables.get("BUFFER_PG", {}).items():
+        place = f"{file}: BUFFER_PG|{key}"
+        ports, bar, groups = key.rpartition("|")
+        numbers = re.fullmatch(r"([0-7])(?:-([0-7]))?", groups)
+        if not bar or not ports or numbers is None:
+            raise fault(place, "key", "write PORT|3 or PORT|3-4, with priority groups 0 to 7", given=key)
+        first, last = int(numbers[1]), int(numbers[2] or numbers[1])
+        if last < first:
+            raise fault(place, "key", f"{groups!r} ends before it begins", given=groups)
+        # Without a profile the switch computes the numbers, too.
+        name = str(fields.get("profile", COMPUTED))
+        for port in ports.split(","):
+            yield Group(place=place, port=port, groups=tuple(range(first, last + 1)), name=name)
+
+
+def rows_of(config: Config, groups: Sequence[Group]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """Return the lossless classes of all ports, and notes on those that are not judged.
+
+    Classes of a port that are alike are in one row. Priorities that a port pauses without a lossless group
+    have rows of their own.
+
+    Raises
+    ------
+    PlanError
+        If a value is not what it should be.
+    """
+    rows: list[Row] = []
+    notes: list[str] = []
+    for group in groups:
+        made = _row(config, group)
+        if isinstance(made, str):
+            notes.append(made)
+        elif made is not None:
+            rows += _by_fault(config, *made)
+    lossless: dict[str, set[int]] = {}
+    for row in rows:
+        lossless.setdefault(row.group, set()).update(row.classes)
+    rows += _without_group(config, lossless)
+    return tuple(rows), tuple(notes)
+
+
+def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | None:
+    """Return a group's row and profile, a note where it is not judged, or none where it is not lossless."""
+    profile = config.profile(group.name)
+    is_computed = group.name == COMPUTED or (profile is not None and profile.is_computed)
+    if not is_computed and (profile is None or profile.xoff is None):
+        return None
+    bare = Row(
+        place=group.place,
+        group=group.port,
+        rate_bps=0,
+        length_m=0,
+        size=0,
+        xon=0,
+        xoff=0,
+        classes=group.groups,
+        is_computed=is_computed,
+    )
+    why = config.computing.why_not() if is_computed else ""
+    if is_computed and not why and not has_link(config.tables, group.port):
+        why = "the switch computes its headroom, and the port's speed and length are not in the file"
+    if why:
+        return replace(bare, unknown=why), profile
+    link = link_of(config.tables, group.port, named_for(group.name), group.place)
+    if link.metres == 0:
+        return f"{group.place}: the cable of {group.port} has 0m, without lossless classes: not judged"
+    row = replace(bare, rate_bps=link.mbps * MEGA, length_m=link.metres, frame_bytes=link.frame_bytes)
+    if is_computed:
+        try:
+            profile = config.computing.profile(link, profile)
+        except PlanError as error:
+            return replace(row, unknown=f"the switch computes its headroom: {error}"), profile
+    # A group of a profile that the file does not have has been left out.
+    return None if profile is None else (_with_numbers(row, profile, link, config.computing), profile)
+
+
+def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) -> Row:
+    named, remark = named_for(profile.name), ""
+    if named is not None and named != (link.mbps, link.metres):
+        remark = (
+            f"the profile is named for {named[0]} Mb/s and {named[1]}m, the port has {link.mbps} and"
+            f" {link.metres}m"
+        )
+    shared = None if profile.pool is None else profile.pool.xoff
+    if profile.is_computed and computing.is_shared:
+        # By a ratio: the switch computes the pool of headroom as well.
+        shared = shared or None
+    return replace(
+        row,
+        size=profile.size,
+        xon=profile.xon,
+        xoff=profile.xoff or 0,
+        threshold=profile.threshold,
+        xon_offset=profile.xon_offset,
+        headroom_pool=shared,
+        remark=remark,
+    )
+
+
+def _by_fault(config: Config, row: Row, profile: Profile | None) -> Iterator[Row]:
+    """Return a row for each of its classes, and one for neighbours of which the same is said."""
+    judged = [_judged(config, row, profile, number) for number in row.classes]
+    for _, alike in groupby(judged, key=lambda each: (each.faults, each.warnings)):
+        own = list(alike)
+        yield replace(
+            own[0],
+            classes=tuple(number for each in own for number in each.classes),
+            dscps=tuple(sorted({dscp for each in own for dscp in each.dscps})),
+        )
+
+
+def _judged(config: Config, row: Row, profile: Profile | None, number: int) -> Row:
+    """Return one class of a row with its faults and warnings."""
+    faults = list(_of_pools(row, profile))
+    warnings: list[str] = []
+    port = config.port(row.group)
+    dscps: tuple[int, ...] = ()
+    if port is not None:
+        way = port.way(number)
+        dscps = way.dscps
+        faults += way.faults
+        warnings += way.warnings
+        for queue in way.queues:
+            dropped, told = config.queues.judge(row.group, queue, profile)
+            faults += dropped
+            warnings += told
+        warnings += watchdog(config.tables, row.group, port.paused_by(number), port.watched, config.file)
+    return replace(row, classes=(number,), dscps=dscps, faults=tuple(faults), warnings=tuple(warnings))
+
+
+def _of_pools(row: Row, profile: Profile | None) -> Iterator[str]:
+    if profile is not None and profile.pool is not None and profile.pool.kind == "egress":
+        yield f"its pool {profile.pool_name} is one of egress"
+    if row.headroom_pool and not row.reserves_headroom and row.headroom_pool < row.xoff:
+        yield f"the pool of headroom has {row.headroom_pool:,} bytes (BUFFER_POOL: xoff), less than its xoff"
+
+
+def _without_group(config: Config, lossless: Mapping[str, set[int]]) -> Iterator[Row]:
+    """Return rows for priorities that ports pause without a lossless priority group."""
+    for name, port in (config.ports or {}).items():
+        groups = {each: port.group_of(each) for each in sorted(port.paused)}
+        left = tuple(each for each, group in groups.items() if group not in lossless.get(name, set()))
+        if not left or port.maps["pfc_to_pg_map"].is_unknown:
+            continue
+        known = has_link(config.tables, name)
+        place = f"{config.file}: PORT_QOS_MAP|{name}"
+        link = link_of(config.tables, name, None, place) if known else None
+        listed = ", ".join(str(each) for each in left)
+        fault_text, unknown = _no_headroom(config, listed, bool(lossless))
+        yield Row(
+            place=place,
+            group=name,
+            rate_bps=link.mbps * MEGA if link else 0,
+            length_m=link.metres if link else 0,
+            size=0,
+            xon=0,
+            xoff=0,
+            classes=left,
+            frame_bytes=link.frame_bytes if link else None,
+            faults=(fault_text,) if fault_text else (),
+            unknown=unknown,
+        )
+
+
+def _no_headroom(config: Config, listed: str, others: bool) -> tuple[str, str]:  # noqa: FBT001 (one call)
+    """Return the fault of priorities without a group, and why their headroom is not known."""
+    sent = f"pauses are sent for priority {listed}"
+    if "BUFFER_PG" not in config.tables:
+        return "", f"{sent}, and BUFFER_PG is not in the file"
+    if others or config.computing.is_dynamic:
+        return f"{sent} without a lossless priority group: no headroom", "it has none"
+    return "", (
+        f"{sent}, and no priority group is lossless: SONiC makes them from pg_profile_lookup.ini when a port"
+        " comes up; judge that file, or the running configuration"
+    )

@@ -1,0 +1,123 @@
+"""Ports and cables of a CONFIG_DB: rate, length, and the largest frame."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.errors import PlanError
+from floodway.names import nearest
+from floodway.planning.sonic.fields import fault, length_of, number_of
+from floodway.planning.sonic.lookup import SPEEDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from floodway.planning.sonic.json_tables import Table
+
+__all__ = ["DEFAULT_MTU", "Link", "has_link", "link_of", "named_for"]
+
+#: What a profile's name says of speed (Mb/s) and length where SONiC made it.
+MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
+#: Bytes of the largest frame beside `mtu`: Ethernet, a VLAN tag, FCS (`setPortMtu` of swss, `portsorch.cpp`).
+AROUND_MTU = 22
+#: `sonic-port`: what `mtu` may be, and the value of a port that has none (`portmgr`).
+MTUS, DEFAULT_MTU = range(68, 9217), 9100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A port and its cable.
+
+    Attributes
+    ----------
+    mbps, metres
+        Speed in Mb/s and length in metres.
+    mtu
+        The largest packet, in bytes; none where the file has no ports.
+    lanes
+        Its SerDes, with commas between.
+    """
+
+    mbps: int
+    metres: int
+    mtu: int | None
+    lanes: str
+
+    @property
+    def frame_bytes(self) -> int | None:
+        """The largest frame."""
+        return None if self.mtu is None else self.mtu + AROUND_MTU
+
+
+def named_for(profile: str) -> tuple[int, int] | None:
+    """Return speed and length for which SONiC named a profile; none for other names."""
+    made = MADE_NAME.fullmatch(profile)
+    return None if made is None else (int(made[1]), int(made[2]))
+
+
+def has_link(tables: Mapping[str, Table], port: str) -> bool:
+    """Whether the file says speed and length of a port."""
+    speed = "speed" in tables.get("PORT", {}).get(port, {})
+    return speed and any(port in lengths for lengths in tables.get("CABLE_LENGTH", {}).values())
+
+
+def link_of(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> Link:
+    """Return a port and its cable; what the file has no table of is taken from a profile's name.
+
+    Raises
+    ------
+    PlanError
+        If speed or length is not known, or is none; the error names the table.
+    """
+    file = place.partition(": ")[0]
+    fields = tables.get("PORT", {}).get(port, {})
+    return Link(
+        mbps=_speed(tables, port, named, place),
+        metres=_metres(tables, port, named, place),
+        mtu=_mtu(fields, f"{file}: PORT|{port}") if "PORT" in tables else None,
+        lanes=str(fields.get("lanes", "")),
+    )
+
+
+def _mtu(fields: Mapping[str, Any], place: str) -> int:
+    found = number_of(fields.get("mtu", DEFAULT_MTU), place, "mtu")
+    if found not in MTUS:
+        what = f"{found} is not from {MTUS.start} to {MTUS.stop - 1}"
+        raise fault(place, "mtu", what, given=str(found))
+    return found
+
+
+def _speed(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> int:
+    ports = tables.get("PORT")
+    if ports is None and named is not None:
+        return named[0]
+    fields = (ports or {}).get(port)
+    if fields is None or "speed" not in fields:
+        raise _unknown(place, port, "speed", "PORT", ports)
+    own = f"{place.partition(': ')[0]}: PORT|{port}"
+    mbps = number_of(fields["speed"], own, "speed")
+    if mbps not in SPEEDS:
+        raise fault(own, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps))
+    return mbps
+
+
+def _metres(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> int:
+    cables = tables.get("CABLE_LENGTH")
+    if cables is None and named is not None:
+        return named[1]
+    for name, lengths in (cables or {}).items():
+        if port in lengths:
+            return length_of(lengths[port], f"{place.partition(': ')[0]}: CABLE_LENGTH|{name}", port)
+    known = [each for lengths in (cables or {}).values() for each in lengths]
+    raise _unknown(place, port, "length", "CABLE_LENGTH", known)
+
+
+def _unknown(
+    place: str, port: str, what: str, table: str, known: Mapping[str, object] | list[str] | None
+) -> PlanError:
+    near = nearest(port, known or ())
+    hint = f"; did you mean {near!r}?" if near else ""
+    text = f"{place}: {port}: its {what} is not known: {table} has no such port{hint}"
+    return PlanError(text, place=place, key=port, given=port, nearest=near)

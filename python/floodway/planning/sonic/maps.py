@@ -1,0 +1,246 @@
+"""The way of a lossless class through a port: DSCP, traffic class, priority group, queue, PFC priority.
+
+A packet's DSCP gives its traffic class (`DSCP_TO_TC_MAP`), the class its priority group at ingress
+(`TC_TO_PRIORITY_GROUP_MAP`) and its queue at egress (`TC_TO_QUEUE_MAP`). A group pauses the PFC priority of
+`PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`, and a pause that comes in stops the queue of
+`MAP_PFC_PRIORITY_TO_QUEUE`; without these two maps it is the one of the same number. A port without one of
+the first three leads no class anywhere: SAI's default is no map (`saiport.h`). `PORT_QOS_MAP` says which
+maps a port has, and for which priorities it sends pauses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.planning.sonic.fields import fault, number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from floodway.planning.sonic.json_tables import Table
+
+__all__ = ["ALL_PORTS", "MAPS", "Class", "Map", "Port", "port_of"]
+
+#: Tables of maps by the field of `PORT_QOS_MAP` that names one of their rows.
+MAPS = {
+    "dscp_to_tc_map": "DSCP_TO_TC_MAP",
+    "dot1p_to_tc_map": "DOT1P_TO_TC_MAP",
+    "tc_to_pg_map": "TC_TO_PRIORITY_GROUP_MAP",
+    "tc_to_queue_map": "TC_TO_QUEUE_MAP",
+    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+}
+#: Row of `PORT_QOS_MAP` for the whole switch, which has the map from DSCP of ports without their own.
+ALL_PORTS = "global"
+PRIORITIES = re.compile(r"([0-7](\s*,\s*[0-7])*)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map:
+    """A map of a port.
+
+    Attributes
+    ----------
+    name
+        ``TABLE|ROW``; empty where the port has none.
+    values
+        What each number is led to; none where the file does not have the map's table.
+    """
+
+    name: str = ""
+    values: Mapping[int, int] | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the port has one that the file does not have."""
+        return bool(self.name) and self.values is None
+
+    def sources(self, target: int) -> tuple[int, ...]:
+        """Return the numbers that are led to one."""
+        return tuple(sorted(key for key, value in (self.values or {}).items() if value == target))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Class:
+    """What becomes of the packets of a priority group of a port.
+
+    Attributes
+    ----------
+    faults
+        Why the group is not lossless.
+    warnings
+        What else its reader must know.
+    queues
+        The queues in which its traffic classes leave, as far as the maps are known.
+    dscps
+        The DSCP of its packets, as far as the map is known.
+    """
+
+    faults: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    queues: tuple[int, ...] = ()
+    dscps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Port:
+    """A port's row of `PORT_QOS_MAP` with its maps.
+
+    Attributes
+    ----------
+    paused
+        Priorities for which it sends pauses (`pfc_enable`), in words as well.
+    watched
+        Priorities that the watchdog watches (`pfcwd_sw_enable`); none where the field is missing.
+    maps
+        By their field of `PORT_QOS_MAP`.
+    """
+
+    paused: frozenset[int]
+    paused_text: str
+    watched: frozenset[int] | None
+    maps: Mapping[str, Map]
+
+    def group_of(self, priority: int) -> int | None:
+        """Return the priority group that pauses a priority; none where no map in the file leads to one."""
+        return self._led("pfc_to_pg_map", priority)
+
+    def paused_by(self, group: int) -> tuple[int, ...]:
+        """Return the priorities that a group pauses; all paused ones where the map is not in the file."""
+        unknown = self.maps["pfc_to_pg_map"].is_unknown
+        return tuple(sorted(each for each in self.paused if unknown or self.group_of(each) == group))
+
+    def unknown(self) -> set[str]:
+        """Return the tables of maps that the port names and the file does not have."""
+        return {MAPS[field] for field, each in self.maps.items() if each.is_unknown}
+
+    def way(self, group: int) -> Class:
+        """Follow the packets of a priority group with a lossless profile."""
+        priorities = self.paused_by(group)
+        faults = [] if priorities else [self._not_paused(group)]
+        to_group, to_queue = self.maps["tc_to_pg_map"], self.maps["tc_to_queue_map"]
+        if not to_group.name:
+            faults.append("the port has no tc_to_pg_map, which leads traffic classes to priority groups")
+        if not to_queue.name:
+            faults.append("the port has no tc_to_queue_map: all traffic classes are in one queue")
+        if to_group.values is None:
+            return Class(faults=tuple(faults))
+        classes = to_group.sources(group)
+        if not classes:
+            faults.append(f"no traffic class is in priority group {group} ({to_group.name})")
+            return Class(faults=tuple(faults))
+        told, dscps, used = self._entered(classes)
+        faults += told
+        faults += self._not_stopped(used, priorities) if priorities else ()
+        queues = tuple(sorted({each for each in map((to_queue.values or {}).get, used) if each is not None}))
+        return Class(
+            faults=tuple(faults), warnings=self._beside(classes, priorities), queues=queues, dscps=dscps
+        )
+
+    def _led(self, field: str, number: int) -> int | None:
+        """Return what a number is led to by a map that is one to one where the port has none."""
+        own = self.maps[field]
+        if own.is_unknown:
+            return None
+        return number if own.values is None else own.values.get(number)
+
+    def _not_paused(self, group: int) -> str:
+        own = self.maps["pfc_to_pg_map"]
+        via = f", and {own.name} leads none of them to group {group}" if own.name else ""
+        return f"no pause is sent for priority {group}: pfc_enable is {self.paused_text!r}{via}"
+
+    def _entered(self, classes: tuple[int, ...]) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
+        """Return what is wrong, the DSCP that lead to traffic classes, and the classes that have packets."""
+        by_dscp, by_tag = self.maps["dscp_to_tc_map"], self.maps["dot1p_to_tc_map"]
+        if not by_dscp.name and not by_tag.name:
+            return ["the port has no dscp_to_tc_map: all packets are in one traffic class"], (), classes
+        if by_dscp.is_unknown or by_tag.is_unknown:
+            return [], (), classes
+        used = tuple(each for each in classes if by_dscp.sources(each) or by_tag.sources(each))
+        if not used:
+            names = " or ".join(each.name for each in (by_dscp, by_tag) if each.name)
+            listed = ", ".join(str(each) for each in classes)
+            what = "DSCP" if by_dscp.name else "priority of VLAN tags"
+            return [f"no {what} is in traffic class {listed} ({names})"], (), classes
+        dscps = tuple(sorted(each for one in used for each in by_dscp.sources(one)))
+        return [], dscps, used
+
+    def _not_stopped(self, classes: tuple[int, ...], priorities: tuple[int, ...]) -> list[str]:
+        """Name traffic classes whose queue is not stopped by a pause of the priority that they pause."""
+        queues = self.maps["tc_to_queue_map"].values
+        stopped = {self._led("pfc_to_queue_map", each) for each in priorities}
+        if queues is None or self.maps["pfc_to_queue_map"].is_unknown:
+            return []
+        told = []
+        listed = ", ".join(str(each) for each in priorities)
+        for each in classes:
+            queue = queues.get(each)
+            if queue is None:
+                told.append(f"traffic class {each} has no queue ({self.maps['tc_to_queue_map'].name})")
+            elif queue not in stopped:
+                told.append(
+                    f"traffic class {each} leaves by queue {queue}, which a pause for priority {listed} does"
+                    " not stop"
+                )
+        return told
+
+    def _beside(self, classes: tuple[int, ...], priorities: tuple[int, ...]) -> tuple[str, ...]:
+        """Name traffic classes that a pause stops as well, though their own group is another."""
+        queues, groups = self.maps["tc_to_queue_map"].values, self.maps["tc_to_pg_map"].values or {}
+        if queues is None or self.maps["pfc_to_queue_map"].is_unknown:
+            return ()
+        stopped = {self._led("pfc_to_queue_map", each) for each in priorities}
+        stopped |= {queues.get(each) for each in classes}
+        own = [each for each, queue in sorted(queues.items()) if queue in stopped and each not in classes]
+        return tuple(
+            f"traffic class {each} of priority group {groups.get(each, 0)} shares queue {queues[each]} and"
+            " stops with it"
+            for each in own
+        )
+
+
+def port_of(tables: Mapping[str, Table], port: str, file: str) -> Port:
+    """Return a port's row of `PORT_QOS_MAP`; one without a row pauses nothing.
+
+    Raises
+    ------
+    PlanError
+        If a priority or a number of a map is none.
+    """
+    rows = tables.get("PORT_QOS_MAP", {})
+    fields = dict(rows.get(port, {}))
+    if port in rows and "dscp_to_tc_map" not in fields and "dot1p_to_tc_map" not in fields:
+        fields |= {key: value for key, value in rows.get(ALL_PORTS, {}).items() if key == "dscp_to_tc_map"}
+    place = f"{file}: PORT_QOS_MAP|{port}"
+    text = str(fields.get("pfc_enable", ""))
+    watched = fields.get("pfcwd_sw_enable")
+    return Port(
+        paused=_priorities(text, place, "pfc_enable"),
+        paused_text=text,
+        watched=None if watched is None else _priorities(str(watched), place, "pfcwd_sw_enable"),
+        maps={field: _map(tables, fields, field, file) for field in MAPS},
+    )
+
+
+def _priorities(text: str, place: str, key: str) -> frozenset[int]:
+    plain = text.strip()
+    if PRIORITIES.fullmatch(plain) is None:
+        raise fault(place, key, f'{text!r} is not a list of priorities like "3,4", 0 to 7', given=text)
+    return frozenset(int(each) for each in plain.split(",") if each.strip())
+
+
+def _map(tables: Mapping[str, Table], fields: Mapping[str, Any], field: str, file: str) -> Map:
+    table, name = MAPS[field], fields.get(field)
+    if not name:
+        return Map()
+    rows = tables.get(table)
+    if rows is None:
+        return Map(name=f"{table}|{name}")
+    place = f"{file}: {table}|{name}"
+    values = {
+        number_of(key, place, str(key)): number_of(value, place, str(key))
+        for key, value in rows.get(str(name), {}).items()
+    }
+    return Map(name=f"{table}|{name}", values=values)

@@ -1,0 +1,159 @@
+"""Buffer pools and profiles of a CONFIG_DB: what a queue or a group may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+from floodway.planning.asics import EXPONENTS
+from floodway.planning.sonic.fields import fault, number_of, size_of_field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from floodway.planning.sonic.json_tables import Table
+
+__all__ = ["COMPUTED", "Pool", "Profile", "alone", "pool_of", "profile_of"]
+
+#: The profile of a class whose numbers the switch computes.
+COMPUTED = "NULL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """A row of `BUFFER_POOL`, in bytes.
+
+    Attributes
+    ----------
+    name
+        Its key.
+    kind
+        ``ingress``, ``egress`` or ``both``; empty where the file does not say.
+    size
+        Its memory; none where the switch computes it.
+    xoff
+        Headroom that ports share; 0 for none.
+    """
+
+    name: str
+    kind: str
+    size: int | None
+    xoff: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """A row of `BUFFER_PROFILE`, in bytes.
+
+    Attributes
+    ----------
+    name
+        Its key.
+    size
+        Reserved.
+    xon, xoff, xon_offset
+        Thresholds; `xoff` is the headroom, none for a profile that has none of its own.
+    exponent, static
+        The limit of what it has of its pool: `dynamic_th`, or `static_th` in bytes; none where missing.
+    pool_name
+        Its pool.
+    pool
+        The pool's row; none where the file has no pools.
+    is_computed
+        Whether the switch computes its headroom (`headroom_type`).
+    """
+
+    name: str
+    size: int
+    xon: int
+    xoff: int | None
+    xon_offset: int | None
+    exponent: int | None
+    static: int | None
+    pool_name: str
+    pool: Pool | None
+    is_computed: bool
+
+    @property
+    def threshold(self) -> int | None:
+        """What the profile says of its share: the exponent, or bytes."""
+        return self.static if self.exponent is None else self.exponent
+
+    @property
+    def alone(self) -> int | None:
+        """Bytes of its pool that it may have when nothing else has any; none where that is not known."""
+        if self.static is not None and self.exponent is None:
+            return self.static
+        size = None if self.pool is None else self.pool.size
+        return None if size is None or self.exponent is None else alone(size, self.exponent)
+
+
+def alone(size: int, exponent: int) -> int:
+    """Return what one class alone has of a pool at most: alpha / (1 + alpha) of it (alpha = 2^exponent)."""
+    alpha = Fraction(2) ** exponent
+    return floor(alpha / (1 + alpha) * size)
+
+
+def pool_of(tables: Mapping[str, Table], name: str, file: str) -> Pool | None:
+    """Return a pool; none where the file has no row for it.
+
+    Raises
+    ------
+    PlanError
+        If a number is none.
+    """
+    fields = tables.get("BUFFER_POOL", {}).get(name)
+    if fields is None:
+        return None
+    place = f"{file}: BUFFER_POOL|{name}"
+    return Pool(
+        name=name,
+        kind=str(fields.get("type", "")),
+        size=_bytes(fields, place, "size"),
+        xoff=_bytes(fields, place, "xoff") or 0,
+    )
+
+
+def profile_of(tables: Mapping[str, Table], name: str, file: str) -> Profile:
+    """Return a profile that the file has.
+
+    Raises
+    ------
+    PlanError
+        If a field is missing or out of its range.
+    """
+    fields = tables["BUFFER_PROFILE"][name]
+    place = f"{file}: BUFFER_PROFILE|{name}"
+    computed = str(fields.get("headroom_type", "")) == "dynamic" and "xoff" not in fields
+    for needed in ("pool",) if computed else ("size", "pool"):
+        if needed not in fields:
+            raise fault(place, needed, "the field is missing")
+    return Profile(
+        name=name,
+        size=_bytes(fields, place, "size") or 0,
+        xon=_bytes(fields, place, "xon") or 0,
+        xoff=_bytes(fields, place, "xoff"),
+        xon_offset=_bytes(fields, place, "xon_offset"),
+        exponent=_exponent(fields, place),
+        static=_bytes(fields, place, "static_th"),
+        pool_name=str(fields["pool"]),
+        pool=pool_of(tables, str(fields["pool"]), file),
+        is_computed=computed,
+    )
+
+
+def _bytes(fields: Mapping[str, Any], place: str, key: str) -> int | None:
+    return size_of_field(fields[key], place, key) if key in fields else None
+
+
+def _exponent(fields: Mapping[str, Any], place: str) -> int | None:
+    given = fields.get("dynamic_th")
+    if given is None:
+        return None
+    found = number_of(given, place, "dynamic_th")
+    if found not in EXPONENTS:
+        what = f"{given!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
+        raise fault(place, "dynamic_th", what, given=str(given))
+    return found

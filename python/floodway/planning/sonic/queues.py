@@ -1,0 +1,178 @@
+"""Queues of a port at egress: what drops packets of a lossless class there, and where marks begin."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.planning.sonic.fields import fault, size_of_field
+from floodway.planning.sonic.pools import COMPUTED, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from floodway.planning.sonic.json_tables import Table
+    from floodway.planning.sonic.pools import Pool, Profile
+
+__all__ = ["COLOURS", "Queues", "queues_of"]
+
+COLOURS = ("green", "yellow", "red")
+#: A queue or several in a row.
+RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+
+Told = tuple[list[str], list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queues:
+    """Rows of `BUFFER_QUEUE` and `QUEUE` by port and queue.
+
+    Attributes
+    ----------
+    buffers, marks
+        Their fields; none where the file does not have the table.
+    tables, file
+        All tables, and the file's name.
+    """
+
+    buffers: Mapping[tuple[str, int], Mapping[str, Any]] | None
+    marks: Mapping[tuple[str, int], Mapping[str, Any]] | None
+    tables: Mapping[str, Table]
+    file: str
+
+    def judge(self, port: str, queue: int, profile: Profile | None) -> Told:
+        """Return faults and warnings of a queue whose packets are in a lossless class of a profile."""
+        faults = list(self._dropped(port, queue, None if profile is None else profile.pool))
+        warnings: list[str] = []
+        fields = (self.marks or {}).get((port, queue), {})
+        name = str(fields.get("wred_profile", ""))
+        wred = self.tables.get("WRED_PROFILE", {}).get(name)
+        if wred is not None:
+            told, also = self._marked(wred, f"WRED_PROFILE|{name}", queue)
+            faults += told
+            warnings += also
+            if profile is not None:
+                warnings += self._too_late(wred, f"WRED_PROFILE|{name}", queue, profile)
+        return faults, warnings
+
+    def profile(self, port: str, queue: int) -> Profile | None:
+        """Return the profile of a queue; none where the file does not have it."""
+        name = str((self.buffers or {}).get((port, queue), {}).get("profile", COMPUTED))
+        known = name in self.tables.get("BUFFER_PROFILE", {})
+        return profile_of(self.tables, name, self.file) if known else None
+
+    def _dropped(self, port: str, queue: int, ingress: Pool | None) -> Iterator[str]:
+        """Say why a queue drops packets that ingress has admitted."""
+        if self.buffers is None:
+            return
+        if (port, queue) not in self.buffers:
+            yield f"queue {queue} has no profile at egress (BUFFER_QUEUE)"
+            return
+        profile = self.profile(port, queue)
+        if profile is None:
+            if "BUFFER_PROFILE" in self.tables:
+                yield f"queue {queue} has no profile at egress (BUFFER_QUEUE: profile is NULL)"
+            return
+        pool = profile.pool
+        if pool is not None and pool.kind == "ingress":
+            yield f"queue {queue} has profile {profile.name} of {pool.name}, which is a pool of ingress"
+            return
+        yield from _too_small(profile, queue, ingress)
+
+    def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Told:
+        """Return colours that are dropped instead of marked: green is that of packets without a policer."""
+        faults: list[str] = []
+        warnings: list[str] = []
+        for colour in COLOURS:
+            if not _is_on(wred, colour) or _is_marked(wred, colour):
+                continue
+            given = wred.get("ecn", "ecn_none")
+            text = f"{name} drops {colour} packets of queue {queue} instead of marking them: ecn is {given}"
+            (faults if colour == "green" else warnings).append(text)
+        return faults, warnings
+
+    def _too_late(self, wred: Mapping[str, Any], name: str, queue: int, profile: Profile) -> Iterator[str]:
+        """Say that pauses come before marks, with which senders do not slow down before they are stopped."""
+        first = "green_min_threshold"
+        if not (_is_on(wred, "green") and _is_marked(wred, "green") and first in wred):
+            return
+        begins, alone = size_of_field(wred[first], f"{self.file}: {name}", first), profile.alone
+        if alone is None or begins <= alone + profile.size:
+            return
+        size = None if profile.pool is None else profile.pool.size
+        never = size is not None and begins >= size + (profile.pool.xoff if profile.pool else 0)
+        text = f"marks of queue {queue} begin at {begins:,} bytes ({name}), "
+        if never:
+            text += f"more than the pool of {size:,} bytes can hold, so that they never come: "
+        yield text + f"PFC comes first, and pauses a port that is alone at {alone:,} bytes of the pool"
+
+
+def queues_of(tables: Mapping[str, Table], file: str) -> Queues:
+    """Return the queues of all ports.
+
+    Raises
+    ------
+    PlanError
+        If a key is not a port with a queue or several.
+    """
+    return Queues(
+        buffers=_rows(tables, "BUFFER_QUEUE", file),
+        marks=_rows(tables, "QUEUE", file),
+        tables=tables,
+        file=file,
+    )
+
+
+def _rows(
+    tables: Mapping[str, Table], table: str, file: str
+) -> dict[tuple[str, int], Mapping[str, Any]] | None:
+    if table not in tables:
+        return None
+    found: dict[tuple[str, int], Mapping[str, Any]] = {}
+    for key, fields in tables[table].items():
+        rest, bar, queues = key.rpartition("|")
+        numbers = RANGE.fullmatch(queues)
+        if not bar or numbers is None:
+            raise fault(f"{file}: {table}|{key}", "key", "write PORT|3 or PORT|3-4", given=key)
+        # In a chassis the host and the chip are before the port.
+        for port in rest.rpartition("|")[2].split(","):
+            for queue in range(int(numbers[1]), int(numbers[2] or numbers[1]) + 1):
+                found[port, queue] = {**found.get((port, queue), {}), **fields}
+    return found
+
+
+def _too_small(profile: Profile, queue: int, ingress: Pool | None) -> Iterator[str]:
+    """Say that a queue is full before its ingress pool is, so that no pause protects it.
+
+    A queue that may have all of its pool has no limit of its own, whatever the pools' sizes.
+    """
+    pool, limit = profile.pool, profile.alone
+    size = None if pool is None else pool.size
+    if profile.exponent is None and profile.static is not None:
+        if size is not None and profile.static + profile.size >= size:
+            return
+    elif limit is None and ingress is not None and pool is not None and profile.exponent is not None:
+        # The switch gives pools without a size the same.
+        if size is None and ingress.size is None:
+            yield (
+                f"queue {queue} drops before its ingress pool is full: {profile.name} gives it a share of"
+                f" {profile.pool_name}, which is as large"
+            )
+        return
+    needed = None if ingress is None else ingress.size
+    if limit is None or needed is None or limit + profile.size >= needed:
+        return
+    yield (
+        f"queue {queue} drops from {limit + profile.size:,} bytes on ({profile.name} of {profile.pool_name}),"
+        f" and {needed:,} may come in ({ingress.name if ingress else ''})"
+    )
+
+
+def _is_on(wred: Mapping[str, Any], colour: str) -> bool:
+    return str(wred.get(f"wred_{colour}_enable", "false")).lower() == "true"
+
+
+def _is_marked(wred: Mapping[str, Any], colour: str) -> bool:
+    marked = str(wred.get("ecn", "ecn_none")).split("_")
+    return "all" in marked or colour in marked

@@ -396,6 +396,7 @@ def test_a_flat_dump_is_judged_as_the_same_configuration(tmp_path: Path, form: s
         ('{"BUFFER_PG_TABLE:Ethernet0:3-4": {"profile": "x"}}', "a row of APPL_DB; dump CONFIG_DB instead"),
         ('{"PORT": {}, "PORT_QOS_MAP": {"E0": {"pfc_enable": "3;4"}}}', "pfc_enable: '3;4' is not a list of"),
         ('{"PORT": {}, "PORT_QOS_MAP": {"E0": {"pfc_enable": "3,9"}}}', "pfc_enable: '3,9' is not a list of"),
+        ('{"PORT": {}, "BUFFER_QUEUE": {"E0|3": {"profile": ["p"]}}}', "profile: ['p'] is not a text"),
         ('{"PORT": {}, "BUFFER_QUEUE": {"E0|x": {}}}', "BUFFER_QUEUE|E0|x: key: write PORT|3 or PORT|3-4"),
         (
             json.dumps(GOOD).replace('"mtu": "9100"', '"mtu": "x"', 1),
@@ -508,6 +509,7 @@ def test_ports_that_pause_in_a_file_without_any_group_are_not_passed(tmp_path: P
     found = linted(tmp_path, changed((("BUFFER_PG",), None)))
     assert [each.verdict.level for each in found.rows] == [Level.NOT_JUDGED] * 2
     assert "BUFFER_PG is not in the file" in worst(found)
+    assert found.text.startswith("fails: of 2 rows 2 cannot be judged")
     lossy = {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in PORTS}
     found = linted(tmp_path, changed((("BUFFER_PG",), lossy)))
     assert "SONiC makes them from pg_profile_lookup.ini when a port comes up" in worst(found)
@@ -580,7 +582,7 @@ def test_the_command_says_by_its_code_whether_classes_are_lossless(floodway: Com
     assert code(GOOD, "--latency", "fast") == 2
     file.write_text(json.dumps(changed(FAULTS["lossy queue"])), encoding="utf-8")
     done = floodway("lint", file)
-    assert "verdict: fails: 2 of 3 rows do not hold" in done.out
+    assert "verdict: fails: of 3 rows 2 do not hold" in done.out
     assert floodway("plan", "lint", file).out == done.out
     document = json.loads(floodway("lint", file, "--json").out)
     assert (document["holds"], document["rows"][0]["level"]) == (False, "not-lossless")

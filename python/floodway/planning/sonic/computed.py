@@ -87,7 +87,7 @@ class Computing:
             port_mtu=link.mtu or DEFAULT_MTU,
             lossless_mtu=self.pattern.mtu,
             small_percent=self.pattern.small_percent,
-            lane_count=len(link.lanes.split(",")) if link.lanes else FEW_LANES,
+            lane_count=len(link.port_lanes.split(",")) if link.port_lanes else FEW_LANES,
             shared_headroom=self.is_shared,
         )
         return Profile(

@@ -165,8 +165,12 @@ def _references(tables: Mapping[str, Table], file: str) -> None:
 
 def _refers(tables: Mapping[str, Table], place: str, field: str, value: object) -> None:
     target = REFERENCES.get(field)
+    if target is None:
+        return
+    if not isinstance(value, str):
+        raise fault(place, field, f"{value!r} is not a text, which names a row of {target}", given=str(value))
     # A file may hold a part of the configuration; what it has of a table must be enough for it.
-    if target is None or target not in tables or value == COMPUTED or value in tables[target]:
+    if target not in tables or value == COMPUTED or value in tables[target]:
         return
     near = nearest(str(value), tables[target])
     hint = f"; did you mean {near!r}?" if near else ""

@@ -125,8 +125,12 @@ class Lint:
         kind = "lossless class" if self.form == "CONFIG_DB" else "row"
         warned = f"; {_count(self.warned, 'row')} with a warning" if self.warned else ""
         if not self.holds:
-            failing = sum(not each.verdict.level.holds for each in self.rows)
-            return f"fails: {failing:,} of {_count(len(self.rows), 'row')} do not hold{warned}"
+            levels = [each.verdict.level for each in self.rows]
+            unknown = levels.count(Level.NOT_JUDGED)
+            failing = sum(not each.holds for each in levels) - unknown
+            counts = ((failing, "do not hold"), (unknown, "cannot be judged"))
+            told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
+            return f"fails: of {_count(len(levels), 'row')} {told}{warned}"
         if self.not_judged:
             return f"holds as far as it is judged{warned}; not judged: {', '.join(self.not_judged)}"
         whole = (

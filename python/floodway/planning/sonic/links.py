@@ -36,14 +36,14 @@ class Link:
         Speed in Mb/s and length in metres.
     mtu
         The largest packet, in bytes; none where the file has no ports.
-    lanes
+    port_lanes
         Its SerDes, with commas between.
     """
 
     mbps: int
     metres: int
     mtu: int | None
-    lanes: str
+    port_lanes: str
 
     @property
     def frame_bytes(self) -> int | None:
@@ -77,7 +77,7 @@ def link_of(tables: Mapping[str, Table], port: str, named: tuple[int, int] | Non
         mbps=_speed(tables, port, named, place),
         metres=_metres(tables, port, named, place),
         mtu=_mtu(fields, f"{file}: PORT|{port}") if "PORT" in tables else None,
-        lanes=str(fields.get("lanes", "")),
+        port_lanes=str(fields.get("lanes", "")),
     )
 
 

@@ -21,7 +21,7 @@ COLOURS = ("green", "yellow", "red")
 #: A queue or several in a row.
 RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 
-Told = tuple[list[str], list[str]]
+Findings = tuple[list[str], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Queues:
     tables: Mapping[str, Table]
     file: str
 
-    def judge(self, port: str, queue: int, profile: Profile | None) -> Told:
+    def judge(self, port: str, queue: int, profile: Profile | None) -> Findings:
         """Return faults and warnings of a queue whose packets are in a lossless class of a profile."""
         faults = list(self._dropped(port, queue, None if profile is None else profile.pool))
         warnings: list[str] = []
@@ -80,7 +80,7 @@ class Queues:
             return
         yield from _too_small(profile, queue, ingress)
 
-    def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Told:
+    def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Findings:
         """Return colours that are dropped instead of marked: green is that of packets without a policer."""
         faults: list[str] = []
         warnings: list[str] = []

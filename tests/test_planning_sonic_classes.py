@@ -573,6 +573,10 @@ def test_the_command_says_by_its_code_whether_classes_are_lossless(floodway: Com
         return floodway("lint", file, *options).code
 
     assert code(GOOD) == code(GOOD, "--strict") == 0
+    shown = floodway("lint", file).out
+    assert " 3-4,26 " in next(
+        line for line in shown.splitlines() if "BUFFER_PG|Ethernet0|3-4 and 1 more" in line
+    )
     assert code(changed(FAULTS["no group"])) == 1
     assert code(changed(*WARNINGS["marks never come"])) == 0
     assert code(changed(*WARNINGS["marks never come"]), "--strict") == 1

@@ -21,7 +21,7 @@ WIDTH = 170
 #: So many rows are printed if not all are asked for.
 MOST_ROWS = 20
 #: Columns that hold words.
-WORDS = ("row", "port", "formula", "verdict", "in the hardest run", "level")
+WORDS = ("row", "port", "DSCP", "formula", "verdict", "in the hardest run", "level")
 
 
 def show(found: Lint, stream: TextIO, *, every: bool) -> None:
@@ -79,21 +79,26 @@ def _counts(found: Lint) -> object:
 
 def _rows(alike: Sequence[Sequence[Judged]], *, tried: bool) -> object:
     columns = ["row", "port", "xoff", "propagation", "physics", "formula", "verdict"]
+    with_dscp = any(own[0].row.dscps for own in alike)
+    if with_dscp:
+        columns.insert(2, "DSCP")
     if tried:
         columns.insert(-1, "in the hardest run")
     table = table_of("Headroom of a lossless class, worst first, in bytes", columns, text_columns=WORDS)
     for own in alike:
-        table.add_row(*_cells(own, tried=tried))
+        table.add_row(*_cells(own, tried=tried, with_dscp=with_dscp))
     return table
 
 
-def _cells(alike: Sequence[Judged], *, tried: bool) -> Iterator[str]:
+def _cells(alike: Sequence[Judged], *, tried: bool, with_dscp: bool) -> Iterator[str]:
     first = alike[0]
     row, bound = first.row, first.bounds
     has_xoff = not row.unknown
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     yield f"{_where(row)}{more}"
     yield f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
+    if with_dscp:
+        yield _ranges(row.dscps)
     yield f"{row.xoff:,}" if has_xoff else "-"
     yield "-" if bound is None else f"{bound.propagation:,}"
     yield "-" if bound is None else f"{bound.asked:,}"
@@ -120,6 +125,17 @@ def _names(key: str, classes: Sequence[int]) -> bool:
     return first.isdigit() and tuple(range(int(first), int(last or first) + 1)) == tuple(classes)
 
 
+def _ranges(numbers: Sequence[int]) -> str:
+    """Write numbers with neighbours as a range."""
+    parts: list[list[int]] = []
+    for each in numbers:
+        if parts and each == parts[-1][-1] + 1:
+            parts[-1].append(each)
+        else:
+            parts.append([each])
+    return ",".join(f"{own[0]}-{own[-1]}" if len(own) > 1 else f"{own[0]}" for own in parts) or "-"
+
+
 def _rate(rate_bps: int) -> str:
     return f"{rate_bps / 1e9:g}G"
 
@@ -129,6 +145,6 @@ def _alike(rows: Sequence[Judged]) -> list[list[Judged]]:
     found: dict[tuple[object, ...], list[Judged]] = {}
     for each in rows:
         row = each.row
-        key = (row.rate_bps, row.length_m, row.xoff, row.unknown, each.text, each.fit)
+        key = (row.rate_bps, row.length_m, row.dscps, row.xoff, row.unknown, each.text, each.fit)
         found.setdefault(key, []).append(each)
     return list(found.values())

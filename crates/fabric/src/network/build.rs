@@ -37,6 +37,7 @@ use crate::traffic::triggers::Triggers;
 
 mod check;
 mod jobs;
+mod limits;
 mod nodes;
 mod port_classes;
 mod ports;

@@ -15,10 +15,14 @@ impl Local {
     pub const FIRST: Local = Local(0);
     /// No port.
     pub const NONE: Local = Local(u16::MAX);
+    /// Maximum number of ports of a node, with which a blueprint is validated.
+    pub const MOST: usize = u16::MAX as usize;
 
     /// The port at this place.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a node has at most `MOST` ports")]
     pub fn at(index: usize) -> Local {
+        debug_assert!(index < Self::MOST, "a node has a port {index}");
         Local(index as u16)
     }
 

@@ -36,7 +36,8 @@ const GENERATION_BITS: u32 = 28;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
 /// The same for a queue pair, whose name takes more bits: a NIC, and its rank there.
 const QP_GENERATION_BITS: u32 = 16;
-const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
+/// Bits of the number of a NIC.
+pub(crate) const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
 const QP_GENERATIONS: u64 = (1 << QP_GENERATION_BITS) - 1;
 
 /// The timer of a machine: armed at most once, cancelled by not being renewed.

@@ -55,3 +55,23 @@ fn a_check_refuses_what_building_refuses() {
         "{refused:?}"
     );
 }
+
+/// A switch with so many hosts.
+fn star(hosts: usize) -> Net {
+    let mut net = Net::new(Format::Ethernet);
+    let switch = net.switch("s");
+    let hosts: Vec<NodeId> = (0..hosts).map(|i| net.host(&format!("h{i}"))).collect();
+    for &host in &hosts {
+        net.link(host, switch, Rate::gbps(100), Span::us(1), PFC);
+    }
+    net.flow(hosts[0], hosts[hosts.len() - 1], Bytes(1000), Span::ZERO);
+    net
+}
+
+#[test]
+fn a_node_has_no_more_ports_than_packets_can_name() {
+    let most = star(65_535);
+    assert_eq!(most.blueprint.check(&Routes::new(&most.blueprint)), Ok(()));
+    let why = "switch s: it has 65536 ports, but the maximum of a node is 65535";
+    assert_eq!(refused(&star(65_536)).as_deref(), Some(why));
+}

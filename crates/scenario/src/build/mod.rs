@@ -305,9 +305,14 @@ impl Builder<'_> {
         blueprint.validate_with(&routes).map_err(|error| {
             let path: &[&str] = match error.key {
                 Some("mtu") => &["mtu"],
+                Some("topology") => &["topology"],
+                Some("workload") => &["workload"],
                 _ => &[],
             };
-            error_at(self.tree, path, error.to_string())
+            // The key is not said twice.
+            let is_place = path.contains(&&*error.place);
+            let text = if is_place { error.message } else { error.to_string() };
+            error_at(self.tree, path, text)
         })?;
         Ok((blueprint, Arc::new(routes)))
     }

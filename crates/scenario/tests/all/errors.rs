@@ -706,3 +706,16 @@ fn a_cell_is_one_that_the_buffers_can_count_in() {
     let error = with("cell = \"254B\"\nbuffer = \"ioq\"");
     assert!(error.contains("count bytes, not cells"), "{error}");
 }
+
+#[test]
+fn more_ports_than_a_node_can_have_are_refused_with_their_number() {
+    let text = |hosts| {
+        format!(
+            "topology.single-switch = {{ hosts = {hosts}, rate = \"100G\", delay = \"1us\" }}\n\
+             [[workload]]\nname = \"w\"\nflows = [{{ from = \"h1\", to = \"h{hosts}\", size = \"1KB\" }}]\n"
+        )
+    };
+    assert!(Scenario::from_text("a.toml", &text(65_535), &[]).is_ok());
+    let error = errors_of(&text(65_536));
+    assert_eq!(error, "a.toml:1: topology: switch s1: it has 65536 ports, but the maximum of a node is 65535");
+}

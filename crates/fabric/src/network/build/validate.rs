@@ -13,7 +13,6 @@ use crate::network::blueprint::{
     UNBOUNDED,
 };
 use crate::network::routing::{Routes, peer};
-use crate::run::events::ID_BITS;
 use crate::traffic::dependencies;
 
 /// Cells of switches' buffers.
@@ -218,6 +217,7 @@ impl Blueprint {
     }
 
     fn validate_links(&self) -> Result<(), BuildError> {
+        self.validate_numbers()?;
         self.validate_buffers()?;
         if self.mtu == Bytes::ZERO || self.largest_frame().0 > 16_000 {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
@@ -227,11 +227,6 @@ impl Blueprint {
             let message =
                 format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
             return Err(BuildError { place: "run".into(), key: Some("seed"), message });
-        }
-        let port_classes = 2 * self.links.len() * self.classes().len();
-        let too_many = self.semantics.ties == Ties::SchedulingOrder && port_classes >= 1 << ID_BITS;
-        if too_many || self.links.len() >= 1 << 27 {
-            return Err(BuildError::new("topology", format!("{} links are too many", self.links.len())));
         }
         for link in &self.links {
             let place = format!("link {}", link.name);

@@ -1,3 +1,4 @@
+use crate::cast::whole;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
@@ -74,6 +75,7 @@ impl Bytes {
 
     /// `factor` times these bytes, rounded down; `factor` must be finite and not negative.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the fraction is cut on purpose")]
     pub fn scale(self, factor: f64) -> Bytes {
         if let Ok(bytes) = i64::try_from(self.0) {
             let scaled = bytes as f64 * factor;
@@ -82,7 +84,7 @@ impl Bytes {
                 return Bytes(scaled as i64 as u64);
             }
         }
-        Bytes((self.0 as f64 * factor) as u64)
+        Bytes(whole(self.0 as f64 * factor))
     }
 }
 

@@ -4,7 +4,10 @@
 //! depends on unintended rounding. All texts use one grammar (`"10us"`, `"400G"`, `"288KB"`, `"80km"`); see
 //! [`text`].
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
+
 mod bytes;
+pub mod cast;
 mod ids;
 pub mod mrg32k3a;
 mod names;

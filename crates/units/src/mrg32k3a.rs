@@ -46,6 +46,7 @@ impl Mrg32k3a {
     }
 
     /// The next draw, uniform in (0, 1), times 2^32, rounded down.
+    #[expect(clippy::cast_possible_truncation, reason = "a draw below 1 times 2^32, rounded down")]
     pub fn next_u32(&mut self) -> u32 {
         (self.next_f64() * 4_294_967_296.0) as u32
     }

@@ -1,5 +1,6 @@
 //! Random streams: one per (seed, node, purpose), so that a new consumer changes no other draws.
 
+use crate::cast::whole;
 use rand_core::{Rng as _, SeedableRng};
 
 use crate::mrg32k3a::{FirstDraws, Mrg32k3a};
@@ -21,8 +22,8 @@ impl Rng {
     pub fn next_u64(&mut self) -> u64 {
         match self {
             Rng::Xoshiro(rng) => rng.next_u64(),
-            Rng::FirstDraws(draws) => (draws.draw() * 18_446_744_073_709_551_616.0) as u64,
-            Rng::Ns3(generator) => (generator.next_f64() * 18_446_744_073_709_551_616.0) as u64,
+            Rng::FirstDraws(draws) => whole(draws.draw() * 18_446_744_073_709_551_616.0),
+            Rng::Ns3(generator) => whole(generator.next_f64() * 18_446_744_073_709_551_616.0),
         }
     }
 

@@ -1,3 +1,4 @@
+use crate::cast::{saturated, whole};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::ops::{Add, Div, Mul};
@@ -38,7 +39,7 @@ impl Rate {
     /// Whole bytes that fit into `span` at this rate, rounded down.
     pub fn bytes_in(self, span: Span) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.0);
-        Bytes((bits / 8_000_000_000_000) as u64)
+        Bytes(saturated(bits / 8_000_000_000_000))
     }
 
     /// As [`Rate::bytes_in`], with the seconds of ns-3: cut to a 64.64 fixed-point number, then converted to
@@ -46,13 +47,13 @@ impl Rate {
     pub fn bytes_in_ns3_seconds(self, span: Span) -> Bytes {
         let fixed = (u128::from(span.0) << 64) / 1_000_000_000_000;
         let seconds = fixed as f64 / 18_446_744_073_709_551_616.0;
-        Bytes((seconds * self.0 as f64 / 8.0) as u64)
+        Bytes(whole(seconds * self.0 as f64 / 8.0))
     }
 
     /// Whole bytes that cover `span` at this rate, rounded up.
     pub fn bytes_covering(self, span: Span) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.0);
-        Bytes(bits.div_ceil(8_000_000_000_000) as u64)
+        Bytes(saturated(bits.div_ceil(8_000_000_000_000)))
     }
 
     /// Picoseconds per byte, where that is a whole number (every Ethernet rate from 1G to 1.6T).

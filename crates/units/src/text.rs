@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::cast::saturated;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -171,7 +172,7 @@ fn decimal(number: &str) -> Option<(Option<u128>, i32)> {
 pub(crate) fn with_unit(value: u64, units: Units) -> String {
     for &(suffix, unit) in units.table[..units.printed].iter().rev() {
         if value >= unit && u128::from(value) * 1000 % u128::from(unit) == 0 {
-            let thousandths = (u128::from(value) * 1000 / u128::from(unit)) as u64;
+            let thousandths = saturated(u128::from(value) * 1000 / u128::from(unit));
             let text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
             return format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'));
         }

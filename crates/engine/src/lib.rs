@@ -3,6 +3,8 @@
 //! An event has a time and an order, both chosen by its creator. Together they are unique, so the order of
 //! events is total and independent of the order of insertion. The caller defines the meaning of an event.
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
+
 mod barrier;
 mod epoch;
 mod fetch;

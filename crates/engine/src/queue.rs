@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use floodway_units::Time;
+use floodway_units::cast::to_usize;
 
 use crate::wheel::{Arena, NONE, Wheel};
 
@@ -72,8 +73,8 @@ pub struct Queue {
     late: BinaryHeap<Reverse<Event>>,
     /// Number of the last open bucket since time zero.
     cursor: u64,
-    near: Wheel<{ NEAR as usize }, { NEAR as usize / 64 }>,
-    far: Wheel<{ FAR as usize }, { FAR as usize / 64 }>,
+    near: Wheel<{ to_usize(NEAR) }, { to_usize(NEAR) / 64 }>,
+    far: Wheel<{ to_usize(FAR) }, { to_usize(FAR) / 64 }>,
     beyond: BinaryHeap<Reverse<Event>>,
     arena: Arena,
     /// Events in the wheels and beyond.

@@ -3,6 +3,7 @@
 use crate::fetch::fetch_lines;
 use crate::memory;
 use crate::queue::Event;
+use floodway_units::cast::{narrow, to_usize};
 
 /// No chunk.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -59,7 +60,7 @@ impl Arena {
     #[cold]
     fn grow(&mut self, event: Event, next: u32) -> u32 {
         memory::push(&mut self.chunks, Chunk { events: [event; CHUNK], next, len: 1 });
-        (self.chunks.len() - 1) as u32
+        narrow(self.chunks.len() - 1)
     }
 
     /// Prefetches a chunk; a hint that may be outdated.
@@ -120,7 +121,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     /// A free place in a bucket's last chunk, if there is one.
     #[inline]
     pub fn place<'a>(&self, bucket: u64, arena: &'a mut Arena) -> Option<&'a mut Event> {
-        let head = self.heads[(bucket & Self::MASK) as usize];
+        let head = self.heads[to_usize(bucket & Self::MASK)];
         let chunk = arena.chunks.get_mut(head as usize)?;
         let place = chunk.events.get_mut(chunk.len as usize)?;
         chunk.len += 1;
@@ -130,7 +131,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     /// Puts an event into a new chunk of a bucket.
     #[inline]
     pub fn add(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
-        let slot = (bucket & Self::MASK) as usize;
+        let slot = to_usize(bucket & Self::MASK);
         self.heads[slot] = arena.add(event, self.heads[slot]);
         self.full[slot / 64] |= 1 << (slot % 64);
     }
@@ -155,13 +156,13 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     /// The last chunk of a bucket.
     #[inline]
     pub fn last(&self, bucket: u64) -> u32 {
-        self.heads[(bucket & Self::MASK) as usize]
+        self.heads[to_usize(bucket & Self::MASK)]
     }
 
     /// Empties a bucket; returns its last chunk.
     #[inline]
     pub fn unlink(&mut self, bucket: u64) -> u32 {
-        let slot = (bucket & Self::MASK) as usize;
+        let slot = to_usize(bucket & Self::MASK);
         self.full[slot / 64] &= !(1 << (slot % 64));
         std::mem::replace(&mut self.heads[slot], NONE)
     }
@@ -169,7 +170,7 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     /// The first full bucket from `from` on, before the wheel wraps.
     #[inline]
     pub fn next_in_turn(&self, from: u64) -> Option<u64> {
-        let slot = (from & Self::MASK) as usize;
+        let slot = to_usize(from & Self::MASK);
         if slot == 0 {
             return None;
         }

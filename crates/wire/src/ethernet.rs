@@ -1,6 +1,7 @@
 //! Ethernet: addresses, and the end of a frame (IEEE 802.3 §3).
 
 use etherparse::{EtherType, Ethernet2Header};
+use floodway_units::cast::to_usize;
 
 use crate::SMALLEST;
 
@@ -47,7 +48,7 @@ pub(crate) fn sealed(mut bytes: Vec<u8>, keep: usize) -> Frame {
 
 /// Size of a frame with this number of bytes before padding and FCS, FCS included.
 pub(crate) fn sealed_length(bytes: usize) -> usize {
-    (bytes + FCS).max(SMALLEST as usize)
+    (bytes + FCS).max(to_usize(SMALLEST))
 }
 
 #[cfg(test)]

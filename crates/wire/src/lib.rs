@@ -5,6 +5,7 @@
 //!
 //! The layouts are those of RoCEv2 on Ethernet whatever size is charged: a capture shows real frames.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
 pub mod ethernet;
 mod icrc;

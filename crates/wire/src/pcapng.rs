@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use floodway_units::cast::narrow;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
@@ -82,7 +83,7 @@ impl Writer {
                 InterfaceDescriptionOption::IfDescription(text(interface.description)),
                 InterfaceDescriptionOption::IfSpeed(interface.speed),
                 InterfaceDescriptionOption::IfTsResol(RESOLUTION),
-                InterfaceDescriptionOption::IfFcsLen(crate::ethernet::FCS as u8),
+                InterfaceDescriptionOption::IfFcsLen(narrow(crate::ethernet::FCS)),
             ],
         });
     }
@@ -106,7 +107,7 @@ impl Writer {
         self.add(EnhancedPacketBlock {
             interface_id: packet.interface,
             timestamp: Duration::from_nanos(packet.time / PICOSECONDS),
-            original_len: packet.length as u32,
+            original_len: narrow(packet.length),
             data: packet.bytes.into(),
             options: comment.into_iter().collect(),
         });

@@ -5,6 +5,7 @@
 //! ```
 
 use etherparse::Ethernet2Header;
+use floodway_units::cast::{low_u32, narrow};
 
 use crate::ethernet::{Frame, sealed};
 use crate::icrc::{self, icrc};
@@ -106,9 +107,9 @@ fn bth(headers: &Headers, body: &Body, pad: usize) -> [u8; BTH] {
     let becn = matches!(body, Body::Cnp { .. } | Body::Ack { congested: true });
     let ack_request = matches!(body, Body::Write { ack_request: true, .. });
     let [_, q2, q1, q0] = headers.queue_pair.to_be_bytes();
-    let [_, p2, p1, p0] = (headers.psn as u32).to_be_bytes();
+    let [_, p2, p1, p0] = low_u32(headers.psn).to_be_bytes();
     let (becn, ack_request) = (u8::from(becn) << 6, u8::from(ack_request) << 7);
-    [opcode(body), (pad as u8) << 4, 0xFF, 0xFF, becn, q2, q1, q0, ack_request, p2, p1, p0]
+    [opcode(body), narrow::<u8>(pad) << 4, 0xFF, 0xFF, becn, q2, q1, q0, ack_request, p2, p1, p0]
 }
 
 fn opcode(body: &Body) -> u8 {

@@ -2,6 +2,7 @@
 
 pub use etherparse::IpEcn;
 use etherparse::{EtherType, IpDscp, IpNumber, Ipv4Header, UdpHeader};
+use floodway_units::cast::narrow;
 
 use crate::ethernet::{Mac, header};
 
@@ -41,7 +42,7 @@ impl Datagram {
 
     /// The header before `length` bytes, without a checksum.
     fn udp(&self, destination_port: u16, length: usize) -> UdpHeader {
-        let length = (UdpHeader::LEN + length) as u16;
+        let length = narrow::<u16>(UdpHeader::LEN + length);
         UdpHeader { source_port: self.source_port, destination_port, length, checksum: 0 }
     }
 

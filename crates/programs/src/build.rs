@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::collective::{Plan, Request, RequestError};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
+use floodway_units::cast::narrow;
 
 impl Program {
     /// Each of these groups of ranks executes collectives one after another, all of them `iterations` times.
@@ -32,7 +33,7 @@ impl Program {
             let graph = if let Some(&graph) = graphs.get(&group.len()) {
                 graph
             } else {
-                program.add_chain(requests, group.len() as u32)?
+                program.add_chain(requests, narrow(group.len()))?
             };
             graphs.insert(group.len(), graph);
             for (place, &rank) in (0..).zip(group) {
@@ -58,7 +59,7 @@ impl Program {
             });
         }
         self.graphs.push(Graph::new(operations));
-        Ok(self.graphs.len() as u32 - 1)
+        Ok(narrow::<u32>(self.graphs.len()) - 1)
     }
 
     /// The plan of a request for a group of so many ranks. Requests of one program differ in operation and
@@ -72,7 +73,7 @@ impl Program {
             self.plans.push(Plan::new(request, ranks)?);
             self.plans.len() - 1
         };
-        Ok(plan as u32)
+        Ok(narrow(plan))
     }
 }
 

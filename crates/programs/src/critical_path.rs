@@ -10,6 +10,7 @@
 //! ```
 
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
 use crate::program::{Kind, Program};
@@ -29,7 +30,7 @@ impl Target {
     /// How many operations of all ranks it is.
     pub fn operations(&self, program: &Program) -> u64 {
         let Some((group, sequence)) = self.call else {
-            let ranks = 0..program.ranks.len() as u32;
+            let ranks = 0..narrow::<u32>(program.ranks.len());
             return ranks.map(|rank| program.graph_of(rank).operations.len() as u64).sum();
         };
         let members = program.groups.get(group as usize).map_or(&[][..], Vec::as_slice);

@@ -10,6 +10,7 @@
 //! begins it. The walker knows neither events nor links; its caller states what happened at its rank, at
 //! what time. So a rank knows of another one only what a message brings.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
 mod build;
 mod check;

@@ -1,5 +1,7 @@
 //! Messages: the number that says which transfer of its sender's program a message is.
 
+use floodway_units::cast::low_u32;
+
 /// A message of a rank: the iteration, the operation of its graph, and the place among the sends of that
 /// operation (0, but for collectives). The receiver's program says from it what has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +33,8 @@ impl Message {
     pub fn of(number: u64) -> Self {
         Message {
             iteration: (number >> 44) as u32 & (Self::ITERATIONS - 1),
-            operation: (number >> 22) as u32 & (Self::OPERATIONS - 1),
-            transfer: number as u32 & (Self::TRANSFERS - 1),
+            operation: low_u32(number >> 22) & (Self::OPERATIONS - 1),
+            transfer: low_u32(number) & (Self::TRANSFERS - 1),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -192,7 +193,7 @@ impl Program {
     /// A rank's part of the collective `sequence` of a group.
     pub(crate) fn call_of(&self, rank: u32, group: u32, sequence: u32) -> Option<u32> {
         let groups = &self.ranks[rank as usize].groups;
-        let slot = groups.iter().position(|&(at, _)| at == group)? as u32;
+        let slot = narrow::<u32>(groups.iter().position(|&(at, _)| at == group)?);
         self.graph_of(rank).call(slot, sequence)
     }
 
@@ -240,7 +241,7 @@ impl Program {
     pub fn traffic(&self) -> Traffic {
         let none = || vec![0; self.ranks.len()];
         let mut traffic = Traffic { messages: none(), sent: none(), received: none() };
-        for from in 0..self.ranks.len() as u32 {
+        for from in 0..narrow::<u32>(self.ranks.len()) {
             self.each_peer(from, |_, to, messages, bytes| traffic.add((from, to), messages, bytes));
         }
         let iterations = u64::from(self.iterations);

@@ -15,6 +15,7 @@
 //! ranks, one after another, beside the computation. An iteration ends with the last of them, and with the
 //! all-gather of parameters where gradients were reduce-scattered.
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use crate::collective::{AlgorithmName, Purpose, Request, RequestError};
@@ -203,7 +204,7 @@ impl Training {
                 let first = rank - place * unit;
                 let number = *numbers.entry((kind, first)).or_insert_with(|| {
                     program.groups.push((0..size).map(|at| first + at * unit).collect());
-                    program.groups.len() as u32 - 1
+                    narrow::<u32>(program.groups.len()) - 1
                 });
                 groups.push((number, place));
             }
@@ -341,7 +342,7 @@ impl<'a> Stage<'a> {
     fn add(&mut self, name: &str, kind: Kind, requires: Vec<u32>) -> u32 {
         let name = self.name(name);
         self.operations.push(Operation { kind, requires, requires_start: Vec::new(), unit: None, name });
-        self.operations.len() as u32 - 1
+        narrow::<u32>(self.operations.len()) - 1
     }
 
     /// Adds an operation to the chain of computations.
@@ -400,9 +401,9 @@ impl<'a> Stage<'a> {
     fn name(&mut self, name: &str) -> u32 {
         let names = &mut self.program.names;
         let known = names.iter().position(|known| known == name);
-        known.unwrap_or_else(|| {
+        narrow(known.unwrap_or_else(|| {
             names.push(name.to_owned());
             names.len() - 1
-        }) as u32
+        }))
     }
 }

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
 use crate::program::{Kind, Order, Program, SendCompletes};
@@ -264,12 +265,12 @@ impl Walker {
         self.left = graph.operations.len();
         self.progress.clear();
         self.progress.extend(graph.operations.iter().map(|operation| Progress {
-            unmet: (operation.requires.len() + operation.requires_start.len()) as u32,
+            unmet: narrow(operation.requires.len() + operation.requires_start.len()),
             ready: at,
             start: NOT_STARTED,
             after: NO_OPERATION,
         }));
-        for operation in 0..graph.operations.len() as u32 {
+        for operation in 0..narrow::<u32>(graph.operations.len()) {
             if self.progress[operation as usize].unmet == 0 {
                 self.is_ready(program, operation);
             }

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_units::cast::narrow;
 use floodway_units::{Span, Time};
 
 use super::{NAMED, ProgramError};
@@ -43,9 +44,9 @@ impl Program {
 
     fn execute(&self) -> Result<(), ProgramError> {
         let mut walkers: Vec<Walker> =
-            (0..self.ranks.len() as u32).map(|rank| Walker::new(self, rank, Time(0))).collect();
+            (0..narrow::<u32>(self.ranks.len())).map(|rank| Walker::new(self, rank, Time(0))).collect();
         let mut out = Output::default();
-        let mut ready: Vec<u32> = (0..walkers.len() as u32).rev().collect();
+        let mut ready: Vec<u32> = (0..narrow::<u32>(walkers.len())).rev().collect();
         while let Some(rank) = ready.pop() {
             // Only the order of what waits for what matters.
             while let Some(now) = walkers[rank as usize].next_time() {

@@ -9,6 +9,7 @@ mod dry_run;
 mod messages;
 
 use crate::{Graph, Operation, Program};
+use floodway_units::cast::narrow;
 
 /// A program that cannot end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -140,7 +141,7 @@ impl Program {
             let graph = self.ranks[*rank as usize].graph as usize;
             !std::mem::replace(&mut checked[graph], true) && time(rank).is_none_or(|time| time == u64::MAX)
         };
-        match (0..self.ranks.len() as u32).find(is_long) {
+        match (0..narrow::<u32>(self.ranks.len())).find(is_long) {
             Some(rank) => Err(ProgramError::TooLong { rank }),
             None => Ok(()),
         }
@@ -183,7 +184,8 @@ impl Graph {
     /// Operations, each behind those that it waits for; those of a cycle, and behind one, are left out.
     fn in_order(&self) -> Vec<u32> {
         let mut unmet: Vec<usize> = self.operations.iter().map(|of| of.all_required().count()).collect();
-        let mut order: Vec<u32> = (0..unmet.len() as u32).filter(|&at| unmet[at as usize] == 0).collect();
+        let mut order: Vec<u32> =
+            (0..narrow::<u32>(unmet.len())).filter(|&at| unmet[at as usize] == 0).collect();
         let mut done = 0;
         while let Some(&at) = order.get(done) {
             done += 1;
@@ -204,7 +206,8 @@ impl Graph {
         for &at in order {
             stuck[at as usize] = false;
         }
-        let mut at = stuck.iter().position(|&stuck| stuck).expect("some operation has no place") as u32;
+        let mut at =
+            narrow::<u32>(stuck.iter().position(|&stuck| stuck).expect("some operation has no place"));
         let (mut chain, mut place) = (Vec::new(), vec![usize::MAX; stuck.len()]);
         while place[at as usize] == usize::MAX {
             place[at as usize] = chain.len();

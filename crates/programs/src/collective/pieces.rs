@@ -1,6 +1,7 @@
 //! Slices: the buffer of a collective, cut into a piece for every channel, and these into chunks.
 
 use floodway_units::Bytes;
+use floodway_units::cast::saturated;
 
 /// A buffer in a piece for every slice, on which each slice executes the whole algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,6 @@ pub(crate) fn share_of(range: (u64, u64), byte: u64, shares: u32) -> u32 {
 /// Begin and end of the share `index` of a range in `shares` shares, which differ by a byte at most.
 pub(crate) fn share((begin, end): (u64, u64), index: u32, shares: u32) -> (u64, u64) {
     let size = u128::from(end - begin);
-    let bound = |index: u32| begin + (size * u128::from(index) / u128::from(shares)) as u64;
+    let bound = |index: u32| begin + saturated(size * u128::from(index) / u128::from(shares));
     (bound(index), bound(index + 1))
 }

@@ -5,6 +5,7 @@
 //! that has children in one of them is a leaf of the other one, but for one rank.
 
 use floodway_units::Bytes;
+use floodway_units::cast::narrow;
 
 use super::pieces::Pieces;
 use super::{Algorithm, Step, Transfer};
@@ -44,7 +45,7 @@ impl Algorithm for Broadcast {
     /// What it receives, and a step for each child, one after another as by blocking sends.
     fn steps(&self, rank: u32, _: u32) -> u32 {
         let place = (rank + self.ranks - self.root) % self.ranks;
-        u32::from(place > 0) + self.children(place).count() as u32
+        u32::from(place > 0) + narrow::<u32>(self.children(place).count())
     }
 
     fn opens_after(&self, _: u32, _: u32, step: u32) -> u32 {
@@ -86,7 +87,7 @@ struct Neighbours {
 
 impl Neighbours {
     fn count(&self) -> u32 {
-        self.children.iter().flatten().count() as u32
+        narrow::<u32>(self.children.iter().flatten().count())
     }
 }
 

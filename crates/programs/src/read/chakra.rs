@@ -20,6 +20,7 @@ mod nodes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_units::cast::{narrow, whole};
 use floodway_units::{Bytes, Span};
 
 use self::nodes::{Node, NodeKind, nodes};
@@ -47,7 +48,7 @@ pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported
         traces.push(Trace { file, nodes: nodes(file, bytes, &mut unused)? });
     }
     let mut reader = Reader::new(&traces, options);
-    for rank in 0..traces.len() as u32 {
+    for rank in 0..narrow::<u32>(traces.len()) {
         reader.rank(rank)?;
     }
     reader.check_groups()?;
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some(all) = members.get_mut("") {
-            all.extend(0..traces.len() as u32);
+            all.extend(0..narrow::<u32>(traces.len()));
         }
         let groups: Vec<(String, Vec<u32>)> =
             members.into_iter().map(|(name, ranks)| (name, ranks.into_iter().collect())).collect();
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
             let first = operations.len();
             self.operations_of(rank, node, &mut of_rank, &mut operations)?;
             firsts.push(first);
-            ends.insert(node.id, operations.len() as u32 - 1);
+            ends.insert(node.id, narrow::<u32>(operations.len()) - 1);
         }
         for (node, &first) in nodes.iter().zip(&firsts) {
             for before in &node.requires {
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
                 why,
             });
         }
-        let graph = self.program.graphs.len() as u32;
+        let graph = narrow::<u32>(self.program.graphs.len());
         self.program.graphs.push(Graph::new(operations));
         self.program.ranks.push(Rank { graph, peers: of_rank.peers.into(), groups: of_rank.groups.into() });
         Ok(())
@@ -198,7 +199,7 @@ impl<'a> Reader<'a> {
                 for split in 0..self.options.splits.max(1) {
                     let plan = self.plan(rank, node, group, split)?;
                     let sequence = of_rank.next_sequence(group);
-                    let before = (operations.len() as u32).checked_sub(1).filter(|_| split > 0);
+                    let before = narrow::<u32>(operations.len()).checked_sub(1).filter(|_| split > 0);
                     let kind = Kind::Collective { plan, group: group_slot, sequence };
                     operations.push(Operation {
                         kind,
@@ -218,7 +219,7 @@ impl<'a> Reader<'a> {
             (0, Some(ops), Some(flops)) => {
                 let ps = ops as f64 / flops * 1e12;
                 let fits = ps < u64::MAX as f64;
-                fits.then_some(Span(ps as u64)).ok_or_else(|| {
+                fits.then_some(Span(whole(ps))).ok_or_else(|| {
                     let why = format!("its num_ops of {ops} take more than 2^64 ps at {flops} a second");
                     self.error(rank, node, why)
                 })
@@ -253,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self, name: &str) -> u32 {
-        let next = self.program.names.len() as u32;
+        let next = narrow::<u32>(self.program.names.len());
         *self.names.entry(name.to_owned()).or_insert_with(|| {
             self.program.names.push(name.to_owned());
             next
@@ -270,7 +271,7 @@ impl<'a> Reader<'a> {
             return Err(self.error(rank, node, why));
         }
         match other {
-            Some(other) if other < ranks && other != u64::from(rank) => Ok(other as u32),
+            Some(other) if other < ranks && other != u64::from(rank) => Ok(narrow(other)),
             Some(other) => {
                 let count = format!("another rank from 0 to {} is expected", ranks - 1);
                 let file = self.traces[rank as usize].file;
@@ -298,12 +299,12 @@ impl<'a> Reader<'a> {
         };
         let group = self.groups.iter().position(|(name, _)| *name == node.group).unwrap_or_default();
         self.calls[group].entry(rank).or_default().push((purpose, node.bytes));
-        Ok(group as u32)
+        Ok(narrow(group))
     }
 
     /// The plan of one of the splits of a collective.
     fn plan(&mut self, rank: u32, node: &Node, group: u32, split: u32) -> Result<u32, ReadError> {
-        let ranks = self.groups[group as usize].1.len() as u32;
+        let ranks = narrow::<u32>(self.groups[group as usize].1.len());
         let purpose = node.purpose.unwrap_or(Purpose::AllReduce);
         let (begin, end) = share((0, node.bytes), split, self.options.splits.max(1));
         let size = match purpose {
@@ -354,19 +355,19 @@ struct OfRank {
 impl OfRank {
     fn slot(&mut self, peer: u32) -> u32 {
         let known = self.peers.iter().position(|&known| known == peer);
-        known.unwrap_or_else(|| {
+        narrow(known.unwrap_or_else(|| {
             self.peers.push(peer);
             self.peers.len() - 1
-        }) as u32
+        }))
     }
 
     fn group(&mut self, group: u32, ranks: &[u32], rank: u32) -> u32 {
         let known = self.groups.iter().position(|&(known, _)| known == group);
-        known.unwrap_or_else(|| {
+        narrow(known.unwrap_or_else(|| {
             let place = ranks.iter().position(|&member| member == rank).unwrap_or_default();
-            self.groups.push((group, place as u32));
+            self.groups.push((group, narrow::<u32>(place)));
             self.groups.len() - 1
-        }) as u32
+        }))
     }
 
     fn next_sequence(&mut self, group: u32) -> u32 {

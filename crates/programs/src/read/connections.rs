@@ -29,6 +29,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use self::text::{Connection, Matrix, Start, Trigger, TriggerKind};
@@ -71,7 +72,7 @@ impl OfRank {
     fn slot(&mut self, peer: u32) -> u32 {
         *self.slots.entry(peer).or_insert_with(|| {
             self.peers.push(peer);
-            self.peers.len() as u32 - 1
+            narrow::<u32>(self.peers.len()) - 1
         })
     }
 }
@@ -116,7 +117,7 @@ impl<'a> Builder<'a> {
     fn add(&mut self, rank: u32, kind: Kind, requires: Vec<u32>, name: u32) -> At {
         let operations = &mut self.ranks[rank as usize].operations;
         operations.push(Operation { kind, requires, requires_start: Vec::new(), unit: None, name });
-        At { rank, operation: operations.len() as u32 - 1 }
+        At { rank, operation: narrow::<u32>(operations.len()) - 1 }
     }
 
     /// A message on a queue pair of its own: its send and its receive.
@@ -135,7 +136,7 @@ impl<'a> Builder<'a> {
 
     fn name(&mut self, name: String) -> u32 {
         self.names.push(name);
-        self.names.len() as u32 - 1
+        narrow::<u32>(self.names.len()) - 1
     }
 
     fn add_connections(&mut self) {

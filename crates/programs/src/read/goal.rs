@@ -22,6 +22,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use super::{Imported, ReadError, hint};
@@ -52,7 +53,7 @@ pub fn goal(text: &str, file: &str) -> Result<Imported, ReadError> {
     for rank in 0..ranks {
         let (graph, peers) = reader.rank(rank, ranks, &mut names)?;
         program.graphs.push(graph);
-        let graph = rank as u32;
+        let graph = narrow(rank);
         program.ranks.push(Rank { graph, peers: peers.into(), groups: Box::default() });
     }
     if let Some(token) = reader.next() {
@@ -121,7 +122,7 @@ impl Schedule {
     fn slot(&mut self, peer: u32) -> u32 {
         *self.slots.entry(peer).or_insert_with(|| {
             self.peers.push(peer);
-            self.peers.len() as u32 - 1
+            narrow::<u32>(self.peers.len()) - 1
         })
     }
 }
@@ -252,8 +253,8 @@ impl Reader<'_> {
         if self.peek(1) == ":" {
             let label = self.some("a label")?.text;
             self.at += 1;
-            schedule.labels.entry(label.clone()).or_insert(schedule.operations.len() as u32);
-            let next = names.len() as u32 + 1;
+            schedule.labels.entry(label.clone()).or_insert(narrow(schedule.operations.len()));
+            let next = narrow::<u32>(names.len()) + 1;
             name = *names.entry(label).or_insert(next);
         }
         let token = self.some("an operation")?;
@@ -298,12 +299,12 @@ impl Reader<'_> {
         };
         let cpu = self.after("cpu", MOST_UNITS)?.unwrap_or_default();
         if !matches!(kind, Kind::Recv { .. }) {
-            unit = Some(cpu as u32);
+            unit = Some(narrow(cpu));
         }
         if !matches!(kind, Kind::Compute { .. }) {
             let nic = self.after("nic", MOST_UNITS)?.unwrap_or_default();
             if let Kind::Send { channel, .. } = &mut kind {
-                *channel = nic as u32;
+                *channel = narrow(nic);
             }
         }
         let (requires, requires_start) = (Vec::new(), Vec::new());
@@ -321,7 +322,7 @@ impl Reader<'_> {
         let peer = self.number("a rank", 0..=ranks - 1)?;
         match token {
             Some(token) if peer == rank => Err(self.error(&token, "a rank has no messages to itself")),
-            _ => Ok(peer as u32),
+            _ => Ok(narrow(peer)),
         }
     }
 

@@ -30,6 +30,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use self::text::{Cell, Header, Row, Workload};
@@ -65,7 +66,7 @@ pub fn simai(text: &str, file: &str, options: &Options) -> Result<Imported, Read
     }
     add_ranks(header, &mut program, |stage| match stage {
         _ if !piped => 0,
-        _ if stage + 1 == stages => kinds.len() as u32 - 1,
+        _ if stage + 1 == stages => narrow::<u32>(kinds.len()) - 1,
         _ => stage.min(1),
     });
     Ok(Imported { program, notes: notes(&workload, &batches, &counts) })
@@ -324,10 +325,10 @@ impl<'a> Stage<'a> {
         let names = &mut self.program.names;
         let name = *self.names.entry(name.to_owned()).or_insert_with(|| {
             names.push(name.to_owned());
-            names.len() as u32 - 1
+            narrow::<u32>(names.len()) - 1
         });
         self.operations.push(Operation { kind, requires, requires_start: Vec::new(), unit: None, name });
-        self.operations.len() as u32 - 1
+        narrow::<u32>(self.operations.len()) - 1
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 use rustc_hash::FxHashMap;
 
@@ -82,8 +83,8 @@ impl Walker {
         let steps = &program.plans[plan as usize];
         let slice = |slice| SliceState { steps: steps.steps(me, slice), ..SliceState::default() };
         let slices: Vec<SliceState> = (0..steps.slices()).map(slice).collect();
-        let slices_left = slices.iter().filter(|slice| slice.steps > 0).count() as u32;
-        let count = slices.len() as u32;
+        let slices_left = narrow::<u32>(slices.iter().filter(|slice| slice.steps > 0).count());
+        let count = narrow::<u32>(slices.len());
         self.collectives.open.push(Open {
             operation,
             plan,
@@ -125,7 +126,7 @@ impl Walker {
         let open = &mut self.collectives.open[at];
         plan.step(open.me, slice, step, &mut memory);
         let counts = program.send_completes != SendCompletes::Issued;
-        let sends = if counts { memory.sends.len() as u32 } else { 0 };
+        let sends = if counts { narrow::<u32>(memory.sends.len()) } else { 0 };
         let state = &mut open.slices[slice as usize];
         state.opened += 1;
         state.left.push_back(Left {

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
 use super::Input;
@@ -142,7 +143,7 @@ impl PredecessorLog {
             self.current = if event.at < self.from {
                 NONE
             } else if push(&mut self.events, event, self.most) {
-                self.events.len() as u32 - 1
+                narrow::<u32>(self.events.len()) - 1
             } else {
                 self.is_full = true;
                 NONE

@@ -16,6 +16,7 @@ mod cpus;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use super::WriteError;
@@ -36,7 +37,7 @@ const MOST_CPUS: u32 = 1 << 16;
 pub fn goal(program: &Program, out: impl Write) -> Result<Vec<String>, WriteError> {
     let mut writer = Writer::new(program, out)?;
     writeln!(writer.out, "num_ranks {}", program.ranks.len())?;
-    for rank in 0..program.ranks.len() as u32 {
+    for rank in 0..narrow::<u32>(program.ranks.len()) {
         writer.rank(rank)?;
     }
     writer.out.flush()?;
@@ -263,7 +264,7 @@ impl<'a, W: Write> Writer<'a, W> {
                     .to_owned(),
             );
         }
-        let ranks = 0..program.ranks.len() as u32;
+        let ranks = 0..narrow::<u32>(program.ranks.len());
         let several = || ranks.clone().any(|rank| program.receivers_of(rank).len() > 1);
         if !program.in_turn && (self.plans.has_slices() || several()) {
             notes.push(

@@ -1,5 +1,7 @@
 //! Tests of programs: what collectives compute, and how ranks wait for each other.
 
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 mod chakra;
 mod checks;
 mod collectives;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_units::cast::{self, narrow};
 use floodway_units::{Bytes, Span};
 
 use super::super::{ReadError, hint};
@@ -156,7 +157,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
             "the line \"Nodes\", with the number of nodes, is missing",
         ));
     };
-    matrix.nodes = nodes as u32;
+    matrix.nodes = narrow(nodes);
     let found = [
         ("Connections", matrix.connections.len()),
         ("Triggers", matrix.triggers.len()),
@@ -228,7 +229,7 @@ fn time(line: &mut Line<'_>) -> Result<Span, ReadError> {
     let given = line.words.next().unwrap_or_default();
     let whole = given.parse::<u64>().ok();
     let ps = || given.parse::<f64>().ok().filter(|ps| (0.0..u64::MAX as f64).contains(ps));
-    let time = whole.or_else(|| ps().map(|ps| ps.round() as u64));
+    let time = whole.or_else(|| ps().map(|ps| cast::whole(ps.round())));
     time.map(Span)
         .ok_or_else(|| line.error(format!("start {given:?} is not a time in picoseconds below 2^64")))
 }

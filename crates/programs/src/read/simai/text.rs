@@ -1,6 +1,7 @@
 //! The text of a workload: header and rows.
 
 use floodway_units::Span;
+use floodway_units::cast::narrow;
 
 use super::super::{ReadError, hint};
 use crate::collective::Purpose;
@@ -150,7 +151,7 @@ fn header(text: &str) -> Result<Header, String> {
     }
     let [tensor, expert, pipeline, interleaved, batches, all, checkpoints, initiates, activations] = values;
     let degree = |value: Option<u64>, word: &str| match value.unwrap_or(1) {
-        value if (1..=MOST_RANKS).contains(&value) => Ok(value as u32),
+        value if (1..=MOST_RANKS).contains(&value) => Ok(narrow(value)),
         value => Err(format!("{word} {value} is no number from 1 to {MOST_RANKS}")),
     };
     let (Some(_), Some(all)) = (tensor, all) else {
@@ -165,7 +166,7 @@ fn header(text: &str) -> Result<Header, String> {
             "all_gpus: {all} is no multiple of the {replica} ranks of tensor group and stages"
         ));
     }
-    let data = all / replica as u32;
+    let data: u32 = all / narrow::<u32>(replica);
     if !data.is_multiple_of(expert) {
         return Err(format!("ep: {expert} does not divide the {data} data-parallel ranks"));
     }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use super::{Labels, OfRank, WriteError, Writer};
@@ -40,7 +41,7 @@ impl<'a> Plans<'a> {
         let own = operations.filter_map(|of| tag(of.kind)).max();
         let mut next = own.map_or(0, |tag| tag.saturating_add(1));
         let mut first_tag = BTreeMap::new();
-        for rank in 0..program.ranks.len() as u32 {
+        for rank in 0..narrow::<u32>(program.ranks.len()) {
             for operation in &program.graph_of(rank).operations {
                 let Kind::Collective { plan, group, sequence } = operation.kind else { continue };
                 let (group, _) = program.group_of(rank, group);

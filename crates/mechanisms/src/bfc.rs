@@ -89,6 +89,7 @@ mod queues;
 mod tests;
 mod turns;
 
+use floodway_units::cast::{low_u32, narrow};
 use floodway_units::{Bytes, Class, PortId, QueueId, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -242,7 +243,7 @@ struct PortClass {
 
 impl PortClass {
     fn new(class: Class, params: &Params, port: &PortInfo) -> Self {
-        let hashes = Hashes::new(params.hashes, params.filter.0 as u8);
+        let hashes = Hashes::new(params.hashes, narrow(params.filter.0));
         PortClass {
             class,
             queues: Queues::new(params, hashes, class, port.wire),
@@ -281,7 +282,7 @@ impl Cp {
     }
 
     fn vfid(&self, flow_hash: u64) -> u32 {
-        (flow_hash % u64::from(self.params.flows)) as u32
+        low_u32(flow_hash % u64::from(self.params.flows))
     }
 
     /// Th for packets from an ingress port, with this many active queues.

@@ -52,6 +52,7 @@
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1, its simulator's mode 8
 //!   in `rdma-hw.cc`, and its `run.py`.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -158,7 +159,7 @@ impl Rp {
     fn cut(&mut self, ack: &AckView<'_>) {
         // Eq. 2: the rate, for the window, falls by α / 2.
         let factor = 1.0 - self.alpha / 2.0;
-        self.rate = Rate((self.rate.0 as f64 * factor) as u64).max(self.rmin);
+        self.rate = Rate(whole(self.rate.0 as f64 * factor)).max(self.rmin);
         self.recovery_end = Some(ack.sent);
     }
 

@@ -33,6 +33,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, QueueId, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -123,9 +124,9 @@ impl Scheduling for Params {
         let mut quanta = [0; Class::COUNT];
         for (slot, weight) in quanta.iter_mut().zip(self.weights.0) {
             let scaled = quantum.0.checked_mul(u64::from(weight)).filter(|bytes| *bytes <= MAX_QUANTUM);
-            *slot = scaled.ok_or_else(|| {
+            *slot = narrow(scaled.ok_or_else(|| {
                 ParamError::new("weights", format!("a quantum of {quantum} times {weight} is too large"))
-            })? as u32;
+            })?);
         }
         if quanta.contains(&0) {
             return Err(ParamError::new("quantum", "a quantum of 0B never sends"));
@@ -164,6 +165,7 @@ struct Turn {
 /// The first frame of each class that may send, with its queue.
 type Heads = [Option<(QueueId, u32)>; Class::COUNT];
 
+#[expect(clippy::cast_possible_truncation, reason = "a frame has at most 16 000 bytes")]
 fn heads(now: Time, queues: &[ReadyView]) -> Heads {
     let mut heads: Heads = [None; Class::COUNT];
     for view in queues.iter().filter(|view| view.gate.is_open(now)) {
@@ -191,6 +193,7 @@ impl Scheduler {
     }
 
     /// The state once all turns up to `chosen` have been taken.
+    #[expect(clippy::cast_possible_truncation, reason = "links have eight classes")]
     fn after(&self, chosen: Turn, class: usize, heads: &Heads, queues: &[ReadyView]) -> State {
         let mut next = State { current: class as u8, deficit: [0; Class::COUNT] };
         // A class that has nothing to send loses its deficit.
@@ -219,6 +222,7 @@ impl slots::Scheduler for Scheduler {
         self.picked.map(|(queue, _)| queue)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a packet has at most 16 100 bytes on the link")]
     fn on_sent(&mut self, _now: Time, q: QueueId, wire: Bytes) {
         if let Some((queue, state)) = self.picked.take()
             && queue == q

@@ -33,6 +33,7 @@
 //!   simulator: `CalcTime31Hash`.
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator: `EcmpHash`.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Rng, Time, fold, mix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,7 +112,7 @@ pub enum Router {
 /// The part of `0..ports` where `hash` lies in the range of all hashes.
 fn scaled(hash: u64, ports: usize) -> usize {
     // Section 2: hash-threshold, each path has a region of the key space of one size.
-    ((u128::from(hash) * ports as u128) >> 64) as usize
+    to_usize(((u128::from(hash) * ports as u128) >> 64) as u64)
 }
 
 /// SWING's simulator, `CalcTime31Hash`: both addresses, then both ports, each from its lowest byte up.

@@ -41,6 +41,7 @@
 //! - Cho, Jang and Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", SIGCOMM 2017.
 //! - Its simulator, `xpass/xpass.cc` of ns2-xpass: the request's timeout.
 
+use floodway_units::cast::narrow;
 use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -175,7 +176,7 @@ impl ReactionPoint for Rp {
     fn with_data(&mut self, _now: Time) -> Option<ControlMessage> {
         self.count = self.count.checked_sub(1)?;
         let (number, time) = self.credits[usize::from(self.first)];
-        self.first = (self.first + 1) % WAITING as u8;
+        self.first = (self.first + 1) % narrow::<u8>(WAITING);
         Some(ControlMessage { kind: USED, number, time, padding: 0, metered: false })
     }
 

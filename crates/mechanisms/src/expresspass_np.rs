@@ -65,6 +65,7 @@
 //! - Its simulator, `xpass/xpass.cc` of ns2-xpass: round-trip time, least rate, jitter;
 //!   `scripts/large-scale-fattree.tcl` and `scripts/dumbell-topology.tcl`: parameters.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rng, Span, Time, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -291,9 +292,10 @@ impl Credits {
     /// The interval from a credit to the next.
     fn gap(&self, rng: &mut Rng) -> Span {
         let jitter = self.params.jitter * (2.0 * uniform(rng) - 1.0);
-        Span(((self.least_gap.0 as f64 / self.rate) * (1.0 + jitter)) as u64).max(Span(1))
+        Span(whole((self.least_gap.0 as f64 / self.rate) * (1.0 + jitter))).max(Span(1))
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "below 256, since a padding has 8 bits")]
     fn send_credit(&mut self, cx: &mut Cx<'_, ControlMessage>) {
         self.update(cx.now);
         let sizes = f64::from(self.params.padding) + 1.0;

@@ -4,6 +4,7 @@
 //! sources, the machine with one handler per event, and the paper's worked examples as tests.
 //! [`slots`] has the traits that they implement, [`registry`] the one list that names them.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
 // First, since the registry uses its macros.
 #[macro_use]

@@ -106,6 +106,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 pub use xoff::{Per, Xoff};
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Quanta, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -421,7 +422,7 @@ impl Params {
             return Err(ParamError::new("refresh", message));
         }
         let pause = self.lasts(link.rate);
-        let after = Span((pause.0 as f64 * self.refresh) as u64);
+        let after = Span(whole(pause.0 as f64 * self.refresh));
         // The refresh may have to wait for one frame and is one itself.
         let on_its_way = link.rate.time_to_send(link.mtu * 2);
         if after == Span::ZERO || pause - after < on_its_way {

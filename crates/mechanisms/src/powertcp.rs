@@ -77,6 +77,7 @@
 #[cfg(test)]
 mod tests;
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -188,7 +189,7 @@ impl Reaction for Params {
             rmin,
             line: qp.line_rate,
         };
-        let allowance = Allowance { rate: qp.line_rate, window: Bytes(most as u64) };
+        let allowance = Allowance { rate: qp.line_rate, window: Bytes(whole(most)) };
         Ok(Rp {
             settings: Box::new(settings),
             allowance,
@@ -324,8 +325,8 @@ impl Rp {
         self.rates_set += 1;
         self.window = next;
         // Algorithm 1: NewAck, rate = cwnd / τ.
-        let rate = Rate((next * 8.0 / base) as u64).max(rmin).min(line);
-        self.allowance = Allowance { rate, window: Bytes(next as u64).max(Bytes(1)) };
+        let rate = Rate(whole(next * 8.0 / base)).max(rmin).min(line);
+        self.allowance = Allowance { rate, window: Bytes(whole(next)).max(Bytes(1)) };
     }
 }
 

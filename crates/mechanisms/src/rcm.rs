@@ -89,6 +89,7 @@ mod sampler;
 mod tests;
 mod window;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -217,7 +218,7 @@ impl Detection for Params {
     }
 
     fn fill_in(&mut self, _port: &PortInfo) {
-        self.cam_hits = Some(self.hits() as u8);
+        self.cam_hits = Some(narrow(self.hits()));
     }
 }
 
@@ -258,6 +259,10 @@ impl Cp {
     }
 
     /// The degree that is sent upstream: Fb alone where no neighbour reports congestion.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a mean of two degrees of 8 bits, whose fraction is cut"
+    )]
     fn combined(&self, degree: u8, remote: Option<Remote>) -> u8 {
         let Some(remote) = remote else { return degree };
         let w = self.params.remote_weight;

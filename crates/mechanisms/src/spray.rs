@@ -20,6 +20,7 @@
 //!
 //! - Dixit et al., "On the Impact of Packet Spraying in Data Center Networks", INFOCOM 2013.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ pub struct Router;
 impl slots::Router for Router {
     /// Uniform to within 2^-64 of the number of paths.
     fn route(&mut self, _now: Time, rng: &mut Rng, _p: &PacketView, candidates: &[PortView]) -> usize {
-        ((u128::from(rng.next_u64()) * candidates.len() as u128) >> 64) as usize
+        to_usize(((u128::from(rng.next_u64()) * candidates.len() as u128) >> 64) as u64)
     }
 }
 

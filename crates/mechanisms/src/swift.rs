@@ -75,6 +75,7 @@
 #[cfg(test)]
 mod tests;
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,7 +211,7 @@ impl Reaction for Params {
         self.check()?;
         let target = self.target(qp);
         let mtu = qp.mtu.0.max(1) as f64;
-        let longest = Span((target.fixed + target.range) as u64);
+        let longest = Span(whole(target.fixed + target.range));
         let fills = qp.line_rate.bytes_covering(longest).0 as f64 / mtu;
         let max_cwnd = self.max_cwnd.unwrap_or(fills.max(1.0));
         let first = self.initial_cwnd.unwrap_or(qp.bdp().0 as f64 / mtu);
@@ -319,11 +320,11 @@ impl Rp {
         // Section 3.4: below one packet, one in rtt / cwnd.
         let rate = if self.cwnd < 1.0 {
             let per_rtt = self.wire.0 as f64 * 8.0 * self.cwnd;
-            Rate((per_rtt * 1e12 / self.rtt.0 as f64) as u64).max(Rate(1)).min(self.line)
+            Rate(whole(per_rtt * 1e12 / self.rtt.0 as f64)).max(Rate(1)).min(self.line)
         } else {
             self.line
         };
-        let window = Bytes((self.cwnd * self.mtu) as u64).max(Bytes(1));
+        let window = Bytes(whole(self.cwnd * self.mtu)).max(Bytes(1));
         self.allowance = Allowance { rate, window };
     }
 }

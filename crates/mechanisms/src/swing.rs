@@ -94,6 +94,7 @@ mod receiver;
 
 pub use receiver::{Receiver, Swinging};
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Quanta, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,7 +222,7 @@ impl FlowControl for Params {
         // Section 5.2: the remote port's buffer holds one bandwidth-delay product.
         let bdp = link.rate.bytes_covering(link.delay + link.reverse_delay);
         // Section 6.1: a little more than that product, 41 MB for 40 MB.
-        let margin = Bytes((bdp.0 as f64 * self.margin.max(0.0)) as u64);
+        let margin = Bytes(whole(bdp.0 as f64 * self.margin.max(0.0)));
         link.worst_frame().most_held(bdp.saturating_add(margin.max(self.ripple(link))))
     }
 

@@ -70,6 +70,7 @@
 //! - Zhang, Liu, Meng and Ren, "Congestion Detection in Lossless Networks", SIGCOMM 2021.
 //! - Its simulator, `Yi-ran/DCQCN-TCD`: `qbb-net-device.cc`, `config/configburst.txt`.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Class, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,7 +119,7 @@ impl Params {
         let (eps, gap) = (self.eps.unwrap_or(0.1), self.gap.unwrap_or(Bytes::kb(2)));
         let tau = (port.delay + port.rate.time_to_send(port.wire)) * 2;
         let drained = gap.0 as f64 * 8e12 / port.rate.0 as f64;
-        Span((drained * (1.0 + eps) / eps + tau.0 as f64 * (1.0 + 1.0 / eps)).round() as u64)
+        Span(whole((drained * (1.0 + eps) / eps + tau.0 as f64 * (1.0 + 1.0 / eps)).round()))
     }
 
     fn check(&self) -> Result<(), ParamError> {

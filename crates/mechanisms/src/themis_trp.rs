@@ -70,6 +70,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, QueueId, Rate, Span, Time, mix, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -282,7 +283,7 @@ impl Cp {
 
     /// The queue of the flows of this hash, among those for slowed flows.
     fn own(&self, flow: u64) -> usize {
-        (flow % (u64::from(self.params.queues) - 1)) as usize
+        to_usize(flow % (u64::from(self.params.queues) - 1))
     }
 
     /// A CNP of a flow has passed.
@@ -329,6 +330,7 @@ impl CongestionPoint for Cp {
         Demands { claims, queues: self.params.queues, cnps: true, ..Demands::default() }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a machine asks for at most 255 queues")]
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
         let key = self.key(p);
         let held = !p.is_reply && self.passes(key, now) > 0;

@@ -86,6 +86,7 @@ mod tests;
 
 pub use presets::Preset;
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -241,7 +242,7 @@ impl Rp {
     }
 
     fn cut(&mut self, factor: f64) {
-        self.rate = Rate((self.rate.0 as f64 * factor) as u64).max(self.settings.rmin);
+        self.rate = Rate(whole(self.rate.0 as f64 * factor)).max(self.settings.rmin);
         self.streak = 0;
     }
 
@@ -255,7 +256,7 @@ impl Rp {
         let before = self.rate.0 as f64;
         // ECN or Delay, Section 4: the weighted sum of step and cut.
         let rate = rai.0 as f64 * (1.0 - weight) + before * (1.0 - beta * weight * error);
-        self.rate = Rate(rate as u64).max(rmin).min(line);
+        self.rate = Rate(whole(rate)).max(rmin).min(line);
         self.increases += u64::from(rate > before);
     }
 }

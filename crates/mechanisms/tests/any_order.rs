@@ -1,6 +1,8 @@
 //! Calls in any order: no machine panics, asks for a timer in the past, or breaks the
 //! contract of its slot. Every mechanism of the registry is tried, with its defaults.
 
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 use floodway_mechanisms::registry::{
     AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyNotificationPoint, CongestionPointParams,
     FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,

@@ -4,6 +4,8 @@
 //! by the receiver's; a frame then takes a whole round trip. At slot 0 the link is full, as the theorem has
 //! it.
 
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 use std::collections::VecDeque;
 
 use floodway_mechanisms::bifrost::{Params, Receiver, Sender};

@@ -1,5 +1,6 @@
 //! Mechanisms that a program adds to the registry's own.
 #![allow(missing_docs, reason = "tests")]
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
 use floodway_mechanisms::registry::{
     CustomReaction, FlowControlParams, NotificationParams, ReactionParams, custom, entries,

@@ -6,6 +6,8 @@
 //!               ^---- delay ---[wire of the MAC]--'
 //! ```
 
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 #[path = "pair/credits.rs"]
 mod credits;
 

@@ -1,6 +1,8 @@
 //! Both ends of a queue pair over a path that loses, delays and reorders data and replies. Every
 //! reliability of the registry that acknowledges is tried.
 
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,5 +1,6 @@
 //! Bloom filters of flows: the bits of a flow, and their counts.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Class, mix};
 
 use crate::slots::FlowFilter;
@@ -20,7 +21,7 @@ impl Hashes {
     /// The bits of a flow; two of them may be the same.
     pub(super) fn bits(self, vfid: u64) -> impl Iterator<Item = usize> {
         let (size, key) = (8 * u64::from(self.bytes), mix(vfid));
-        (0..u64::from(self.number)).map(move |hash| (mix(key ^ hash) % size) as usize)
+        (0..u64::from(self.number)).map(move |hash| to_usize(mix(key ^ hash) % size))
     }
 
     /// Whether a flow is in a filter. False positives are possible.

@@ -54,6 +54,7 @@ impl Pauses {
     }
 
     /// Counts a packet of a flow that waits in a queue. Returns whether this pauses the flow.
+    #[expect(clippy::cast_possible_truncation, reason = "a class has at most 63 queues for flows")]
     pub(super) fn count(&mut self, flow: Paused, queue: usize) -> bool {
         match self.find(flow) {
             Ok(at) => {

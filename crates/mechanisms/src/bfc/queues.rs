@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, Rng, Time};
 
 use super::Params;
@@ -82,6 +83,7 @@ impl Queues {
     }
 
     /// The queue for a new flow: one without a flow, if there is one.
+    #[expect(clippy::cast_possible_truncation, reason = "a position in a word of 64 bits")]
     fn chosen(&self) -> u8 {
         if self.free != 0 { self.free.trailing_zeros() as u8 } else { self.drawn }
     }
@@ -92,7 +94,7 @@ impl Queues {
         if flow.packets > 0 {
             flow.queue
         } else if self.first_packets && !self.is_paused(vfid) {
-            FIRST as u8
+            narrow(FIRST)
         } else {
             self.chosen()
         }
@@ -124,6 +126,7 @@ impl Queues {
     }
 
     /// A flow has its first packet here.
+    #[expect(clippy::cast_possible_truncation, reason = "a class has at most 63 queues for flows")]
     fn begin(&mut self, rng: &mut Rng, vfid: u32, queue: usize) {
         if self.free == 0 {
             let queues = self.lists.len() as u64 - 1;
@@ -188,10 +191,11 @@ impl Queues {
     }
 
     /// The queue that is served next. While first packets wait, whatever blocks them blocks the class.
+    #[expect(clippy::cast_possible_truncation, reason = "a class has at most 63 queues for flows")]
     pub(super) fn next(&self, now: Time, ready: &[ReadyView]) -> Option<u8> {
         let first = ready.first()?;
         if usize::from(first.queue.sub) == FIRST {
-            return first.gate.is_open(now).then_some(FIRST as u8);
+            return first.gate.is_open(now).then_some(narrow(FIRST));
         }
         let open = ready.iter().filter(|view| view.gate.is_open(now) && view.queue.sub < 64);
         let open = open.fold(0u64, |open, view| open | 1 << view.queue.sub);

@@ -1,6 +1,7 @@
 //! F: the number of bytes that earlier grants still allow to arrive.
 
 use super::{FMode, TimeSlots};
+use floodway_units::cast::{narrow, to_usize};
 
 /// Virtual incoming bytes, for the next RTT + T.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl Incoming {
     /// Advances by a time slot in which `received` bytes arrived, and for which `grant` bytes were granted.
     pub fn advance(&mut self, received: u64, grant: u64) {
         match self {
-            Incoming::Ledger(ledger) => ledger.push(grant as u32),
+            Incoming::Ledger(ledger) => ledger.push(narrow(grant)),
             Incoming::Measured { bytes, most } => {
                 // Algorithm 1, line 15: F = min(Delta + Rs · T, F - r + c), at least 0.
                 *bytes = (*bytes + grant).saturating_sub(received).min(*most);
@@ -74,10 +75,10 @@ impl Incoming {
 impl Ledger {
     fn new(time_slots: TimeSlots) -> Self {
         let mut ledger = Ledger {
-            grants: vec![time_slots.full as u32; time_slots.count as usize + 1].into(),
+            grants: vec![narrow(time_slots.full); to_usize(time_slots.count) + 1].into(),
             oldest: 0,
-            full: time_slots.full as u32,
-            part: time_slots.part() as u32,
+            full: narrow(time_slots.full),
+            part: narrow(time_slots.part()),
             bytes: 0,
             reduced: 0,
         };

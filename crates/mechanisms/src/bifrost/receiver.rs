@@ -1,5 +1,6 @@
 //! The half at the downstream ingress: computes a time slot's grant at the end of each slot.
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
@@ -99,7 +100,7 @@ impl Receiver {
         // Algorithm 1, line 16: the pause that results.
         let quanta = self.pauses.quanta(grant);
         self.reaches_over = self.pauses.reaches_over(quanta);
-        let quanta = Quanta(quanta as u16);
+        let quanta = Quanta(narrow(quanta));
         self.pause_ends = cx.now + quanta.span(self.rate);
         // Algorithm 1, line 8: the frame is sent.
         cx.push(FcFrame::Pause { class: self.class, quanta });

@@ -1,6 +1,7 @@
 //! Q1, learnt from the outcome of labels and from pauses.
 
 use floodway_units::Bytes;
+use floodway_units::cast::whole;
 
 /// Parameters by which Q1 follows from the events of a period.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,7 @@ impl Threshold {
         let Law { bounds: (least, most), misjudged, raise, lower, fixed } = self.law;
         // Labels of the previous period may prove wrong in this one, so wrong labels may outnumber new ones.
         let too_many = f64::from(self.misjudged) > misjudged * f64::from(self.labelled);
-        let moved = |factor: f64| Bytes((self.at.0 as f64 * factor) as u64);
+        let moved = |factor: f64| Bytes(whole(self.at.0 as f64 * factor));
         // Section 3.2: online learning of Q1.
         let next = match (fixed, too_many, self.paused) {
             (false, true, _) => moved(raise).min(most),

@@ -1,5 +1,6 @@
 //! Current and target rate, in whole bit/s: rmin <= Rc <= Rt <= the NIC's rate.
 
+use floodway_units::cast::{saturated, whole};
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ impl Rates {
     /// Multiplies Rc by `factor`, rounded down, but not below `least`.
     pub(super) fn cut(&mut self, factor: f64, least: Rate) {
         // Eq. 1: Rc = Rc · (1 - α / 2).
-        self.current = Rate((self.current.0 as f64 * factor) as u64).max(least);
+        self.current = Rate(whole(self.current.0 as f64 * factor)).max(least);
     }
 
     /// Rt = Rc.
@@ -69,6 +70,6 @@ impl Rates {
     /// `window` times Rc over the NIC's rate: at least a byte, which allows one packet at a time.
     pub(super) fn share_of(&self, window: Bytes) -> Bytes {
         let share = u128::from(window.0) * u128::from(self.current.0) / u128::from(self.line.0);
-        Bytes(share as u64).max(Bytes(1))
+        Bytes(saturated(share)).max(Bytes(1))
     }
 }

@@ -1,6 +1,7 @@
 //! Utilisation of the links of a path, from one acknowledgement's records to the next.
 
 use floodway_units::Rate;
+use floodway_units::cast::whole;
 
 use super::telemetry::{Reader, Record};
 use crate::slots::IntHop;
@@ -63,7 +64,7 @@ impl Meter {
 
     fn add(&mut self, hop: &IntHop) {
         let record = self.reader.read(hop);
-        let reference = Rate(self.line as u64);
+        let reference = Rate(whole(self.line));
         self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, sampled: false });
     }
 

@@ -1,6 +1,7 @@
 //! The state machine of HPCC's simulator (mode 3): a reference rate, a window that follows it, and rates in
 //! whole bit/s.
 
+use floodway_units::cast::{saturated, whole};
 use floodway_units::{Bytes, Rate};
 
 use super::meter::{Hop, Meter};
@@ -30,7 +31,7 @@ impl Settings {
         // Algorithm 1, lines 12 to 19: ComputeWind for a rate in place of the window.
         // Eq. 4: the control law, from the reference rate.
         let (base, stage) = if c >= 1.0 || stage >= self.max_stage {
-            (Rate((reference.0 as f64 / c) as u64), 0)
+            (Rate(whole(reference.0 as f64 / c)), 0)
         } else {
             (reference, stage + 1)
         };
@@ -43,7 +44,7 @@ impl Settings {
             return self.window;
         }
         let share = u128::from(self.window.0) * u128::from(rate.0) / u128::from(self.line.0);
-        Bytes(share as u64).max(Bytes(1))
+        Bytes(saturated(share)).max(Bytes(1))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The state machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate};
 
 use super::meter::Meter;
@@ -79,8 +80,8 @@ impl Machine {
     fn set(&mut self, window: f64) {
         let Settings { base, rmin, line, .. } = self.settings;
         // Algorithm 1, line 27: R = W / T.
-        let rate = Rate((window * 8.0 / base) as u64).max(rmin).min(line);
+        let rate = Rate(whole(window * 8.0 / base)).max(rmin).min(line);
         self.rates_set += 1;
-        self.allowance = Allowance { rate, window: Bytes(window as u64).max(Bytes(1)) };
+        self.allowance = Allowance { rate, window: Bytes(whole(window)).max(Bytes(1)) };
     }
 }

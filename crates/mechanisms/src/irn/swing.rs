@@ -15,6 +15,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, Span, Time};
 
 use super::marks::Marks;
@@ -117,11 +118,11 @@ impl Sender {
     /// The state of a packet; `None` if it is already released or was never sent.
     fn state(&self, psn: u64) -> Option<State> {
         let at = psn.checked_sub(self.base)?;
-        self.sent.get(at as usize).copied()
+        self.sent.get(to_usize(at)).copied()
     }
 
     fn set(&mut self, psn: u64, state: State) {
-        self.sent[(psn - self.base) as usize] = state;
+        self.sent[to_usize(psn - self.base)] = state;
     }
 
     fn is_open(&self, psn: u64) -> bool {
@@ -141,7 +142,7 @@ impl Sender {
     fn forget_timers(&mut self) {
         let (base, sent) = (self.base, &self.sent);
         let waits = |timer: &Timer| {
-            let state = timer.psn.checked_sub(base).and_then(|index| sent.get(index as usize));
+            let state = timer.psn.checked_sub(base).and_then(|index| sent.get(to_usize(index)));
             state == Some(&State::Timed(timer.at))
         };
         for timers in [&mut self.low, &mut self.high] {

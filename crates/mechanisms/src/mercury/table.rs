@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_units::Bytes;
+use floodway_units::cast::saturated;
 
 /// Bytes of each flow in a queue, and their sum. A flow is removed with its last byte.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ impl Share {
     pub(super) fn of(self, whole: Bytes) -> Bytes {
         let part = u128::from(whole.0) * u128::from(self.data) / u128::from(self.sum);
         // No part is larger than the whole.
-        Bytes(part as u64)
+        Bytes(saturated(part))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_units::cast::{saturated, whole};
 use floodway_units::{Bytes, Class, FlowId};
 
 use super::Settings;
@@ -88,7 +89,7 @@ impl Queue {
     /// Step 2: N.
     fn amount(&self, settings: &Settings) -> u64 {
         let asked = self.p * self.packets as f64 / f64::from(settings.params.m);
-        (asked.round() as u64).min(u64::from(settings.params.nmax))
+        whole(asked.round()).min(u64::from(settings.params.nmax))
     }
 
     /// Step 3: is a flow's share of the period's bytes large enough?
@@ -103,7 +104,7 @@ impl Queue {
     fn allot(&self, amount: u64, part: &Part, settings: &Settings) -> u64 {
         let share = u128::from(amount) * u128::from(part.bytes);
         // No share is larger than the amount.
-        (share.div_ceil(u128::from(self.bytes)) as u64).min(settings.most_at_once)
+        saturated(share.div_ceil(u128::from(self.bytes))).min(settings.most_at_once)
     }
 
     /// Would further period ends change nothing, until a packet waits?

@@ -1,5 +1,6 @@
 //! CFR: the flows with the largest shares of a port, by samples of the departing packets (section 3.3).
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, FlowId, Rng, Span, Time, uniform};
 
 /// The flows of the packets sampled last, in a circular buffer.
@@ -34,7 +35,7 @@ impl Cam {
         }
         self.since = 0;
         // Elsewise it would keep step with a round robin among inputs.
-        self.due = (self.interval as f64 * (0.85 + 0.3 * uniform(rng))) as u64;
+        self.due = whole(self.interval as f64 * (0.85 + 0.3 * uniform(rng)));
         match self.entries.get_mut(self.next) {
             Some(entry) => *entry = (flow, now),
             None => self.entries.push((flow, now)),

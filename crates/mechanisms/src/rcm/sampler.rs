@@ -1,5 +1,6 @@
 //! CRD: detects congestion of one queue by samples, as a congestion point of QCN does (section 3.2, eq. 1).
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rng, uniform};
 
 /// Degrees are quantised to 6 bits.
@@ -29,6 +30,7 @@ impl Law {
     }
 
     /// Fb in 6 bits, where 63 means Qeq · (2 wq + 1) and more.
+    #[expect(clippy::cast_possible_truncation, reason = "at most `MOST`")]
     pub fn quantised(&self, degree: i64) -> u8 {
         let most = self.equilibrium * (2 * self.weight + 1);
         let degree = u64::try_from(degree).unwrap_or(0).min(most);
@@ -76,7 +78,7 @@ impl Sampler {
         self.calm = if found > 0 { 0 } else { self.calm.saturating_add(1) };
         self.local = found > 0 || self.local && self.calm < CALM;
         // Section 3.2: the interval of samples depends on the degree.
-        self.due = (INTERVALS[usize::from(self.degree / 8)] as f64 * (0.85 + 0.3 * uniform(rng))) as u64;
+        self.due = whole(INTERVALS[usize::from(self.degree / 8)] as f64 * (0.85 + 0.3 * uniform(rng)));
         Some(Sample { degree: self.degree, began: self.local && !was_local, ended: was_local && !self.local })
     }
 

@@ -1,5 +1,6 @@
 //! RCC: the share of a period for harmful flows (section 3.4, eq. 3 to 6).
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span, Time};
 
 use super::sampler::MOST;
@@ -122,7 +123,7 @@ impl Window {
             // Eq. 4: the rate of congestion flows falls by the share Fb · Gd.
             // Eq. 5: Wc = Wc · (1 - Fb · Gd).
             let left = period.harmful as f64 * (1.0 - f64::from(degree) * CUT);
-            period.harmful = (left as u64).max(self.floor);
+            period.harmful = whole(left).max(self.floor);
         }
     }
 
@@ -134,7 +135,7 @@ impl Window {
     /// Other flows have become harmful flows that had this part of W: it is added to Wc.
     pub fn widen(&mut self, part: f64) {
         if let Phase::Limiting(period) = &mut self.phase {
-            let more = (period.whole as f64 * part) as u64;
+            let more = whole(period.whole as f64 * part);
             period.free = (period.free + more).min(period.whole);
             period.harmful = (period.harmful + more).min(period.whole);
         }

@@ -4,6 +4,7 @@
 //! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
 //! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 to 2; all).
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
 use std::time::Instant;
 

@@ -3,6 +3,8 @@
 //! A [`Blueprint`] of plain values goes in, [`Records`] of columns come out. No mechanism's name appears
 //! here: what a queue, a port or a queue pair does beyond moving packets is asked of its slot.
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
+
 mod bounds;
 mod column;
 mod error;

@@ -22,6 +22,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Span, Time};
 use journey::Flight;
 use origin::Origins;
@@ -163,7 +164,7 @@ fn texts(values: &[Option<&str>]) -> Values {
     let mut dictionary: Vec<&str> = values.iter().copied().flatten().collect();
     dictionary.sort_unstable();
     dictionary.dedup();
-    let place = |word: &str| dictionary.partition_point(|&other| other < word) as u32;
+    let place = |word: &str| narrow::<u32>(dictionary.partition_point(|&other| other < word));
     let codes = values.iter().map(|value| value.map_or(NONE, place)).collect();
     Values::Text { codes, dictionary: dictionary.into_iter().map(str::to_owned).collect() }
 }

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time};
 
 use crate::host::nic::Nic;
@@ -27,7 +28,7 @@ impl World<'_> {
     /// # Panics
     /// Something is not what it should be.
     pub fn debug_check(&mut self) {
-        for node in (0..self.nodes.len()).map(|node| NodeId(node as u32)) {
+        for node in (0..self.nodes.len()).map(|node| NodeId(narrow(node))) {
             if self.owns(node) {
                 self.at(node).debug_check();
             }
@@ -123,7 +124,7 @@ impl AtNode<'_, '_> {
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
-        for class in 0..self.facts.layout.classes.len() as u8 {
+        for class in 0..self.facts.layout.class_count() {
             let egress = &self.node.egress[self.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
@@ -142,7 +143,7 @@ impl AtNode<'_, '_> {
     /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
-        for class in 1..self.facts.layout.classes.len() as u8 {
+        for class in 1..self.facts.layout.class_count() {
             let port_class = self.facts.layout.port_class(port, class);
             let account = &self.node.ingress[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");

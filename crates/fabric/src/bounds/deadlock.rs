@@ -2,6 +2,7 @@
 //! can free.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
 use crate::network::routing::peer;
@@ -17,7 +18,7 @@ impl World<'_> {
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
         let classes = self.facts.layout.classes.len();
-        let port_of = |port_class: usize| PortId((port_class / classes) as u32);
+        let port_of = |port_class: usize| PortId(narrow(port_class / classes));
         let own: Vec<usize> = (0..self.port_classes())
             .filter(|&port_class| {
                 let port = port_of(port_class);
@@ -78,7 +79,7 @@ impl World<'_> {
         let node = self.facts.node_of(downstream);
         (0..suspects.len())
             .filter(|&at| {
-                let other = PortId((suspects[at] / self.facts.layout.classes.len()) as u32);
+                let other = PortId(narrow(suspects[at] / self.facts.layout.classes.len()));
                 self.facts.node_of(other) == node && self.holds(other, downstream, class)
             })
             .collect()
@@ -100,7 +101,7 @@ impl World<'_> {
     /// The class of a port class, and the port that pauses it.
     fn paused_by(&self, port_class: usize) -> (u8, PortId) {
         let classes = self.facts.layout.classes.len();
-        ((port_class % classes) as u8, peer(PortId((port_class / classes) as u32)))
+        (narrow::<u8>(port_class % classes), peer(PortId(narrow(port_class / classes))))
     }
 }
 

@@ -12,6 +12,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 
 use crate::bounds::ideal::Packets;
@@ -52,7 +53,7 @@ impl Facts<'_> {
     fn least_from(&self, (end, after): (NodeId, u64), wire: u64) -> Vec<u64> {
         let mut least = vec![NEVER; self.blueprint.nodes.len()];
         let mut leading: Vec<Vec<PortId>> = vec![Vec::new(); least.len()];
-        for port in (0..self.ports.len() as u32).map(PortId) {
+        for port in (0..narrow::<u32>(self.ports.len())).map(PortId) {
             leading[self.ports[peer(port).index()].node.index()].push(port);
         }
         let mut next = BinaryHeap::from([(Reverse(after), end)]);

@@ -8,6 +8,7 @@ mod over_time;
 use std::sync::Arc;
 
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
+use floodway_units::cast::{narrow, saturated};
 use floodway_units::{Bytes, NodeId, PortId, Span};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
@@ -234,7 +235,7 @@ impl Ideals {
         let paths: Arc<[Path]> = paths.into();
         *self.numbers.entry(paths).or_insert_with_key(|paths| {
             self.sets.push(Arc::clone(paths));
-            self.sets.len() as u32 - 1
+            narrow::<u32>(self.sets.len()) - 1
         })
     }
 
@@ -356,8 +357,8 @@ impl Train {
             (m, 1) => self.full.saturating_add(each).max(self.first.saturating_add(m.saturating_mul(each))),
             // Spread over n ports the packets pass n at a time.
             (m, n) => {
-                let passed = (u128::from(m + 1) * u128::from(each) / u128::from(n)).min(u128::from(u64::MAX));
-                self.full.saturating_add(each).max(begun.saturating_add(passed as u64))
+                let passed = saturated(u128::from(m + 1) * u128::from(each) / u128::from(n));
+                self.full.saturating_add(each).max(begun.saturating_add(passed))
             }
         };
         // Once packets are spread, the short one need not be the last any more.

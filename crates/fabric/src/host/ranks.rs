@@ -1,5 +1,7 @@
 //! Ranks of queue pairs: names that are never reused, of queue pairs whose slots are.
 
+use floodway_units::cast::narrow;
+
 /// No slot: the queue pair is closed.
 const CLOSED: u32 = u32::MAX;
 /// No slot yet: the queue pair is still to be opened.
@@ -24,7 +26,7 @@ pub(crate) struct Ranks {
 impl Ranks {
     /// The rank that the next one gets.
     pub fn next(&self) -> u32 {
-        self.first.wrapping_add(self.slots.len() as u32)
+        self.first.wrapping_add(narrow::<u32>(self.slots.len()))
     }
 
     /// The first `count` numbers are kept for queue pairs that are opened in any order; none is open yet.
@@ -65,7 +67,7 @@ impl Ranks {
         }
         if self.closed >= DROPPED && self.closed * 2 >= self.slots.len() {
             self.slots.drain(..self.closed);
-            self.first = self.first.wrapping_add(self.closed as u32);
+            self.first = self.first.wrapping_add(narrow::<u32>(self.closed));
             self.closed = 0;
         }
     }

@@ -50,6 +50,7 @@ impl RoundRobinBitmap {
     }
 
     /// The first member after `last`, or from the beginning.
+    #[expect(clippy::cast_possible_truncation, reason = "members are numbers of 32 bits")]
     pub fn next_after(&self, last: u32) -> Option<u32> {
         if self.len == 0 {
             return None;

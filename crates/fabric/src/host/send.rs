@@ -14,7 +14,7 @@ use floodway_wire::Telemetry;
 
 use crate::host::messages::Outgoing;
 use crate::host::nic::Nic;
-use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
+use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION, frame_bytes};
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
 use crate::network::layout::Local;
@@ -161,7 +161,7 @@ impl SendHalf {
             turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
             has_acks: path.has_acks,
             full_frame,
-            full_payload: info.mtu.0 as u16,
+            full_payload: frame_bytes(info.mtu),
             layers: Layers {
                 constant: stack.iter().all(ReactionPoint::is_constant),
                 observes_sent: stack.iter().any(|layer| !layer.is_constant() && layer.observes_sent()),
@@ -184,7 +184,7 @@ impl SendHalf {
     pub fn data_packet(&self, id: u32, segment: &Segment, frame: u16, now: u64) -> Packet {
         let mut packet = Packet::new(Kind::Data, FlowId(id), Bytes(u64::from(frame)));
         packet.psn = segment.psn;
-        packet.payload = segment.payload.0 as u16;
+        packet.payload = frame_bytes(segment.payload);
         packet.stamp = now;
         packet.class = self.class;
         packet.flags = if segment.first { FIRST } else { 0 }

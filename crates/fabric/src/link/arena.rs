@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
@@ -189,8 +190,8 @@ fn last_change_at(packet: u64) -> *mut u64 {
 /// The packet's element of the array that begins after `before` bytes for each packet of the chunk.
 fn beside<T>(packet: u64, before: usize) -> *mut T {
     let chunk = packet & !(CHUNK as u64 - 1);
-    let number = (packet - chunk) as usize / size_of::<Packet>();
-    ptr::with_exposed_provenance_mut(chunk as usize + PACKETS * before + number * size_of::<T>())
+    let number = to_usize(packet - chunk) / size_of::<Packet>();
+    ptr::with_exposed_provenance_mut(to_usize(chunk) + PACKETS * before + number * size_of::<T>())
 }
 
 /// Lists of packets, one for each queue of a class: two, mostly.
@@ -379,7 +380,7 @@ impl PacketRef {
 
     #[inline]
     fn pointer(self) -> *mut Packet {
-        ptr::with_exposed_provenance_mut(self.0.get() as usize)
+        ptr::with_exposed_provenance_mut(to_usize(self.0.get()))
     }
 
     /// Has the packet fetched.

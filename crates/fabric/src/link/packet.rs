@@ -2,6 +2,7 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
+use floodway_units::cast::{low_u16, low_u32};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::NONE;
@@ -54,6 +55,17 @@ pub(crate) const ISOLATED: u8 = 64;
 /// Data whose path is recorded, or the reply that brings the records back.
 pub(crate) const INT: u8 = 128;
 
+/// Bytes of a frame, or of its payload, in the field of a packet.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a frame has at most 16 000 bytes, with which a blueprint is validated"
+)]
+pub(crate) const fn frame_bytes(bytes: Bytes) -> u16 {
+    debug_assert!(bytes.0 <= u16::MAX as u64, "a frame is larger than its field");
+    bytes.0 as u16
+}
+
 /// A packet or a control frame of a link. Fields that only some kinds need share places.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 #[repr(align(64))]
@@ -101,7 +113,7 @@ impl Packet {
             ingress: Local::FIRST,
             out: Local::FIRST,
             next: NONE,
-            frame: frame.0 as u16,
+            frame: frame_bytes(frame),
             payload: 0,
             kind,
             flags: 0,
@@ -210,7 +222,7 @@ impl Packet {
         let enabled = if self.kind == Kind::Pause { self.payload } else { 0 };
         let pauses = (0..8u8).filter(move |class| enabled & 1 << class != 0).map(move |class| {
             let times = if class < 4 { self.psn } else { self.stamp };
-            let quanta = Quanta((times >> (16 * (class & 3))) as u16);
+            let quanta = Quanta(low_u16(times >> (16 * (class & 3))));
             FcFrame::Pause { class: Class(class), quanta }
         });
         single.into_iter().chain(pauses)
@@ -267,7 +279,7 @@ impl Packet {
             mark: self.mark(),
             window: (self.psn != u64::MAX).then_some(Bytes(self.psn)),
             rate: (self.stamp != u64::MAX).then_some(Rate(self.stamp)),
-            degree: f32::from_bits(self.base as u32),
+            degree: f32::from_bits(low_u32(self.base)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, Rate, Span};
 
 use crate::network::blueprint::Rounding;
@@ -37,7 +38,7 @@ impl Serial {
     #[inline]
     pub fn time(&self, wire: u64) -> u64 {
         if let Some(table) = &self.truncated {
-            let ns = table.get(wire as usize).copied();
+            let ns = table.get(to_usize(wire)).copied();
             return ns.unwrap_or_else(|| whole_ns(wire, self.rate, self.rounding)).saturating_mul(1000);
         }
         if self.ps_per_byte != 0 {
@@ -67,6 +68,7 @@ pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
 /// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, in 64.64 fixed point, cut to whole
 /// nanoseconds. SWING's version rounds to the fixed point, and an exact nanosecond comes out one lower where
 /// the fixed number lies below it. HPCC's version cuts there, too, so that every exact nanosecond does.
+#[expect(clippy::cast_possible_truncation, reason = "the fraction is cut, as there")]
 pub(crate) fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u64 {
     let seconds = bytes as f64 * 8.0 / rate.0 as f64;
     let half = if rounding == Rounding::CutNanosecond { 0.0 } else { 0.5 };

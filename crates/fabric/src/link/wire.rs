@@ -1,6 +1,7 @@
 //! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
 
 use floodway_mechanisms::slots::DropReason;
+use floodway_units::cast::whole;
 use floodway_units::uniform;
 
 use crate::link::arena::PacketRef;
@@ -81,7 +82,7 @@ impl AtNode<'_, '_> {
         let mut arrival = arrival;
         if state.impairment.jitter > 0 || state.impairment.changes {
             let jitter = if state.impairment.jitter > 0 {
-                (uniform(&mut state.impairment.rng) * state.impairment.jitter as f64) as u64
+                whole(uniform(&mut state.impairment.rng) * state.impairment.jitter as f64)
             } else {
                 0
             };

@@ -2,6 +2,7 @@
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::{LinkInfo, PauseMode, PoolSize, Sizing};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate};
 use floodway_wire::Format;
 
@@ -43,7 +44,7 @@ impl Blueprint {
         let mut ports = vec![Vec::new(); self.nodes.len()];
         for (i, link) in self.links.iter().enumerate() {
             for (end, of) in link.ends.iter().enumerate() {
-                ports[of.node.index()].push(PortId((2 * i + end) as u32));
+                ports[of.node.index()].push(PortId(narrow(2 * i + end)));
             }
         }
         let host = self.nodes.iter().position(|node| matches!(node.role, Role::Host { .. }));

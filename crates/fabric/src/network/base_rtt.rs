@@ -1,6 +1,7 @@
 //! Base round-trip times: of a flow's own path, and the largest of all pairs of hosts.
 
 use floodway_mechanisms::slots::{Need, PortInfo, Products};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
@@ -272,7 +273,7 @@ impl Facts<'_> {
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {
         (0..self.blueprint.nodes.len())
-            .map(|node| NodeId(node as u32))
+            .map(|node| NodeId(narrow(node)))
             .filter(|&node| self.routes.is_host(node))
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_mechanisms::slots::{Claim, CongestionPoint, FcReceiver as _, FcSender as _, PortInfo};
+use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rng, Span, fold, name_key, stream};
 
@@ -60,15 +61,13 @@ impl Blueprint {
 
     /// All ports, in the order of links.
     pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
-        (0..2 * self.links.len() as u32).map(PortId)
+        (0..2 * narrow::<u32>(self.links.len())).map(PortId)
     }
 
     /// The ports of a node.
     pub fn ports_of(&self, node: NodeId) -> impl Iterator<Item = PortId> + '_ {
         self.links.iter().enumerate().flat_map(move |(i, link)| {
-            (0..2)
-                .filter(move |&end| link.ends[end].node == node)
-                .map(move |end| PortId((2 * i + end) as u32))
+            (0..2).filter(move |&end| link.ends[end].node == node).map(move |end| PortId(narrow(2 * i + end)))
         })
     }
 }
@@ -247,7 +246,7 @@ impl<'a> World<'a> {
         for node in &mut self.nodes {
             for at in node.locals() {
                 let port = &mut node.ports[at.index()];
-                for class in 0..self.facts.layout.classes.len() as u8 {
+                for class in 0..self.facts.layout.class_count() {
                     let port_class = self.facts.layout.port_class(at, class);
                     let account = &mut node.ingress[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
@@ -322,7 +321,7 @@ impl<'a> World<'a> {
         state.holds_flows = holds_flows && state.at_host;
         state.observed |= state.noted;
         state.meters = meter.is_some();
-        for class in 1..at.facts.layout.classes.len() as u8 {
+        for class in 1..at.facts.layout.class_count() {
             at.set_fast_path(at.facts.layout.port_class(port, class));
         }
         self.facts.demand(id, &demanded);
@@ -334,7 +333,7 @@ impl<'a> World<'a> {
         // then of all ports.
         let own = |port: &PortId| self.owns(self.facts.node_of(*port));
         let all: Vec<PortId> = self.port_ids().filter(own).collect();
-        let classes = self.facts.layout.classes.len() as u8;
+        let classes = self.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
             let ingress = &mut at.node.ingress[at.facts.layout.port_class(port, class)];
@@ -395,14 +394,14 @@ pub(crate) fn shared_draws(blueprint: &Blueprint) -> Option<Rng> {
         let broken = |link: &&LinkSpec| link.directions.iter().any(|direction| direction.errors.data > 0.0);
         let error_models = 1 + blueprint.links.iter().filter(broken).count();
         let from = (6 * blueprint.nodes.len() + 2 * error_models) as u64;
-        Rng::FirstDraws(Box::new(FirstDraws::new(blueprint.seed as u32, from)))
+        Rng::FirstDraws(Box::new(FirstDraws::new(narrow(blueprint.seed), from)))
     })
 }
 
 fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
     let mut sources = Vec::new();
     for (i, workload) in blueprint.workloads.iter().enumerate() {
-        let workload_index = i as u32;
+        let workload_index = narrow(i);
         match &workload.arrivals {
             Arrivals::List(flows) => {
                 let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;

@@ -1,6 +1,7 @@
 //! Numbering of port classes and queues.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::narrow;
 use floodway_units::{Class, PortId, QueueId};
 use floodway_wire::Format;
 
@@ -64,7 +65,15 @@ impl Layout {
         Local::at(port_class / self.classes.len())
     }
 
+    /// How many classes are in use.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "links have eight classes")]
+    pub fn class_count(&self) -> u8 {
+        self.classes.len() as u8
+    }
+
     /// The class of a port class.
+    #[expect(clippy::cast_possible_truncation, reason = "links have eight classes")]
     pub fn class_of(&self, port_class: usize) -> u8 {
         (port_class % self.classes.len()) as u8
     }
@@ -76,7 +85,7 @@ impl Layout {
 
     /// The port and the class of a port class of the network.
     pub fn port_class_of(&self, id: usize) -> (PortId, u8) {
-        (PortId((id / self.classes.len()) as u32), self.class_of(id))
+        (PortId(narrow(id / self.classes.len())), self.class_of(id))
     }
 
     /// Index of the first queue of a port among those of its node: the one of its control class.
@@ -87,6 +96,7 @@ impl Layout {
 
     /// Class of the `q`-th queue of a port.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "links have eight classes")]
     pub fn class_of_queue(&self, q: usize) -> u8 {
         if self.subs == 1 || q == 0 { q as u8 } else { ((q - 1) / self.subs + 1) as u8 }
     }
@@ -103,6 +113,7 @@ impl Layout {
         if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 + sub }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a machine asks for at most 255 queues of a class")]
     pub fn queue_id(&self, q: usize) -> QueueId {
         let class = self.classes[self.class_of_queue(q) as usize];
         let sub = if self.subs == 1 || q == 0 { 0 } else { ((q - 1) % self.subs) as u8 };
@@ -116,7 +127,7 @@ impl Layout {
     /// Index of a class among those in use.
     #[inline]
     pub fn dense(&self, class: Class) -> u8 {
-        self.classes.iter().position(|&other| other == class).map_or(u8::MAX, |at| at as u8)
+        self.classes.iter().position(|&other| other == class).map_or(u8::MAX, narrow)
     }
 
     /// Bytes on the link for a frame.

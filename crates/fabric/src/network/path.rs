@@ -5,6 +5,7 @@ mod walk;
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, QpInfo};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::Telemetry;
 use rustc_hash::FxHashMap;
@@ -102,7 +103,7 @@ pub(crate) struct FlowNames {
 impl FlowNames {
     /// The place of a flow in `words`.
     pub fn code(&mut self, facts: &Facts<'_>, flow: FlowName) -> u32 {
-        let next = self.words.len() as u32;
+        let next = narrow::<u32>(self.words.len());
         let code = *self.codes.entry(flow).or_insert(next);
         if code == next {
             self.words.push(facts.flow_word(flow));

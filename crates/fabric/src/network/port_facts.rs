@@ -1,5 +1,6 @@
 //! Facts of a port that are fixed in advance: of its link, its node, and the size of its account.
 
+use floodway_units::cast::whole;
 use floodway_units::{NodeId, Rate, Span};
 use rustc_hash::FxHashMap;
 
@@ -41,7 +42,7 @@ impl Crossing {
 
 /// Picoseconds that a packet takes to cross which takes `serial` on the fastest link.
 pub(crate) fn across(serial: u64, speed_up: f64) -> u64 {
-    (serial as f64 / speed_up).ceil() as u64
+    whole((serial as f64 / speed_up).ceil())
 }
 
 /// Of all ports of a network, before its accounts are known.

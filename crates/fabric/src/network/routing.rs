@@ -4,6 +4,7 @@ mod changing;
 
 use std::collections::VecDeque;
 
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
@@ -69,7 +70,7 @@ impl Routes {
             sets: vec![Box::default()],
         };
         routes.node_of.extend(blueprint.links.iter().flat_map(|link| link.ends.iter().map(|end| end.node)));
-        for port in (0..routes.node_of.len() as u32).map(PortId) {
+        for port in (0..narrow::<u32>(routes.node_of.len())).map(PortId) {
             routes.ports[routes.node_of[port.index()].index()].push(port);
             routes.far.push(far(blueprint, &routes.node_of, port));
         }
@@ -85,7 +86,7 @@ impl Routes {
 
     fn number_rows(&mut self) {
         for node in 0..self.ports.len() {
-            let row = if self.edge(node).is_some() { NONE } else { self.rows as u32 };
+            let row = if self.edge(node).is_some() { NONE } else { narrow::<u32>(self.rows) };
             self.rows += usize::from(row != NONE);
             self.row.push(row);
         }
@@ -152,7 +153,7 @@ impl Routes {
 
     /// All nodes.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        (0..self.ports.len() as u32).map(NodeId)
+        (0..narrow::<u32>(self.ports.len())).map(NodeId)
     }
 
     /// How many entries its tables have.
@@ -196,9 +197,9 @@ impl Routes {
             if !self.is_host[host] {
                 continue;
             }
-            let root = self.edge(host).unwrap_or(NodeId(host as u32));
+            let root = self.edge(host).unwrap_or(NodeId(narrow(host)));
             let last = (root.index() != host).then(|| (root, self.far(self.ports[host][0])));
-            let tables_so_far = tables.len() as u32;
+            let tables_so_far = narrow::<u32>(tables.len());
             let table = *tables.entry(root).or_insert(tables_so_far);
             if table == tables_so_far {
                 self.search(root, &mut search, |_| true);
@@ -270,7 +271,7 @@ impl Routes {
         if let Some(&set) = interned.get(ports) {
             return set;
         }
-        let set = self.sets.len() as u32;
+        let set = narrow::<u32>(self.sets.len());
         self.sets.push(ports.into());
         interned.insert(ports.into(), set);
         set
@@ -325,14 +326,14 @@ impl Search {
         };
         let mut room = 0;
         for (node, ports) in routes.ports.iter().enumerate() {
-            search.from.push(search.hops.len() as u32);
+            search.from.push(narrow(search.hops.len()));
             search.hops.extend(ports.iter().map(|&port| routes.hop(port)).filter(Hop::matters));
             if routes.row[node] != NONE {
                 search.rooms.push(Room { begin: room, ports: 0 });
-                room += ports.len() as u32;
+                room += narrow::<u32>(ports.len());
             }
         }
-        search.from.push(search.hops.len() as u32);
+        search.from.push(narrow(search.hops.len()));
         search.toward.resize(room as usize, PortId(NONE));
         search
     }

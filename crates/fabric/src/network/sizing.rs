@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Admission as _;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Span, Time};
 
 use crate::network::accounts::{Account, Accounts};
@@ -96,7 +97,7 @@ impl Blueprint {
     pub(crate) fn sizing(&self) -> Sizing {
         let (accounts, classes) = (self.accounts(), self.classes());
         let mut found = Found::default();
-        for port in (0..2 * self.links.len() as u32).map(PortId) {
+        for port in (0..2 * narrow::<u32>(self.links.len())).map(PortId) {
             for &class in &classes[1..] {
                 if let Ok(Some(account)) = accounts.of(port, class) {
                     self.size_up(&accounts, (port, class), &account, &mut found);

@@ -4,6 +4,7 @@
 mod note;
 
 use floodway_mechanisms::slots::FlowTuple;
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 use floodway_wire::int::Stack;
 use rustc_hash::FxHashMap;
@@ -94,12 +95,12 @@ impl Capture {
         let kept = self.packets.len() < self.limit;
         self.taps[at].sent += 1;
         self.taps[at].missed += u64::from(!kept);
-        kept.then_some(at as u32)
+        kept.then_some(narrow(at))
     }
 
     /// `number` is that of its first message that is not over.
     fn code_of(&mut self, path: &Path, number: u64) -> u32 {
-        let next = self.flows.len() as u32;
+        let next = narrow::<u32>(self.flows.len());
         let code = *self.codes.entry((path.source, path.nic, path.rank)).or_insert(next);
         if code == next {
             self.flows.push(Seen {

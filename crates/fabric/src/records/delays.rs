@@ -1,6 +1,7 @@
 //! Packet delays, counted by size to two digits, as `HdrHistogram` counts them.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::{narrow, to_usize};
 
 /// Significant bits of a delay: two decimal digits.
 const BITS: u32 = 8;
@@ -27,7 +28,7 @@ pub(crate) struct Delays {
 #[inline]
 const fn bucket(ns: u64) -> usize {
     let shift = u64::BITS - BITS - (ns | (2 * HALF - 1)).leading_zeros();
-    ((shift as u64 * HALF) + (ns >> shift)) as usize
+    to_usize((shift as u64 * HALF) + (ns >> shift))
 }
 
 /// The lowest and the highest delay of a bucket.
@@ -70,7 +71,7 @@ impl Delays {
         filled.map(|(at, &packets)| {
             let (part, bucket) = (at / BUCKETS, at % BUCKETS);
             let (workload, component) = (part / COMPONENTS.len(), part % COMPONENTS.len());
-            (workload as u32, component as u32, bounds(bucket as u64), packets)
+            (narrow::<u32>(workload), narrow::<u32>(component), bounds(bucket as u64), packets)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time};
 
 use crate::link::packet::{ISOLATED, Packet};
@@ -30,7 +31,7 @@ impl AtNode<'_, '_> {
     /// Closes the node's books; its due releases have been applied.
     fn close(&mut self) {
         for port in self.node.locals() {
-            for class in 0..self.facts.layout.classes.len() as u8 {
+            for class in 0..self.facts.layout.class_count() {
                 let egress = &mut self.node.egress[self.facts.layout.port_class(port, class)];
                 if egress.paused_since != NEVER {
                     egress.paused_total += self.now - egress.paused_since;
@@ -68,7 +69,7 @@ impl World<'_> {
     pub fn count_dead(&mut self) {
         let changing = |port: &PortId| self.port(*port).impairment.wire.is_some();
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
-            for class in 0..self.facts.layout.classes.len() as u8 {
+            for class in 0..self.facts.layout.class_count() {
                 let lost = self.egress(self.facts.layout.port_class_id(port, class)).rare.lost;
                 let (mut at, rx) = self.at_port(peer(port));
                 let rare = &mut at.node.ingress[at.facts.layout.port_class(rx, class)].rare;
@@ -486,7 +487,10 @@ impl World<'_> {
             (
                 "link".to_owned(),
                 Values::Text {
-                    codes: port_classes.iter().map(|&port_class| (port_of(port_class) / 2) as u32).collect(),
+                    codes: port_classes
+                        .iter()
+                        .map(|&port_class| narrow::<u32>(port_of(port_class) / 2))
+                        .collect(),
                     dictionary: self.link_names(),
                 },
             ),

@@ -14,6 +14,7 @@ mod table;
 use crate::network::blueprint::{HistogramSpec, Ties};
 use crate::run::events::NEVER;
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::to_usize;
 
 /// Length of a part with counts of its own, in picoseconds: 100 ms, as the blocks that other simulators
 /// write.
@@ -64,7 +65,7 @@ impl Histogram {
 
     /// Counts the instants that have come until `until`.
     fn count(&mut self, until: u64, queued: u64) {
-        let bin = (queued / self.bin) as usize;
+        let bin = to_usize(queued / self.bin);
         while self.next <= until {
             let part = part_at(&mut self.parts, self.next);
             let instants = (until.min(part.end) - self.next) / self.every + 1;

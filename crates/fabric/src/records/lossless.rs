@@ -2,6 +2,7 @@
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::DropReason;
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
 use crate::records::outcome::{Failed, Loss, Lossless, LosslessVerdict};
@@ -78,7 +79,7 @@ impl World<'_> {
     /// Is what comes in by this port and class lossless, also where the port is a host's?
     fn is_lossless_port_class(&self, port_class: usize) -> bool {
         let (port, class) = (
-            PortId((port_class / self.facts.layout.classes.len()) as u32),
+            PortId(narrow(port_class / self.facts.layout.classes.len())),
             port_class % self.facts.layout.classes.len(),
         );
         let control = self.facts.blueprint.control_into(port, self.facts.layout.classes[class]);
@@ -86,6 +87,6 @@ impl World<'_> {
     }
 
     fn port_class_name(&self, port_class: usize) -> String {
-        self.port_name(PortId((port_class / self.facts.layout.classes.len()) as u32))
+        self.port_name(PortId(narrow(port_class / self.facts.layout.classes.len())))
     }
 }

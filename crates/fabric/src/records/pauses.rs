@@ -5,6 +5,7 @@ mod table;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::narrow;
 
 /// Pauses and resumes in the order in which they came, up to a number of them.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
@@ -44,7 +45,7 @@ impl PauseLog {
 
     /// A pause, or a resume, has arrived for what `port_class` sends.
     pub fn received(&mut self, (time, order): (u64, u64), port_class: usize, pauses: bool) {
-        self.log.push(Row { time, order, port_class: port_class as u32, pauses });
+        self.log.push(Row { time, order, port_class: narrow(port_class), pauses });
     }
 
     /// Adds the rows of another thread.

@@ -3,6 +3,7 @@
 
 use floodway_mechanisms::slots::SignalKind;
 use floodway_units::Class;
+use floodway_units::cast::{low_u16, narrow};
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
 use floodway_wire::roce::{self, Body, Headers};
@@ -60,7 +61,7 @@ impl World<'_> {
             name: &format!("{}:{from}->{to}", link.name),
             description: &format!("what {from} sends to {to} on the link {} of {rate}", link.name),
             speed: rate.0,
-            keep: self.run.kept.capture.keep as u32,
+            keep: narrow(self.run.kept.capture.keep),
         });
     }
 
@@ -108,7 +109,7 @@ impl World<'_> {
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
         let keep = self.run.kept.capture.keep;
         let word = match packet.kind {
-            Kind::Pause => return pfc::frame(macs[0], packet.payload as u8, times(packet), keep),
+            Kind::Pause => return pfc::frame(macs[0], (packet.payload & 0xFF) as u8, times(packet), keep),
             Kind::Credit => word::Word::Credit(packet.psn),
             Kind::Sent => word::Word::Sent(packet.psn),
             Kind::Region => word::Word::Region,
@@ -216,6 +217,6 @@ fn window(packet: &Captured) -> u32 {
 fn times(packet: &Captured) -> [u16; 8] {
     std::array::from_fn(|class| {
         let times = if class < 4 { packet.psn } else { packet.stamp };
-        (times >> (16 * (class & 3))) as u16
+        low_u16(times >> (16 * (class & 3)))
     })
 }

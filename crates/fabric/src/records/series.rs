@@ -4,6 +4,7 @@ use std::mem;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::memory;
+use floodway_units::cast::to_usize;
 
 use crate::network::blueprint::RecordSpec;
 
@@ -131,7 +132,7 @@ impl Series {
         self.queue(now, queued, queued);
         self.end_current();
         // A run that ends within its last bucket keeps that bucket; one at its end has no further one.
-        self.buckets.truncate(now.div_ceil(self.width).max(1) as usize);
+        self.buckets.truncate(to_usize(now.div_ceil(self.width).max(1)));
     }
 
     /// Width of a bucket in picoseconds.
@@ -157,7 +158,7 @@ impl Series {
     fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64)) {
         let mut at = from;
         while at < to {
-            let index = (at / self.width) as usize;
+            let index = to_usize(at / self.width);
             let end = ((index as u64 + 1) * self.width).min(to);
             if let Some(bucket) = self.buckets.get_mut(index) {
                 add(bucket, end - at);
@@ -210,10 +211,10 @@ impl Series {
             (self.begin, self.end) = (self.end, self.end + self.width);
             return;
         }
-        while (now / self.width) as usize >= self.limit {
+        while to_usize(now / self.width) >= self.limit {
             self.widen();
         }
-        let at = (now / self.width) as usize;
+        let at = to_usize(now / self.width);
         if at > self.buckets.len() {
             self.end_current();
             let more = at - self.buckets.len();

@@ -1,6 +1,7 @@
 //! The table of series: what watched ports sent, held and waited for, bucket by bucket.
 
 use floodway_engine::memory;
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
 use crate::records::series::Bucket;
@@ -26,14 +27,14 @@ impl World<'_> {
         let rows = SERIES.len() * watched.iter().map(|&port| self.buckets_of(port).len()).sum::<usize>();
         let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let kinds = pattern(rows, |metric| SERIES[metric].0);
-        let metrics = pattern(rows, |metric| metric as u32);
+        let metrics = pattern(rows, narrow);
         let (time, width) = self.bucket_times(&watched, rows);
         Table::new(vec![
             (
                 "object",
                 Values::Text {
                     codes: self.bucket_owners(&watched, rows),
-                    dictionary: watched.iter().map(|&port| self.direction(PortId(port as u32))).collect(),
+                    dictionary: watched.iter().map(|&port| self.direction(PortId(narrow(port)))).collect(),
                 },
             ),
             ("kind", Values::Text { codes: kinds, dictionary: texts(&["link", "queue", "buffer"]) }),
@@ -45,13 +46,13 @@ impl World<'_> {
     }
 
     fn buckets_of(&self, port: usize) -> &[Bucket] {
-        self.series(PortId(port as u32)).buckets()
+        self.series(PortId(narrow(port))).buckets()
     }
 
     fn bucket_owners(&self, watched: &[usize], rows: usize) -> Vec<u32> {
         let mut object = reserved(rows);
         for (i, &port) in watched.iter().enumerate() {
-            object.resize(object.len() + SERIES.len() * self.buckets_of(port).len(), i as u32);
+            object.resize(object.len() + SERIES.len() * self.buckets_of(port).len(), narrow::<u32>(i));
         }
         object
     }
@@ -62,7 +63,7 @@ impl World<'_> {
         // Width and number of buckets of the last port: most have the same.
         let mut before = (0, 0);
         for &port in watched {
-            let series = self.series(PortId(port as u32));
+            let series = self.series(PortId(narrow(port)));
             let shape = (series.width(), series.buckets().len());
             if shape == before {
                 let last = time.len() - SERIES.len() * shape.1;
@@ -83,7 +84,7 @@ impl World<'_> {
     fn bucket_values(&self, watched: &[usize], rows: usize) -> Vec<f64> {
         let mut value = reserved(rows);
         for &port in watched {
-            let series = self.series(PortId(port as u32));
+            let series = self.series(PortId(narrow(port)));
             let mut begin = 0u64;
             for bucket in series.buckets() {
                 value.extend_from_slice(&[

@@ -6,6 +6,7 @@ mod table;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::Mark;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId};
 
 use crate::network::path::FlowName;
@@ -124,7 +125,7 @@ impl SignalLog {
 
     /// The place of a state in the log's list.
     fn code(&mut self, state: &str) -> u16 {
-        place(&mut self.states, state) as u16
+        narrow(place(&mut self.states, state))
     }
 
     pub fn close(&mut self) {
@@ -136,7 +137,7 @@ impl SignalLog {
     }
 
     fn push_row(&mut self, (time, in_step): (u64, bool), port_class: usize, what: What) {
-        self.log.push(Row { time, port_class: port_class as u32, what, in_step });
+        self.log.push(Row { time, port_class: narrow(port_class), what, in_step });
     }
 }
 
@@ -146,5 +147,5 @@ fn place(words: &mut Vec<String>, word: &str) -> u32 {
         words.push(word.to_owned());
         words.len() - 1
     });
-    at as u32
+    narrow::<u32>(at)
 }

@@ -14,6 +14,7 @@ mod kind;
 pub(crate) use kind::EventKind;
 
 use floodway_engine::{Event, Queue};
+use floodway_units::cast::low_u32;
 use floodway_units::{PortId, Span, Time, mix};
 
 use crate::host::ranks::RANK_BITS;
@@ -193,7 +194,7 @@ impl Events {
     #[inline]
     pub fn moves(&self, order: u64) -> Option<(EventKind, PortId)> {
         let kind = order >> self.kind_shift & 15;
-        let port = PortId(order as u32 & self.id_mask);
+        let port = PortId(low_u32(order) & self.id_mask);
         if kind == EventKind::Arrival as u64 {
             Some((EventKind::Arrival, port))
         } else {
@@ -206,7 +207,7 @@ impl Events {
     pub fn decode(&self, order: u64) -> (EventKind, u32) {
         let kind = EventKind::ALL[(order >> self.kind_shift & 15) as usize];
         let timer = !self.numbered && kind.is_timer();
-        (kind, if timer { (order >> GENERATION_BITS) as u32 } else { order as u32 & self.id_mask })
+        (kind, if timer { low_u32(order >> GENERATION_BITS) } else { low_u32(order) & self.id_mask })
     }
 
     /// A number for what is scheduled now; 0 where ties are hashed.
@@ -361,7 +362,7 @@ impl Events {
                     Set::Now => self.number(),
                     Set::Before(number) => number,
                 };
-                Self::numbered(number, EventKind::QueuePair, key as u32)
+                Self::numbered(number, EventKind::QueuePair, low_u32(key))
             } else {
                 let generation = (timer.order + 1) & QP_GENERATIONS;
                 (EventKind::QueuePair as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
@@ -377,7 +378,7 @@ impl Events {
         if at < timer.at {
             timer.at = at;
             timer.order = if self.numbered {
-                Self::numbered(self.number(), EventKind::Receiver, key as u32)
+                Self::numbered(self.number(), EventKind::Receiver, low_u32(key))
             } else {
                 let generation = (timer.order + 1) & QP_GENERATIONS;
                 (EventKind::Receiver as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
@@ -407,11 +408,11 @@ impl Events {
     #[inline]
     pub fn queue_pair(&self, order: u64) -> QueuePairName {
         if self.numbered {
-            return QueuePairName::Slot(order as u32 & self.id_mask);
+            return QueuePairName::Slot(low_u32(order) & self.id_mask);
         }
         let key = order >> QP_GENERATION_BITS;
         let (nic, rank) = (key >> RANK_BITS & ((1 << NIC_BITS) - 1), key & ((1 << RANK_BITS) - 1));
-        QueuePairName::Ranked { nic: nic as u32, rank: rank as u32 }
+        QueuePairName::Ranked { nic: low_u32(nic), rank: low_u32(rank) }
     }
 
     /// Do ties go by scheduling order?

@@ -2,6 +2,7 @@
 //! pause their upstream.
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
+use floodway_units::cast::narrow;
 use floodway_units::{Class, NodeId, PortId, Quanta, Span, Time};
 
 use crate::link::arena::PacketRef;
@@ -20,10 +21,10 @@ impl World<'_> {
     pub fn arm_faults(&mut self) {
         let mut faults: Vec<(u64, Fault)> = Vec::new();
         for (i, link) in self.facts.blueprint.links.iter().enumerate() {
-            let changes = changes::of_link(i as u32, link).into_iter();
+            let changes = changes::of_link(narrow(i), link).into_iter();
             faults.extend(changes.map(|(at, change)| (at, Fault::Change(change))));
             for (end, spec) in link.ends.iter().enumerate() {
-                let port = PortId((2 * i + end) as u32);
+                let port = PortId(narrow(2 * i + end));
                 for &pause in &spec.pauses {
                     faults.push((pause.from.0, Fault::Pause { port, pause }));
                 }
@@ -41,7 +42,7 @@ impl World<'_> {
                 Fault::Change(_) | Fault::Bypass { .. } => true,
             };
             if at != NEVER && concerns {
-                self.run.events.add_fault(i as u32, at);
+                self.run.events.add_fault(narrow(i), at);
             }
         }
     }
@@ -234,14 +235,14 @@ impl AtNode<'_, '_> {
         while let Some(packet_ref) = waiting.pop(&self.run.packets) {
             self.run.packets.take(packet_ref);
         }
-        for class in 0..self.facts.layout.classes.len() as u8 {
+        for class in 0..self.facts.layout.class_count() {
             self.flush_queues(port, class, DropReason::LinkDown);
         }
     }
 
     /// Both halves of the link's flow controls start in their initial state.
     fn reset(&mut self, port: Local) {
-        for class in 1..self.facts.layout.classes.len() as u8 {
+        for class in 1..self.facts.layout.class_count() {
             let port_class = self.facts.layout.port_class(port, class);
             let mut cx = Cx {
                 now: Time(self.now),

@@ -3,6 +3,7 @@
 use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
 use floodway_mechanisms::slots::Need;
 use floodway_programs::SendCompletes;
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Span};
 
 use crate::network::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, Ties, WorkloadSpec};
@@ -33,8 +34,7 @@ impl Groups {
         // A rank hands what it sends in its domain to the other one itself.
         let domains = blueprint.scale_up.iter().flat_map(|domain| domain.hosts.windows(2));
         let joins = short.map(LinkSpec::nodes).chain(domains.map(|two| [two[0].index(), two[1].index()]));
-        let of: Vec<u32> =
-            joined(blueprint.nodes.len(), joins).into_iter().map(|group| group as u32).collect();
+        let of: Vec<u32> = joined(blueprint.nodes.len(), joins).into_iter().map(narrow).collect();
         let count = of.iter().max().map_or(0, |&last| last as usize + 1);
         let mut first = vec![(NodeId(u32::MAX), false); count];
         for (node, &group) in (0..).map(NodeId).zip(&of) {

@@ -13,6 +13,7 @@
 //! A queue pair has a slot in each rank, and its slot in the rank of its sender names it to others.
 
 use floodway_engine::Transport;
+use floodway_units::cast::narrow;
 use floodway_units::{FlowId, NodeId, PortId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -71,7 +72,8 @@ impl RankPlan {
             return Err(crate::run::threads::why_one(blueprint));
         }
         let of_group = |node: NodeId| owners[groups.first(groups.of(node)).0.index()];
-        let owners: Vec<u8> = (0..blueprint.nodes.len() as u32).map(|node| of_group(NodeId(node))).collect();
+        let owners: Vec<u8> =
+            (0..narrow::<u32>(blueprint.nodes.len())).map(|node| of_group(NodeId(node))).collect();
         let between = |link: &&LinkSpec| {
             let [a, b] = link.nodes();
             owners[a] != owners[b]
@@ -125,7 +127,7 @@ impl<'a> Processes<'a> {
         let ranks = plan.ranks;
         let buffers = || vec![Vec::new(); ranks];
         Processes {
-            own: transport.rank() as u8,
+            own: narrow(transport.rank()),
             transport,
             plan,
             reached: 0,

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use floodway_engine::{Event, Queue, sink};
 use floodway_units::Time;
+use floodway_units::cast::{low_u32, narrow, to_usize};
 
 use self::order::{STRETCHES, deal, sort_nearly};
 
@@ -178,7 +179,7 @@ impl Windows {
     fn enter(&mut self, window: u64) {
         self.window = window;
         self.ends = ends(window, self.length);
-        self.rows = std::array::from_fn(|ahead| (window + ahead as u64) as usize % NEAR * self.words);
+        self.rows = std::array::from_fn(|ahead| to_usize(window + ahead as u64) % NEAR * self.words);
     }
 
     /// Adds a step of the whole network.
@@ -188,7 +189,7 @@ impl Windows {
 
     #[inline(never)]
     fn push_later(&mut self, node: u32, event: Event) {
-        let place = self.free.pop().unwrap_or(self.far.len() as u32);
+        let place = self.free.pop().unwrap_or_else(|| narrow(self.far.len()));
         let kept = (event.item, node);
         match self.far.get_mut(place as usize) {
             Some(far) => *far = kept,
@@ -278,12 +279,13 @@ impl Windows {
     }
 
     fn come_near(&mut self, event: Event) {
-        let (item, node) = self.far[event.item as usize];
-        self.free.push(event.item as u32);
+        let (item, node) = self.far[to_usize(event.item)];
+        self.free.push(low_u32(event.item));
         self.push(node, Event { item, ..event });
     }
 
     /// Notes which nodes have events of this window, by their numbers.
+    #[expect(clippy::cast_possible_truncation, reason = "nodes are fewer than 2^27")]
     pub fn due_in(&self, nodes_due: &mut Vec<u32>) {
         nodes_due.clear();
         nodes_due.extend(nodes(self.due(0)).map(|node| node as u32));
@@ -327,7 +329,7 @@ impl Windows {
         let near = inboxes.flat_map(|(node, inbox)| inbox.drain(..).map(move |event| (node, event)));
         let mut events: Vec<(u32, Event)> = near.collect();
         while let Some(event) = self.later.pop_before(Time::NEVER) {
-            let (item, node) = self.far[event.item as usize];
+            let (item, node) = self.far[to_usize(event.item)];
             events.push((node, Event { item, ..event }));
         }
         events.extend(self.outboxes.iter_mut().flat_map(|events| events.drain(..)));

@@ -11,6 +11,7 @@
 use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time, fold, mix};
 
 use crate::link::arena::PacketRef;
@@ -101,7 +102,7 @@ impl<'a> World<'a> {
 
     /// All ports of the network.
     pub fn port_ids(&self) -> impl Iterator<Item = PortId> + use<'a> {
-        (0..self.facts.ports.len() as u32).map(PortId)
+        (0..narrow::<u32>(self.facts.ports.len())).map(PortId)
     }
 
     /// The series of a port.

@@ -2,6 +2,7 @@
 
 use floodway_programs::{Graph, Kind, Operation};
 use floodway_units::Span;
+use floodway_units::cast::narrow;
 
 use crate::network::blueprint::{Blueprint, FlowSpec, UNBOUNDED};
 
@@ -102,7 +103,7 @@ fn check(flows: &[FlowSpec], flow: usize, after: usize) -> Result<(), Fault> {
 fn operation(flow: &FlowSpec) -> Operation {
     Operation {
         kind: Kind::Compute { time: Span::ZERO },
-        requires: flow.after.iter().map(|&after| after as u32).collect(),
+        requires: flow.after.iter().map(|&after| narrow::<u32>(after)).collect(),
         requires_start: Vec::new(),
         unit: None,
         name: 0,

@@ -1,5 +1,6 @@
 //! Destinations of Poisson arrivals.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{NodeId, Rng, uniform};
 
 use crate::network::blueprint::PoissonSpec;
@@ -32,7 +33,7 @@ pub enum DestinationPattern {
 
 /// A number from 0 to `choices - 1`.
 fn below(choices: usize, rng: &mut Rng) -> usize {
-    ((u128::from(rng.next_u64()) * choices as u128) >> 64) as usize
+    to_usize(((u128::from(rng.next_u64()) * choices as u128) >> 64) as u64)
 }
 
 /// One of `hosts`, which are in order of their numbers, but not `source`.

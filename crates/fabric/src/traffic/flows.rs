@@ -4,6 +4,7 @@ mod start;
 
 use std::sync::Arc;
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rng};
 
 use crate::host::listed::Listed;
@@ -126,7 +127,7 @@ impl Traffic {
 
     /// The id of events of a rank.
     pub fn rank_event(&self, rank: u32) -> u32 {
-        self.sources.len() as u32 + self.triggers.of_rank(rank)
+        narrow::<u32>(self.sources.len()) + self.triggers.of_rank(rank)
     }
 
     /// When a source starts its next flow, if it does.

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use floodway_programs::collective::Step;
 use floodway_programs::critical_path::Extent;
 use floodway_programs::{Message, Output, Walker};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
@@ -71,7 +72,7 @@ impl Programs {
         let mut of_host = vec![0u8; blueprint.nodes.len()];
         let domains = blueprint.domains();
         for (workload, spec) in (0..).zip(&blueprint.workloads) {
-            first.push(places.len() as u32);
+            first.push(narrow(places.len()));
             if let Some(list) = lists.of(workload) {
                 let of_host = |&host| Place { workload, host, local: 0, domain: None };
                 places.extend(list.hosts.iter().map(of_host));
@@ -97,7 +98,7 @@ impl Programs {
     /// The ranks of a workload.
     pub fn of_workload(&self, workload: u32) -> Range<u32> {
         let next = self.first.get(workload as usize + 1).copied();
-        self.first[workload as usize]..next.unwrap_or(self.places.len() as u32)
+        self.first[workload as usize]..next.unwrap_or(narrow(self.places.len()))
     }
 
     /// The host of a rank.
@@ -167,7 +168,7 @@ impl RankState {
 
     /// The ranks of a list, which have begun: flows that wait for none are started by their sources.
     fn of_list(list: &ListProgram) -> impl Iterator<Item = Self> {
-        (0..list.hosts.len() as u32).map(|rank| {
+        (0..narrow::<u32>(list.hosts.len())).map(|rank| {
             let mut walker = Walker::new(&list.program, rank, Time::ZERO);
             walker.advance(&list.program, Time::ZERO, &mut Output::default());
             RankState::new(walker)

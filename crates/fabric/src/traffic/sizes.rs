@@ -1,5 +1,6 @@
 //! Distributions of flow sizes.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rng, uniform};
 
 /// A cumulative distribution: linear between its points, a jump at equal sizes.
@@ -97,13 +98,13 @@ impl Sizes {
                 low + (high - low) * ((u - from) / (to - from))
             }
         };
-        Bytes((size as u64).max(1))
+        Bytes(whole(size).max(1))
     }
 }
 
 /// Exponential with this mean, in whole picoseconds (inverse transform).
 pub fn exponential(rng: &mut Rng, mean_ps: f64) -> u64 {
-    (-libm::log(1.0 - uniform(rng)) * mean_ps) as u64
+    whole(-libm::log(1.0 - uniform(rng)) * mean_ps)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use floodway_units::NodeId;
+use floodway_units::cast::narrow;
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use crate::pool::Pool;
@@ -80,7 +81,7 @@ impl Triggers {
 
     /// The trigger of a flow of a list, by its place among those that wait.
     pub fn of_flow(&self, workload: u32, place: usize) -> u32 {
-        self.of_list[workload as usize] + place as u32
+        self.of_list[workload as usize] + narrow::<u32>(place)
     }
 
     /// The host at which a trigger starts a flow.
@@ -104,7 +105,7 @@ impl Triggers {
         }
         let mut of_list = Vec::new();
         for (i, workload) in workloads() {
-            of_list.push(triggers.all.len() as u32);
+            of_list.push(narrow(triggers.all.len()));
             match (&workload.arrivals, lists.of(i)) {
                 (Arrivals::List(flows), Some(list)) => triggers.add_flows(i, flows, list),
                 (Arrivals::ClosedLoop(loops), _) => triggers.add_loops(i, loops),
@@ -138,11 +139,11 @@ impl Triggers {
 
     fn add_loops(&mut self, workload: u32, loops: &[LoopSpec]) {
         let hooks = Arc::make_mut(&mut self.hooks);
-        let first = (self.all.len() as u32, hooks.len() as u32);
+        let first = (narrow::<u32>(self.all.len()), narrow::<u32>(hooks.len()));
         let hook = Hook { workload, ..Hook::default() };
         hooks.resize(hooks.len() + loops.len(), hook);
         for (index, spec) in loops.iter().enumerate() {
-            let hook = first.1 + index as u32;
+            let hook = first.1 + narrow::<u32>(index);
             self.all.add(Trigger::Loop { workload, index, left: spec.messages, hook });
             self.waiting[workload as usize] += spec.messages;
             let (of, end) = match spec.next {
@@ -150,7 +151,7 @@ impl Triggers {
                 Next::Left => (index, End::Nic),
                 Next::Arrived(other) => (other, End::Receiver),
             };
-            hooks[first.1 as usize + of].add(end, first.0 + index as u32);
+            hooks[first.1 as usize + of].add(end, first.0 + narrow::<u32>(index));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a flow's sender transmitted over time.
 
 use floodway_units::Time;
+use floodway_units::cast::to_usize;
 
 use crate::records::table::{Table, Values};
 
@@ -30,7 +31,7 @@ impl Sent {
             self.width *= 2;
             self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().sum()).collect();
         }
-        let at = (passed / self.width) as usize;
+        let at = to_usize(passed / self.width);
         if at >= self.buckets.len() {
             self.buckets.resize(at + 1, 0);
         }

@@ -8,7 +8,7 @@ use floodway_units::Time;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::host::send::layers;
 use crate::link::arena::PacketRef;
-use crate::link::packet::{INT, Kind, Packet};
+use crate::link::packet::{INT, Kind, Packet, frame_bytes};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
         let frame = if segment.payload == bytes(u64::from(half.full_payload)) && !segment.first {
             half.full_frame
         } else {
-            self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16
+            frame_bytes(self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame)
         };
         let packet = half.data_packet(id, &segment, frame, self.now);
         let wire = u64::from(frame) + self.facts.layout.gap;
@@ -195,7 +195,7 @@ impl AtNode<'_, '_> {
         }
         let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
-        for class in 1..self.facts.layout.classes.len() as u8 {
+        for class in 1..self.facts.layout.class_count() {
             let nic = &self.node.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;

@@ -2,12 +2,14 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::{FlowTuple, QpInfo};
+use floodway_units::cast::narrow;
 use floodway_units::{FlowId, PortId};
 
 use super::QueuePairs;
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
+use crate::link::packet::frame_bytes;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
@@ -30,7 +32,7 @@ impl Opening {
     pub fn new(info: &QpInfo, laid: &Laid<'_>, head: &Outgoing) -> Self {
         Opening {
             info: *info,
-            settings: laid.settings as u32,
+            settings: narrow(laid.settings),
             ports: laid.ports.to_vec(),
             ack_ports: laid.ack_ports.to_vec(),
             tuple: laid.tuple,
@@ -58,7 +60,7 @@ impl QueuePairs {
         let settings = &facts.blueprint.settings[laid.settings];
         let (_, receiver) = settings.reliability.build(&info).expect("checked when the fabric was built");
         let notification = settings.notification.build(&info).expect("checked when the fabric was built");
-        let reply_frame = facts.format.ack_with(path.telemetry).frame.0 as u16;
+        let reply_frame = frame_bytes(facts.format.ack_with(path.telemetry).frame);
         let head = Incoming::of(&opening.head, 0);
         let mut half = ReceiveHalf::new(&path, (receiver, notification), reply_frame, head);
         half.alive = receives;

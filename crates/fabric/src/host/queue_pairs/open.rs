@@ -1,6 +1,7 @@
 //! Opening and closing of queue pairs.
 
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
+use floodway_units::cast::narrow;
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
 use super::{Opening, Posted};
@@ -8,6 +9,7 @@ use crate::bounds::ideal::{Packets, Paths};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
+use crate::link::packet::frame_bytes;
 use crate::network::blueprint::{Acks, Turns};
 use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
@@ -51,8 +53,8 @@ impl AtNode<'_, '_> {
         if let Some(opened) = &mut self.run.pairs.opened {
             opened.push(Opening::new(&info, &laid, &head));
         }
-        let full_frame = self.facts.format.data_with(info.mtu, false, path.telemetry).frame.0 as u16;
-        let reply_frame = self.facts.format.ack_with(path.telemetry).frame.0 as u16;
+        let full_frame = frame_bytes(self.facts.format.data_with(info.mtu, false, path.telemetry).frame);
+        let reply_frame = frame_bytes(self.facts.format.ack_with(path.telemetry).frame);
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
         half.timers.timer_key =
@@ -170,7 +172,7 @@ impl AtNode<'_, '_> {
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
             // Of its links the first leads to the first switch.
-            hops: data.len().saturating_sub(1) as u32,
+            hops: narrow(data.len().saturating_sub(1)),
             products: self.facts.blueprint.semantics.base_rtt.products(),
             largest_rtt: self.facts.largest.rtt,
             largest_bdp: self.facts.largest.bdp,

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
+use floodway_units::cast::low_u32;
 use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::{SendHalf, layers};
@@ -219,7 +220,7 @@ impl AtNode<'_, '_> {
         for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.run.events.renew(timer, next, EventKind::QueuePair, half.timers.timer_key as u32);
+                self.run.events.renew(timer, next, EventKind::QueuePair, low_u32(half.timers.timer_key));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::SwitchInfo;
+use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::Mrg32k3a;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, fold, mix, name_key, stream};
 use rustc_hash::FxHashSet;
@@ -124,7 +125,7 @@ impl World<'_> {
             histograms: histograms(histogram, ports.len(), number.is_some()),
             buckets: buckets(blueprint.records.shares.as_ref(), ports),
             host_pairs: HostPairs::default(),
-            streams: streams(blueprint, key, number.map(|number| number as u32)),
+            streams: streams(blueprint, key, number.map(narrow)),
             switch,
             ports: Part::default(),
             queues: Part::default(),
@@ -176,7 +177,7 @@ impl World<'_> {
             let mut ranks = Ranks::default();
             ranks.reserve(self.run.traffic.listed.count(node));
             nics.push(Nic {
-                number: number as u32,
+                number: narrow(number),
                 ranks,
                 ready: vec![RoundRobinBitmap::default(); classes],
                 repeats: vec![RoundRobinBitmap::default(); classes],
@@ -194,7 +195,7 @@ impl World<'_> {
         ports: &[PortId],
     ) -> Result<Switch, BuildError> {
         let router = self::router(self.facts.blueprint, node, spec)?;
-        let number = self.facts.switches.partition_point(|&before| before < node) as u32;
+        let number = narrow::<u32>(self.facts.switches.partition_point(|&before| before < node));
         let inputs = spec.buffer.plan().crossbar.map(|plan| {
             let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
             let queues = self.facts.layout.queues_per_port - 1;
@@ -249,10 +250,10 @@ fn streams(blueprint: &Blueprint, key: u64, switch: Option<u32>) -> Streams {
     Streams {
         flow_control: stream("flow-control"),
         congestion_point: match (blueprint.semantics.draws, switch) {
-            (Draws::ConweaveNs3, _) => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
+            (Draws::ConweaveNs3, _) => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(narrow(seed)))),
             // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
             (Draws::SwingNs3, Some(switch)) => {
-                Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
+                Rng::Ns3(Box::new(Mrg32k3a::of_stream(narrow(seed), u64::from(switch) + 1)))
             }
             (Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3, _) => stream("congestion-point"),
         },

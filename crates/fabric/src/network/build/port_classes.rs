@@ -4,6 +4,7 @@ use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver, AnyFcSender};
 use floodway_mechanisms::slots::{
     Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, PacketView, PoolView, QueueView,
 };
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, PortId, Rng, Time};
 
 use crate::error::BuildError;
@@ -64,7 +65,7 @@ impl World<'_> {
     }
 
     fn port_class_id(&self, port: PortId, class: Class) -> u32 {
-        self.facts.layout.port_class_id(port, self.facts.layout.dense(class)) as u32
+        narrow::<u32>(self.facts.layout.port_class_id(port, self.facts.layout.dense(class)))
     }
 
     /// The receiver half of a port and class, with its account.

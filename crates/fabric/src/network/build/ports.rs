@@ -2,6 +2,7 @@
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint, Need, PortInfo};
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Span, fold, name_key, stream};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -26,7 +27,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
     let mut ports = Vec::new();
     for (i, link) in blueprint.links.iter().enumerate() {
         for (end, direction) in link.directions.iter().enumerate() {
-            let id = PortId((2 * i + end) as u32);
+            let id = PortId(narrow(2 * i + end));
             if !wanted[link.ends[end].node.index()] {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};
+use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 use rustc_hash::FxHashMap;
@@ -203,10 +204,10 @@ impl Blueprint {
     }
 
     fn validate_buffers(&self) -> Result<(), BuildError> {
-        let nodes = || (0..self.nodes.len() as u32).map(NodeId);
+        let nodes = || (0..narrow::<u32>(self.nodes.len())).map(NodeId);
         nodes().try_for_each(|node| self.validate_cell(node))?;
         nodes().try_for_each(|node| self.validate_crossbar(node))?;
-        for port in (0..2 * self.links.len() as u32).map(PortId) {
+        for port in (0..2 * narrow::<u32>(self.links.len())).map(PortId) {
             let own = &self.links[port.index() / 2].ends[port.index() % 2].buffer;
             if own.as_ref().is_some_and(|own| own.plan().crossbar.is_some()) {
                 let message = "a crossbar belongs to a switch, and cannot be chosen for a port";
@@ -261,7 +262,8 @@ impl Blueprint {
     /// Packets count their hops in eight bits. What is within half of that from one host is within that from
     /// every other; else each pair of hosts is looked at.
     fn validate_lengths(&self, routes: &Routes) -> Result<(), BuildError> {
-        let hosts = || (0..self.nodes.len() as u32).map(NodeId).filter(|&node| self.host(node).is_ok());
+        let hosts =
+            || (0..narrow::<u32>(self.nodes.len())).map(NodeId).filter(|&node| self.host(node).is_ok());
         let Some(first) = hosts().next() else { return Ok(()) };
         let near = |to: NodeId| hops(routes, first, to) <= MOST_HOPS / 2;
         if hosts().all(near) {

@@ -1,6 +1,7 @@
 //! Paths of flows, where they follow from the flow alone.
 
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
+use floodway_units::cast::to_usize;
 use floodway_units::{NodeId, PortId, fold};
 use smallvec::smallvec;
 
@@ -68,7 +69,7 @@ impl AtNode<'_, '_> {
             // Every path is cut: the flow waits at its host for one to come back.
             0 => self.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
-            count => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % count as u64) as usize]),
+            count => Some(candidates[to_usize(fold(tuple.key(), u64::from(source.0)) % count as u64)]),
         }
     }
 

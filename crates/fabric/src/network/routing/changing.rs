@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 
 use super::{Destination, NONE, Routes, Search, peer};
@@ -209,7 +210,7 @@ impl ChangingRoutes {
                 return Set::Same;
             }
             own.push(ports.into());
-            Set::Own(own.len() as u32 - 1)
+            Set::Own(narrow::<u32>(own.len()) - 1)
         };
         let sets = (0..).zip(search.sets()).map(&mut set).collect();
         let rows = routes.row.iter().zip(&search.distance).filter(|(row, _)| **row != NONE);

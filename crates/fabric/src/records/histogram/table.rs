@@ -1,6 +1,7 @@
 //! Table of queue lengths.
 
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 
 use super::Histogram;
 use crate::records::outcome::QueueSamples;
@@ -40,7 +41,7 @@ impl World<'_> {
             for (last, bytes, instants) in histogram.rows() {
                 node.push(self.facts.ports[at].node.0);
                 port.push(numbers[at]);
-                link.push((at / 2) as u32);
+                link.push(narrow(at / 2));
                 until.push(Time(last).as_us());
                 low.push(bytes);
                 samples.push(instants);

@@ -3,6 +3,7 @@
 use floodway_programs::collective::Purpose;
 use floodway_programs::{Kind, Operation, Program};
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 
 use super::Row;
 use crate::network::blueprint::{Arrivals, ProgramSpec};
@@ -38,7 +39,7 @@ impl World<'_> {
 
     fn totals_of(&self, workload: u32, spec: &ProgramSpec) -> JobTotals {
         let id = |rank| self.run.traffic.programs.id(workload, rank);
-        let ranks = (0..spec.hosts.len() as u32).map(|rank| (rank, self.progress_of(id(rank))));
+        let ranks = (0..narrow::<u32>(spec.hosts.len())).map(|rank| (rank, self.progress_of(id(rank))));
         let ranks: Vec<_> = ranks.collect();
         let waiting = ranks.iter().flat_map(|(rank, (_, waiting))| {
             waiting.iter().map(|&(iteration, operation)| (*rank, iteration, operation))
@@ -129,10 +130,10 @@ impl Names {
         let Some(text) = program.names.get(key.1 as usize) else { return NONE };
         *self.codes.entry(key).or_insert_with(|| {
             let known = self.names.iter().position(|known| known == text);
-            known.unwrap_or_else(|| {
+            narrow(known.unwrap_or_else(|| {
                 self.names.push(text.clone());
                 self.names.len() - 1
-            }) as u32
+            }))
         })
     }
 }
@@ -162,7 +163,7 @@ impl Columns {
                 let plan = &program.plans[plan as usize];
                 let (group, _) = program.group_of(rank, group);
                 let of = [f64::from(group), f64::from(sequence), f64::from(plan.ranks), plan.bus_factor()];
-                (KINDS.len() as u32 + plan.purpose as u32, plan.size.0, of, none)
+                (narrow::<u32>(KINDS.len()) + plan.purpose as u32, plan.size.0, of, none)
             }
         };
         self.kind.push(kind);

@@ -3,6 +3,7 @@
 use super::Row;
 use crate::records::table::{Table, Values};
 use crate::run::world::World;
+use floodway_units::cast::narrow;
 
 impl World<'_> {
     /// One row for each pause or resume that was received; none where they are not kept.
@@ -15,7 +16,7 @@ impl World<'_> {
         let events = vec!["pause".to_owned(), "resume".to_owned()];
         let class = |row: &Row| u64::from(self.facts.layout.classes[row.port_class as usize % classes].0);
         let node = |row: &Row| self.facts.ports[port_of(row)].node.0;
-        let link = |row: &Row| (port_of(row) / 2) as u32;
+        let link = |row: &Row| narrow::<u32>(port_of(row) / 2);
         Some(Table::new(vec![
             ("time_ns", Values::F64(rows.iter().map(|row| row.time as f64 / 1e3).collect())),
             ("node", Values::Text { codes: codes(&node), dictionary: self.names() }),

@@ -1,6 +1,7 @@
 //! Table of shares.
 
 use floodway_units::PortId;
+use floodway_units::cast::narrow;
 
 use super::Row;
 use crate::network::path::FlowNames;
@@ -20,7 +21,7 @@ impl World<'_> {
         let mut ports: Vec<u32> = rows.iter().map(|row| row.key.port).collect();
         ports.sort_unstable();
         ports.dedup();
-        let object = |row: &Row| ports.partition_point(|&port| port < row.key.port) as u32;
+        let object = |row: &Row| narrow::<u32>(ports.partition_point(|&port| port < row.key.port));
         let names = ports.iter().map(|&port| self.direction(PortId(port))).collect();
         Some(Table::new(vec![
             ("object", Values::Text { codes: rows.iter().map(object).collect(), dictionary: names }),

@@ -2,6 +2,7 @@
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Cnp, CongestionNotification, CongestionPoint as _, Mark};
+use floodway_units::cast::narrow;
 use floodway_units::{Class, Time};
 
 use super::{Cn, What};
@@ -38,7 +39,7 @@ impl AtNode<'_, '_> {
         let Some(log) = &mut self.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let egress = &mut self.node.egress[self.facts.layout.port_class(port, class as u8)];
+            let egress = &mut self.node.egress[self.facts.layout.port_class(port, narrow(class))];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
                 let what = what(log.code(state));

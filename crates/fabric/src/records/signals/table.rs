@@ -1,6 +1,7 @@
 //! Table of signals.
 
 use floodway_units::PortId;
+use floodway_units::cast::narrow;
 
 use super::{Cn, EVENTS, Row, What, place};
 use crate::network::path::FlowNames;
@@ -57,7 +58,7 @@ impl World<'_> {
             (
                 "link",
                 Values::Text {
-                    codes: codes(&|row| (port_of(row) / 2) as u32),
+                    codes: codes(&|row| narrow::<u32>(port_of(row) / 2)),
                     dictionary: self.link_names(),
                 },
             ),

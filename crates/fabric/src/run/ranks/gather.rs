@@ -1,6 +1,7 @@
 //! The end of a run of several processes: the first one receives what the others have kept.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 
 use super::mail::{read, write};
@@ -114,7 +115,7 @@ impl World<'_> {
         let part = Part {
             kept: kept.into_part(),
             gathered: self.own_part(owned),
-            nodes: nodes.clone().count() as u32,
+            nodes: narrow(nodes.clone().count()),
         };
         write(bytes, &part);
         nodes.for_each(|node| write(bytes, &NodeRecords::of(node)));
@@ -128,7 +129,7 @@ impl World<'_> {
             Verdict::Broken(how) => Some((node.id, how)),
         });
         let programs = &self.run.traffic.programs;
-        let own = (0..programs.count() as u32).filter(|&id| owned[programs.host(id).index()]);
+        let own = (0..narrow::<u32>(programs.count())).filter(|&id| owned[programs.host(id).index()]);
         Gathered {
             in_flight: self.in_flight(),
             on_links: on_links.map(|(port, packet)| (port, packet.class, packet.frame)).collect(),

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::Event;
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
 use super::{Name, Processes};
@@ -18,7 +19,6 @@ use crate::host::queue_pairs::{Opening, Posted};
 use crate::link::arena::{Arena, Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::link::wires::Wire;
-use crate::run::events::NEVER;
 use crate::run::world::World;
 
 /// What ranks agree on between rounds.
@@ -133,11 +133,11 @@ impl World<'_> {
             let receives = ranks.owns(opening.info.destination);
             let here = self.run.pairs.enter_opened(&self.facts, &opening, receives);
             let slot = opening.info.flow.0;
-            ranks.names.insert(here, (from as u8, slot));
+            ranks.names.insert(here, (narrow::<u8>(from), slot));
             ranks.slots[from].insert(slot, here);
         }
         for (slot, message) in read::<Vec<(u32, Incoming)>>(&mut rest) {
-            let here = ranks.slot((from as u8, slot));
+            let here = ranks.slot((narrow(from), slot));
             self.run.pairs.receivers[here as usize].post(message);
         }
         while !rest.is_empty() {
@@ -196,7 +196,7 @@ impl Processes<'_> {
             }
             _ => Vec::new(),
         };
-        let flow = if packet.is_link_control() { (0, NEVER as u32) } else { self.name(packet.flow.0) };
+        let flow = if packet.is_link_control() { (0, u32::MAX) } else { self.name(packet.flow.0) };
         Arrival { group, time: event.time.0, order: event.order, packet, flow, extra, named }
     }
 

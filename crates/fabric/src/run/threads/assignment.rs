@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use floodway_units::Span;
+use floodway_units::cast::narrow;
 
 use crate::network::blueprint::{Blueprint, Role};
 use crate::run::groups::joined;
@@ -77,7 +78,7 @@ fn by_rates(blueprint: &Blueprint, owned: &[bool], threads: usize) -> Vec<u8> {
     let (mut owners, mut loads) = (vec![0; rates.len()], vec![0; threads]);
     for node in nodes {
         let owner = (0..threads).min_by_key(|&thread| loads[thread]).unwrap_or_default();
-        owners[node] = owner as u8;
+        owners[node] = narrow(owner);
         loads[owner] += rates[node];
     }
     owners
@@ -105,7 +106,7 @@ pub(crate) fn rebalance(owners: &mut [u8], costs: &[u64], loads: &mut [u64]) -> 
             let cost = costs[node];
             if cost > 0 && cost <= surplus {
                 surplus -= cost;
-                owners[node] = least as u8;
+                owners[node] = narrow(least);
                 (loads[most], loads[least], moved) = (loads[most] - cost, loads[least] + cost, true);
             }
         }
@@ -165,7 +166,7 @@ impl Units {
         let parts = if wanted > 1 { self.parts(units) } else { Vec::new() };
         if parts.len() < 2 {
             for &unit in units {
-                group[unit] = first as u8;
+                group[unit] = narrow(first);
             }
             return 1;
         }
@@ -179,7 +180,7 @@ impl Units {
         } else {
             for (part, at) in parts.iter().zip(pack(&weights, wanted)) {
                 for &unit in part {
-                    group[unit] = (first + at) as u8;
+                    group[unit] = narrow(first + at);
                 }
             }
         }
@@ -253,14 +254,14 @@ impl Units {
                 let most = shared.iter().max();
                 let best = groups.clone().filter(|&of| shared.get(of) == most).min_by_key(|&of| load[of]);
                 let best = best.unwrap_or(groups.start);
-                group[unit] = best as u8;
+                group[unit] = narrow(best);
                 load[best] += self.weight[unit];
             }
         }
         for &unit in units {
             if group[unit] == NOWHERE {
                 // It has no link.
-                group[unit] = groups.start as u8;
+                group[unit] = narrow(groups.start);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Thread policy: whether more threads make a run faster.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
@@ -138,5 +139,5 @@ fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
 fn drawn(poisson: &PoissonSpec, limit: Time) -> u64 {
     let span = poisson.until.min(limit).0.saturating_sub(poisson.from.0);
     let flows = span / poisson.mean_gap.0.max(1) * poisson.sources.len() as u64;
-    (flows as f64 * poisson.sizes.mean()) as u64
+    whole(flows as f64 * poisson.sizes.mean())
 }

@@ -1,6 +1,7 @@
 //! Sorting of the events of an inbox.
 
 use floodway_engine::{Event, sink};
+use floodway_units::cast::to_usize;
 
 /// Number of intervals of time into which an inbox is divided before it is sorted, so that few events are
 /// compared.
@@ -19,7 +20,7 @@ pub(super) fn deal(
     let mut places = [0u32; STRETCHES + 1];
     let mut later = 0;
     for event in inbox.iter().filter(|event| event.time.0 < stop) {
-        places[stretch(event) as usize % STRETCHES + 1] += 1;
+        places[to_usize(stretch(event)) % STRETCHES + 1] += 1;
     }
     let mut sum = 0;
     for place in &mut places {
@@ -31,7 +32,7 @@ pub(super) fn deal(
     for i in 0..inbox.len() {
         let event = inbox[i];
         if event.time.0 < stop {
-            let place = &mut places[stretch(&event) as usize % STRETCHES];
+            let place = &mut places[to_usize(stretch(&event)) % STRETCHES];
             sorted[*place as usize] = event;
             *place += 1;
         } else {

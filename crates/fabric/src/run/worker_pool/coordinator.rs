@@ -2,6 +2,7 @@
 //! global step.
 
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 
 use super::WorkerPool;
 use crate::pool::SharedSlice;
@@ -16,7 +17,7 @@ impl World<'_> {
     pub fn start_workers(&mut self, thread_plan: &ThreadPlan) {
         let threads = thread_plan.threads();
         let events: Option<Vec<_>> =
-            (1..threads).map(|thread| self.run.events.of_thread(thread as u8)).collect();
+            (1..threads).map(|thread| self.run.events.of_thread(narrow(thread))).collect();
         let events = events.filter(|events| !events.is_empty() || self.ranks.is_some());
         let Some(events) = events else { return };
         let blueprint = self.facts.blueprint;
@@ -37,12 +38,12 @@ impl World<'_> {
     fn owners(&self, thread_plan: &ThreadPlan) -> Vec<u8> {
         let owned = self.ranks.as_ref().map(|ranks| ranks.owned());
         let owners = thread_plan.owners(self.facts.blueprint, owned.as_deref());
-        let elsewhere = thread_plan.threads() as u8;
+        let elsewhere = narrow::<u8>(thread_plan.threads());
         let owner = |group| {
             let node = self.facts.groups.first(group).0;
             if self.owns(node) { owners[node.index()] } else { elsewhere }
         };
-        (0..self.facts.groups.count() as u32).map(owner).collect()
+        (0..narrow::<u32>(self.facts.groups.count())).map(owner).collect()
     }
 
     /// Moves all pending events to the owners of their nodes.

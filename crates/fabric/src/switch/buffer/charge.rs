@@ -220,6 +220,7 @@ impl AtNode<'_, '_> {
 
     /// The packet just put on the wire by `port` is uncharged from account `port_class` at its last bit.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "classes of a switch with at most 2^16 ports")]
     pub fn release_later(&mut self, port: Local, ingress: Local, port_class: usize, frame: u16) {
         let at = self.node.ports.known(port.index()).free_at;
         let switch = &mut *self.node.switch;

@@ -1,6 +1,7 @@
 //! Flow starts of sources.
 
 use floodway_units::NodeId;
+use floodway_units::cast::narrow;
 
 use super::{Begin, Carrier, PairKey, Source, Traffic, following};
 use crate::host::messages::Outgoing;
@@ -14,7 +15,7 @@ use crate::traffic::hooks::NO_HOOK;
 impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
-        if let Some(trigger) = source.checked_sub(self.run.traffic.sources.len() as u32) {
+        if let Some(trigger) = source.checked_sub(narrow::<u32>(self.run.traffic.sources.len())) {
             self.pull(trigger);
             return;
         }
@@ -144,7 +145,7 @@ impl Traffic {
     /// The host at which a source, or a trigger behind them, starts its next flow.
     pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         let Some(source) = self.sources.get(id as usize) else {
-            return self.triggers.host(blueprint, &self.programs, id - self.sources.len() as u32);
+            return self.triggers.host(blueprint, &self.programs, id - narrow::<u32>(self.sources.len()));
         };
         match source {
             &Source::Poisson { node, .. } => node,
@@ -160,9 +161,9 @@ impl World<'_> {
     pub fn arm_sources(&mut self) {
         for i in 0..self.run.traffic.sources.len() {
             if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
-                let host = self.run.traffic.host_of(self.facts.blueprint, i as u32);
+                let host = self.run.traffic.host_of(self.facts.blueprint, narrow(i));
                 self.run.events.is_at(self.facts.groups.of(host));
-                self.run.events.add_start(i as u32, at);
+                self.run.events.add_start(narrow(i), at);
             }
         }
     }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_programs::{Graph, Kind, Message, Operation, Program, Rank};
 use floodway_units::NodeId;
+use floodway_units::cast::{narrow, to_usize};
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec};
@@ -90,7 +91,7 @@ impl ListProgram {
     pub fn flow_of(&self, rank: u32, message: Message) -> (usize, usize) {
         match self.program.operation_of(rank, message.operation).kind {
             Kind::Send { tag, .. } => {
-                (tag as usize, self.waiting.partition_point(|&flow| flow < tag as usize))
+                (to_usize(tag), self.waiting.partition_point(|&flow| flow < to_usize(tag)))
             }
             _ => unreachable!("a list has no collectives"),
         }
@@ -156,7 +157,7 @@ impl<'a> Builder<'a> {
             hosts.push(host);
             graphs.push(Vec::new());
             peers.push(Vec::new());
-            hosts.len() as u32 - 1
+            narrow::<u32>(hosts.len()) - 1
         })
     }
 
@@ -164,14 +165,14 @@ impl<'a> Builder<'a> {
         let peers = &mut self.peers[rank as usize];
         *self.peer_of.entry((rank, other)).or_insert_with(|| {
             peers.push(other);
-            peers.len() as u32 - 1
+            narrow::<u32>(peers.len()) - 1
         })
     }
 
     fn add(&mut self, rank: u32, kind: Kind) -> u32 {
         let graph = &mut self.graphs[rank as usize];
         graph.push(Operation { kind, requires: Vec::new(), requires_start: Vec::new(), unit: None, name: 0 });
-        graph.len() as u32 - 1
+        narrow::<u32>(graph.len()) - 1
     }
 
     fn add_send(&mut self, flow: usize) {
@@ -219,7 +220,7 @@ impl<'a> Builder<'a> {
             let FlowSpec { source, destination, .. } = self.flows[flow];
             let (from, to) = (self.rank(source), self.rank(destination));
             let message = Message { iteration: 0, operation: self.sends[&flow], transfer: 0 };
-            hooks.insert(flow, AWAITED | awaited.len() as u32);
+            hooks.insert(flow, AWAITED | narrow::<u32>(awaited.len()));
             let at_sender = self.acknowledged.contains(&flow);
             let at_receiver = self.receives.contains_key(&flow);
             awaited.push(Awaited { workload, from, to, message, at_sender, at_receiver });

@@ -1,6 +1,7 @@
 //! Messages of ranks of jobs, and the events that advance ranks.
 
 use floodway_programs::{Message, Posting, SendCompletes};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
 use super::job;
@@ -130,7 +131,7 @@ impl AtNode<'_, '_> {
 impl World<'_> {
     /// Makes the first event of each rank.
     pub fn arm_ranks(&mut self) {
-        for id in 0..self.run.traffic.programs.places.len() as u32 {
+        for id in 0..narrow::<u32>(self.run.traffic.programs.places.len()) {
             let state = &mut self.run.traffic.programs.ranks[id as usize];
             let Some(Time(start)) = state.next_time() else { continue };
             state.armed = start;

@@ -5,6 +5,7 @@
 //! order of the list.
 
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 
 use super::lists::{Awaited, ListProgram};
 use crate::run::at_node::AtNode;
@@ -40,7 +41,7 @@ impl AtNode<'_, '_> {
         for posting in programs.out.postings.drain(..) {
             let (flow, place) = list.flow_of(rank, posting.message);
             let start = flows[flow].start.0.max(self.now.saturating_add(flows[flow].wait.0));
-            let event = traffic.sources.len() as u32 + traffic.triggers.of_flow(workload, place);
+            let event = narrow::<u32>(traffic.sources.len()) + traffic.triggers.of_flow(workload, place);
             self.run.events.add_start(event, start);
         }
         programs.out.ended.clear();

@@ -6,6 +6,7 @@ use crate::run::at_node::AtNode;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, Carrier};
 use crate::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
+use floodway_units::cast::narrow;
 
 impl AtNode<'_, '_> {
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or
@@ -35,7 +36,7 @@ impl AtNode<'_, '_> {
         if let Trigger::Loop { left, .. } = self.run.traffic.triggers.all[id as usize]
             && left > 0
         {
-            self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
+            self.run.events.add_start(narrow::<u32>(self.run.traffic.sources.len()) + id, at);
         }
     }
 
@@ -113,7 +114,7 @@ impl World<'_> {
                 let spec = loop_spec(self.facts.blueprint, workload, index);
                 let (depth, start) = (spec.depth.min(spec.messages), spec.start.0);
                 self.run.events.is_at(self.facts.groups.of(spec.source));
-                let event = (self.run.traffic.sources.len() + id) as u32;
+                let event = narrow::<u32>(self.run.traffic.sources.len() + id);
                 (0..depth).for_each(|_| self.run.events.add_start(event, start));
             }
         }

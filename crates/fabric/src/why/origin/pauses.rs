@@ -1,6 +1,7 @@
 //! Pauses on the path of the flow that is traced, and their origins.
 
 use floodway_mechanisms::slots::FcFrame;
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 
 use super::super::{Origin, Trace};
@@ -28,8 +29,8 @@ impl AtNode<'_, '_> {
     /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause has an
     /// origin.
     pub(in crate::why) fn begin_stops(&self, trace: &mut Trace) {
-        for id in (0..self.facts.ports.len() as u32).map(PortId) {
-            for class in 0..self.facts.layout.classes.len() as u8 {
+        for id in (0..narrow::<u32>(self.facts.ports.len())).map(PortId) {
+            for class in 0..self.facts.layout.class_count() {
                 let egress = self.facts.layout.port_class(self.facts.local(id), class);
                 if self.any(self.facts.node_of(id)).egress[egress].paused_since == NEVER {
                     continue;

@@ -12,6 +12,7 @@ use floodway_fabric::footprint::{self, Parts};
 use floodway_fabric::memory::{Bound, Left, left};
 use floodway_fabric::routing::Routes;
 use floodway_units::NodeId;
+use floodway_units::cast::{narrow, to_usize, whole};
 use serde::Serialize;
 
 use crate::scenario::Scenario;
@@ -77,7 +78,7 @@ pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
         simulated_us: demand.end.as_us(),
         packet_hops: demand.packet_hops,
         wall_s: wall_s(blueprint, demand),
-        memory_bytes: memory as u64,
+        memory_bytes: whole(memory),
         network_bytes: network,
     }
 }
@@ -114,7 +115,7 @@ fn traffic(blueprint: &Blueprint, demand: &Demand) -> f64 {
 /// What switches can hold, in bytes.
 fn buffers(blueprint: &Blueprint) -> f64 {
     let accounts = blueprint.accounts();
-    let nodes = (0..blueprint.nodes.len() as u32).map(NodeId);
+    let nodes = (0..narrow::<u32>(blueprint.nodes.len())).map(NodeId);
     nodes.filter_map(|node| accounts.pool(node).ok()?).map(|pool| pool.0 as f64).sum::<f64>()
 }
 
@@ -129,7 +130,7 @@ fn records(blueprint: &Blueprint, demand: &Demand) -> f64 {
         + rows(records.allowances.as_ref().map(|spec| spec.rows), demand.packets)
         + rows(records.shares.as_ref().map(|spec| spec.rows), demand.packets);
     let captured = records.capture.as_ref().map_or(0.0, |spec| {
-        let frame = 2.0 * (104 + spec.bytes.min(blueprint.mtu.0 as usize + 100) + 64) as f64;
+        let frame = 2.0 * (104 + spec.bytes.min(to_usize(blueprint.mtu.0) + 100) + 64) as f64;
         demand.packet_hops.min(spec.packets as f64) * frame
     });
     watched * buckets * footprint::BUCKET as f64 + logged * footprint::LOGGED as f64 + captured
@@ -144,7 +145,7 @@ fn jobs(blueprint: &Blueprint) -> f64 {
     let (mut at_once, mut all) = (0, 0_u64);
     for program in programs {
         let of_rank = |rank| program.graph_of(rank).operations.len() as u64;
-        let operations: u64 = (0..program.ranks.len() as u32).map(of_rank).sum();
+        let operations: u64 = (0..narrow::<u32>(program.ranks.len())).map(of_rank).sum();
         at_once += operations;
         all = all.saturating_add(operations.saturating_mul(u64::from(program.iterations)));
     }

@@ -3,6 +3,7 @@
 //! [`Scenario`] reads a file with its `--set` values and keeps the [`Blueprint`](floodway_fabric::Blueprint);
 //! [`ScenarioErrors`] are all that is wrong with it, one line each.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
 mod build;
 mod catalog;

@@ -4,6 +4,7 @@
 use std::iter::Peekable;
 use std::str::FromStr;
 
+use floodway_units::cast::whole;
 use floodway_units::{Rate, Span, Time};
 
 use crate::grammar::bounds::MOST_TIME;
@@ -130,7 +131,7 @@ pub fn rate_from_0(word: &str) -> Result<Rate, String> {
     };
     let factor = PREFIXES.into_iter().find_map(factor).ok_or_else(refuse)?;
     let bits = value * factor as f64;
-    if (0.0..1e15).contains(&bits) { Ok(Rate(bits as u64)) } else { Err(refuse()) }
+    if (0.0..1e15).contains(&bits) { Ok(Rate(whole(bits))) } else { Err(refuse()) }
 }
 
 /// A time as ns-3 reads it: `1000ns`, `0.001ms`, a bare number in seconds; cut to nanoseconds.
@@ -170,6 +171,7 @@ fn split(word: &str) -> Option<(f64, &str)> {
 /// `value` times `per_unit` nanoseconds as older versions of ns-3 compute: the double cut to 64.64 fixed
 /// point, the product cut to whole nanoseconds. So 2.000002446 s, whose double lies below it, is
 /// 2,000,002,445 ns.
+#[expect(clippy::cast_possible_truncation, reason = "below 2^47 and 2^64")]
 fn whole_ns(value: f64, per_unit: u64) -> Option<Span> {
     let most = MOST_TIME.0 / 1_000;
     if !(0.0..=most as f64 / per_unit as f64).contains(&value) {

@@ -2,6 +2,7 @@
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 
 use super::map::Map;
@@ -33,7 +34,7 @@ impl Builder<'_> {
             // As many as the payload alone would let the NIC send: never too few.
             let most = fastest_nic(blueprint, source).bytes_in(until.since(start));
             let messages = most.0.div_ceil(burst.size.0) + 1;
-            let [source, destination] = [source, destination].map(|node| NodeId(node as u32));
+            let [source, destination] = [source, destination].map(|node| NodeId(narrow(node)));
             let next = Next::Left;
             loops.push(LoopSpec { source, destination, size: burst.size, messages, depth: 1, start, next });
         }

@@ -2,6 +2,7 @@
 
 use floodway_fabric::destinations::DestinationPattern;
 use floodway_units::NodeId;
+use floodway_units::cast::{narrow, to_usize, whole};
 
 use super::map::Map;
 use super::{Builder, error_at, workload_path};
@@ -102,7 +103,7 @@ impl Builder<'_> {
         let hosts = match &hot_spot.hosts {
             HotHosts::Those(selector) => self.hosts(workload, key, selector, map)?,
             HotHosts::Fraction(fraction) if *fraction > 0.0 && *fraction <= 1.0 => {
-                let count = ((destinations.len() as f64 * fraction).round() as usize).max(1);
+                let count = to_usize(whole((destinations.len() as f64 * fraction).round())).max(1);
                 let pattern = Pattern::HotHosts { hosts: destinations.to_vec(), count };
                 self.recipes.push(Recipe { workload: workload.name.clone(), pattern });
                 hot(destinations, count, &mut Chance::InTurn)
@@ -187,5 +188,5 @@ fn of_these(hosts: &[usize], matches: impl Fn(usize) -> bool) -> Vec<usize> {
 }
 
 fn ids(nodes: &[usize]) -> Vec<NodeId> {
-    nodes.iter().map(|&node| NodeId(node as u32)).collect()
+    nodes.iter().map(|&node| NodeId(narrow(node))).collect()
 }

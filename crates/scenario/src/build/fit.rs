@@ -12,6 +12,7 @@ use floodway_mechanisms::registry::{
 use floodway_mechanisms::slots::{
     CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SignalKind, SwitchInfo, SwitchShare,
 };
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
 use super::Builder;
@@ -85,7 +86,7 @@ impl Builder<'_> {
         // A port's fault would be reported again as that of the pool.
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
-            let node_id = NodeId(i as u32);
+            let node_id = NodeId(narrow(i));
             if let Err(error) = blueprint.validate_cell(node_id) {
                 faults.add(&plan.nodes[i].switch.cell.origin, "", error.message, node.name.clone());
                 continue;
@@ -163,7 +164,7 @@ impl OfClass {
 /// The pool of each node's switch; nothing where it has none.
 fn pools_of(blueprint: &Blueprint, accounts: &Accounts<'_>) -> Vec<Bytes> {
     let pool = |node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default();
-    (0..blueprint.nodes.len() as u32).map(pool).collect()
+    (0..narrow::<u32>(blueprint.nodes.len())).map(pool).collect()
 }
 
 /// What all ports of each node together send, in bit/s.
@@ -305,7 +306,7 @@ impl Found<'_> {
         }
         for (i, link) in plan.links.iter().enumerate() {
             for (end, plan) in link.ends.iter().enumerate() {
-                let port = PortId((2 * i + end) as u32);
+                let port = PortId(narrow(2 * i + end));
                 let info = PortInfo { largest_rtt: Span::us(20), ..blueprint.port_info(port) };
                 let Choice { value, origin } = &plan.scheduler;
                 if let Err(error) = value.build(&info) {

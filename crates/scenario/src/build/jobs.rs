@@ -7,6 +7,7 @@ use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
 use floodway_programs::Program;
 use floodway_programs::collective::{AlgorithmName, Purpose, Request, RequestError};
 
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 
 use super::map::Map;
@@ -131,7 +132,7 @@ impl Builder<'_> {
             self.fault(&["gpu-nodes", "scale-up", "nodes"], "0 is not allowed; the minimum is 1");
             return Vec::new();
         }
-        let hosts: Vec<NodeId> = gpus.place.keys().map(|&host| NodeId(host as u32)).collect();
+        let hosts: Vec<NodeId> = gpus.place.keys().map(|&host| NodeId(narrow(host))).collect();
         let (rate, latency) = (keys.rate, keys.latency.unwrap_or(LATENCY));
         let of_domain = nodes.saturating_mul(gpus.hosts_per_node());
         let path = ["gpu-nodes", "scale-up", "nodes"];
@@ -367,7 +368,7 @@ impl Builder<'_> {
 /// The arrivals of a program whose ranks are there.
 fn job(workload: &Workload, program: Program, ranks: &[RankAt], rows: Option<bool>) -> Arrivals {
     let messages: u64 = program.traffic().messages.iter().sum();
-    let hosts = ranks.iter().map(|rank| NodeId(rank.host as u32)).collect();
+    let hosts = ranks.iter().map(|rank| NodeId(narrow(rank.host))).collect();
     let start = workload.start.unwrap_or_default();
     let rows = rows.unwrap_or(messages <= ROWS);
     Arrivals::Program(ProgramSpec { program: Arc::new(program), hosts, start, rows })
@@ -395,7 +396,7 @@ fn tagged_together(network: &Network) -> Option<u32> {
     let tag = |tags: &[String], kind: &str| tags.iter().find(|tag| tag.starts_with(kind)).cloned();
     let host = network.nodes.iter().find(|node| node.is_host)?;
     let first = tag(&host.tags, "node-").filter(|_| tag(&host.tags, "rail-").is_some())?;
-    Some(network.nodes.iter().filter(|host| host.tags.contains(&first)).count() as u32)
+    Some(narrow(network.nodes.iter().filter(|host| host.tags.contains(&first)).count()))
 }
 
 /// The site of a host: its tag `dc-…`.
@@ -454,5 +455,5 @@ fn levels_of(group: &[u32], ranks: &[RankAt], network: &Network) -> Option<Vec<u
         && group.chunks(of_node.max(1)).all(|of| of.iter().all(|rank| node(rank) == node(&of[0])))
         && group.chunks(of_site.max(1)).all(|of| of.iter().all(|rank| site(rank) == site(&of[0])));
     let levels = [of_node, nodes / sites.max(1), sites];
-    fits.then(|| levels.into_iter().filter(|&level| level != 1).map(|level| level as u32).collect())
+    fits.then(|| levels.into_iter().filter(|&level| level != 1).map(narrow).collect())
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{FlowSettings, FlowSpec, UNBOUNDED};
 use floodway_fabric::routing::Routes;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId};
 
 use crate::error::nearest;
@@ -66,8 +67,8 @@ impl<'a> Map<'a> {
         let pinned =
             |path: &Option<String>, from, to| path.as_ref().map(|path| self.path(path, from, to)).transpose();
         Ok(FlowSpec {
-            source: NodeId(source as u32),
-            destination: NodeId(destination as u32),
+            source: NodeId(narrow(source)),
+            destination: NodeId(narrow(destination)),
             size: row.size.unwrap_or(UNBOUNDED),
             start: row.start,
             after: Vec::new(),
@@ -86,7 +87,7 @@ impl<'a> Map<'a> {
     }
 
     pub fn leads(&self, from: usize, to: usize) -> bool {
-        !self.routes.candidates(NodeId(from as u32), NodeId(to as u32)).is_empty()
+        !self.routes.candidates(NodeId(narrow(from)), NodeId(narrow(to))).is_empty()
     }
 
     /// The first sender and receiver that no path joins. Hosts of one link to the same switch reach the same
@@ -164,7 +165,7 @@ fn links(network: &Network) -> Links {
         between.entry((b, a)).or_default().push(vec![PortId(2 * i + 1)]);
         // Over relays from switch to switch, in the place of the link.
         if let Some([a, b]) = network.relays_of(i as usize) {
-            let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
+            let port = |link: usize, end: u32| PortId(2 * narrow::<u32>(link) + end);
             let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
             let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
             between.entry((a.at, b.at)).or_default().push(there);

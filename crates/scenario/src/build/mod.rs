@@ -28,6 +28,7 @@ use floodway_fabric::blueprint::{
     AllowanceSpec, CaptureSpec, End, HistogramSpec, RateTimers, RecordSpec, Repacing, Semantics, ShareSpec,
 };
 use floodway_fabric::routing::Routes;
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
@@ -440,7 +441,7 @@ impl Builder<'_> {
         if !(64..=16_000).contains(&keys.bytes.0) {
             self.fault(&["records", "capture", "bytes"], format!("{} is not from 64B to 16KB", keys.bytes));
         }
-        CaptureSpec { ports, packets: keys.packets, bytes: keys.bytes.0 as usize }
+        CaptureSpec { ports, packets: keys.packets, bytes: to_usize(keys.bytes.0) }
     }
 }
 

@@ -7,6 +7,7 @@ use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
 use floodway_mechanisms::slots::CongestionPoint as _;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
 use crate::paths::{base_rtt, first_path, pairs, pairs_between};
@@ -279,7 +280,7 @@ fn can_lose(blueprint: &Blueprint) -> bool {
 
 /// A congestion point with queues that may lose what waits there, if a port has one.
 pub(super) fn isolating(blueprint: &Blueprint) -> Option<&CongestionPointParams> {
-    let mut ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+    let mut ports = (0..2 * narrow::<u32>(blueprint.links.len())).map(PortId);
     ports.find_map(|port| {
         let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
         let info = blueprint.port_info(port);

@@ -2,6 +2,7 @@
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time, name_key};
 
 use super::map::Map;
@@ -302,6 +303,6 @@ pub(super) fn fastest_nic(blueprint: &Blueprint, host: usize) -> Rate {
 
 fn nic_rates(blueprint: &Blueprint, host: usize) -> impl Iterator<Item = Rate> {
     let ends = blueprint.links.iter().flat_map(|link| link.ends.iter().zip(&link.directions));
-    let nics = ends.filter(move |(end, _)| end.node == NodeId(host as u32));
+    let nics = ends.filter(move |(end, _)| end.node == NodeId(narrow(host)));
     nics.map(|(_, direction)| direction.rate)
 }

@@ -1,6 +1,7 @@
 //! Closed loops: sender, receiver, sizes, and what posts the next message.
 
 use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Time};
 
 use super::map::Map;
@@ -59,7 +60,7 @@ impl Builder<'_> {
         let qps = self.qps(workload, perftest, pairs.len() as u64, each.messages)?;
         let mut loops = Vec::new();
         for pair in pairs {
-            let ends = [NodeId(pair.0 as u32), NodeId(pair.1 as u32)];
+            let ends = [NodeId(narrow(pair.0)), NodeId(narrow(pair.1))];
             match perftest.test {
                 Test::WriteBw => {
                     let directions = if perftest.bidirectional { 2 } else { 1 };

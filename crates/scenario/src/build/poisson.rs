@@ -3,6 +3,7 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
 use floodway_fabric::sizes::Sizes;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use super::map::Map;
@@ -49,7 +50,7 @@ impl Builder<'_> {
         let flows = (mean, sources.len());
         let mean_gap = self.gap(workload, "poisson.load", poisson.load, flows, capacity)?;
         let pattern = self.destination_pattern(workload, poisson, &sources, &destinations, map)?;
-        let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(node as u32)).collect();
+        let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(narrow(node))).collect();
         let from = workload.start.unwrap_or_default();
         let until = workload.until.unwrap_or(Time::NEVER);
         if from >= until {

@@ -1,6 +1,7 @@
 //! Nodes and links of a blueprint, from the plan.
 
 use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, RelayPorts, Role, SwitchSpec};
+use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::Mrg32k3a;
 use floodway_units::{Class, NodeId, PortId};
 
@@ -46,7 +47,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
 }
 
 fn ports(relay: &RelayAt) -> RelayPorts {
-    let port = |link: usize, end: usize| PortId((2 * link + end) as u32);
+    let port = |link: usize, end: usize| PortId(narrow(2 * link + end));
     RelayPorts { local: port(relay.cable, 1), remote: port(relay.link, relay.end) }
 }
 
@@ -83,7 +84,7 @@ pub fn links(network: &Network, plan: &Plan, classes: &[Class]) -> Vec<LinkSpec>
 
 fn end(node: usize, plan: &EndPlan) -> EndSpec {
     EndSpec {
-        node: NodeId(node as u32),
+        node: NodeId(narrow(node)),
         buffer: plan.buffer.as_ref().map(|buffer| buffer.value.clone()),
         scheduler: plan.scheduler.value.clone(),
         congestion_points: plan.congestion_points.value.clone(),

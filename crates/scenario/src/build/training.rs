@@ -3,6 +3,7 @@
 use floodway_fabric::blueprint::Arrivals;
 use floodway_programs::collective::AlgorithmName;
 use floodway_programs::training::{Model, Training as Program};
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Span};
 
 use super::jobs::RankKeys;
@@ -110,7 +111,7 @@ fn layer(model: &Model, training: &Training) -> (Span, Span) {
     let forward = training.forward.unwrap_or_else(|| {
         let tokens = training.micro_batch.unwrap_or(1).saturating_mul(model.sequence);
         let seconds = model.forward_flops(tokens) / training.flops.unwrap_or(f64::INFINITY);
-        Span((seconds / f64::from(training.tensor.unwrap_or(1).max(1)) * 1e12) as u64)
+        Span(whole(seconds / f64::from(training.tensor.unwrap_or(1).max(1)) * 1e12))
     });
     (forward, training.backward.unwrap_or(Span(forward.0.saturating_mul(2))))
 }

@@ -4,6 +4,7 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::Role;
 use floodway_mechanisms::registry::CongestionPointParams;
 use floodway_units::PortId;
+use floodway_units::cast::narrow;
 use serde::Serialize;
 
 use super::kind_of;
@@ -24,7 +25,7 @@ pub struct EgressGroup {
 /// All groups, in the order of the links; without ports that detect nothing, and without hosts, whose data
 /// waits in queue pairs.
 pub fn groups(blueprint: &Blueprint) -> Vec<EgressGroup> {
-    let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+    let ports = (0..2 * narrow::<u32>(blueprint.links.len())).map(PortId);
     let mut alike: Vec<EgressGroup> = Vec::new();
     for one in ports.filter_map(|port| alone(blueprint, port)) {
         match alike.iter_mut().find(|group| group.is_like(&one)) {

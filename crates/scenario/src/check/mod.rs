@@ -12,6 +12,7 @@ use floodway_fabric::routing::Routes;
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::slots::Sizing;
 use floodway_programs::collective::AlgorithmName;
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use serde::Serialize;
 
@@ -353,13 +354,13 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         }
         Arrivals::ClosedLoop(loops) => {
             let messages: u64 = loops.iter().map(|of| of.messages).sum();
-            traffic.flows = Some(messages as usize);
+            traffic.flows = Some(to_usize(messages));
             let bytes = loops.iter().map(|of| of.size.0 as f64 * of.messages as f64);
             traffic.offered_bytes = Some(bytes.sum());
         }
         Arrivals::Program(job) => {
             let (messages, bytes) = job.offered(&blueprint.domains());
-            traffic.flows = Some(messages as usize);
+            traffic.flows = Some(to_usize(messages));
             traffic.offered_bytes = Some(bytes as f64);
             traffic.ranks = Some(job.program.ranks.len());
             let name = AlgorithmName::Hierarchical.name();

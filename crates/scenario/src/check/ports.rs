@@ -3,6 +3,7 @@
 use floodway_fabric::{Account, Blueprint};
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
 use floodway_mechanisms::slots::FcReceiver as _;
+use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Span};
 use serde::Serialize;
 
@@ -51,7 +52,7 @@ impl Ports {
     /// Those of a network.
     pub fn of(blueprint: &Blueprint) -> Self {
         let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
-        let pools: Vec<Bytes> = (0..blueprint.nodes.len() as u32)
+        let pools: Vec<Bytes> = (0..narrow::<u32>(blueprint.nodes.len()))
             .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
             .collect();
         let mut reactions = Reactions::default();

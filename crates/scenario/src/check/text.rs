@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use floodway_units::Bytes;
+use floodway_units::cast::whole;
 
 use super::Report;
 use crate::cost::{Cost, duration, number, size};
@@ -179,7 +180,7 @@ fn workloads(report: &Report) -> Section {
     let row = |traffic: &super::Traffic| {
         let offered = [
             traffic.offered_gbps.map(|rate| format!("{rate:.1}G")),
-            traffic.offered_bytes.map(|size| bytes(size as u64)),
+            traffic.offered_bytes.map(|size| bytes(whole(size))),
         ];
         let measured = match traffic.measure_to_us {
             Some(to) if to <= traffic.measure_from_us => "no".into(),

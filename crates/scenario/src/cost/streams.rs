@@ -7,6 +7,7 @@ use floodway_fabric::blueprint::{
     Arrivals, FlowSpec, LoopSpec, PoissonSpec, ProgramSpec, UNBOUNDED, WorkloadSpec,
 };
 use floodway_fabric::routing::{Routes, peer};
+use floodway_units::cast::{narrow, to_usize, whole};
 use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// Maximum number of flows, or pairs of hosts, of a workload that are examined.
@@ -138,10 +139,10 @@ impl Finder<'_> {
         let (mut streams, domains) = (Vec::new(), self.blueprint.domains());
         for rank in (0..ranks).step_by(step) {
             let mut peers: BTreeMap<u32, (f64, f64, u32)> = BTreeMap::new();
-            program.each_peer(rank as u32, |operation, to, more, bytes| {
+            program.each_peer(narrow(rank), |operation, to, more, bytes| {
                 let (messages, sum, channels) = peers.entry(to).or_default();
                 (*messages, *sum) = (*messages + more as f64, *sum + bytes as f64);
-                *channels = program.channels_of(rank as u32, operation).max(*channels);
+                *channels = program.channels_of(narrow(rank), operation).max(*channels);
             });
             let apart =
                 peers.into_iter().filter(|(to, _)| !domains.join(spec.hosts[rank], spec.hosts[*to as usize]));
@@ -206,7 +207,7 @@ impl Finder<'_> {
         while at != to {
             let ports = self.routes.candidates(at, to);
             let Some(last) = ports.len().checked_sub(1) else { return Vec::new() };
-            let port = ports[(self.rng.next_u64() % (last as u64 + 1)) as usize];
+            let port = ports[to_usize(self.rng.next_u64() % (last as u64 + 1))];
             path.push(port);
             at = self.routes.node_of(peer(port));
         }
@@ -312,7 +313,7 @@ fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
         return limit;
     }
     let done = |(port, load): (usize, &Load)| {
-        let rate = bytes_per_ps(blueprint, PortId(port as u32));
+        let rate = bytes_per_ps(blueprint, PortId(narrow(port)));
         (load.begin + load.awaited / rate).max(load.last)
     };
     let ends = loads.iter().enumerate().filter(|(_, load)| load.bytes > 0.0).map(done);
@@ -321,7 +322,7 @@ fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
     };
     let longest = streams.iter().map(flight).max().unwrap_or_default();
     let end = ends.fold(0.0_f64, f64::max) + longest.0 as f64;
-    Time(limit.0.min(end as u64).max(1))
+    Time(limit.0.min(whole(end)).max(1))
 }
 
 fn bytes_per_ps(blueprint: &Blueprint, port: PortId) -> f64 {

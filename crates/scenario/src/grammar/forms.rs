@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use floodway_fabric::blueprint::ErrorRates;
 use floodway_mechanisms::registry::FlowControlParams;
+use floodway_units::cast::narrow;
 use floodway_units::{Class, Length, Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -140,7 +141,7 @@ struct FlowControlVisitor;
 fn class_of(key: &str) -> Option<Result<u8, String>> {
     let number = key.strip_prefix("class-")?;
     Some(match number.parse::<u8>() {
-        Ok(class) if class < Class::COUNT as u8 && Class(class) != Class::CONTROL => Ok(class),
+        Ok(class) if class < narrow::<u8>(Class::COUNT) && Class(class) != Class::CONTROL => Ok(class),
         _ => Err(format!("{key:?} is not a class of data; allowed: class-0 to class-5, class-7")),
     })
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Display};
 
+use floodway_units::cast::narrow;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess,
     Unexpected, VariantAccess, Visitor,
@@ -220,7 +221,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
             Value::Text(text) => visitor.visit_str(text),
             Value::Integer(number) => match i64::try_from(*number) {
                 Ok(number) => visitor.visit_i64(number),
-                Err(_) => visitor.visit_u64(*number as u64),
+                Err(_) => visitor.visit_u64(narrow(*number)),
             },
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Bool(flag) => visitor.visit_bool(*flag),

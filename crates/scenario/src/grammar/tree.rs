@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use floodway_units::cast::narrow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -234,7 +235,7 @@ impl Node {
             Value::Text(text) => text.clone().into(),
             Value::Integer(number) => match u64::try_from(*number) {
                 Ok(number) => number.into(),
-                Err(_) => (*number as i64).into(),
+                Err(_) => narrow::<i64>(*number).into(),
             },
             Value::Float(number) => (*number).into(),
             Value::Bool(flag) => (*flag).into(),
@@ -280,7 +281,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 impl Source {
     fn place(&self, at: usize) -> Place {
         let line = self.starts.partition_point(|&start| start <= at);
-        Place { file: self.file.clone(), line: Some(line as u32) }
+        Place { file: self.file.clone(), line: Some(narrow(line)) }
     }
 
     fn table(&self, table: DeTable<'_>, depth: usize) -> Result<Value, ScenarioError> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use floodway_units::cast::whole;
 use floodway_units::{Rate, Time};
 
 use super::Warning;
@@ -230,7 +231,7 @@ impl Config {
     /// It is not a time, or less than 1 us.
     pub fn microseconds(&mut self, key: &str, default: f64) -> Result<u64, ScenarioError> {
         let given = self.real(key, default)?;
-        let whole = given as u64;
+        let whole = whole(given);
         if whole == 0 {
             let message = format!("{given} us, cut to whole ones as in that simulator, is a period of 0");
             return Err(self.error(key, message));

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span};
 
 use super::config::Config;
@@ -58,7 +59,7 @@ pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, 
     if !config.flag("ENABLE_PFC", true)? {
         return Ok(vec![OfLinks { tag: "*".into(), setting: "flow-control = \"lossy\"".into() }]);
     }
-    let pause = config.real("PAUSE_TIME", 5.0)? as u64;
+    let pause = whole(config.real("PAUSE_TIME", 5.0)?);
     if pause == 0 {
         let message = "a pause of less than 1 us is cut to a RESUME in that simulator; write 1 or more";
         return Err(config.error("PAUSE_TIME", message));

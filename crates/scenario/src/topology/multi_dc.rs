@@ -4,6 +4,7 @@
 //! sites before. For two sites with one DCI switch each, the network equals that of `two-dc`, node by node
 //! and link by link.
 
+use floodway_units::cast::narrow;
 use floodway_units::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -151,7 +152,7 @@ fn is_word(name: &str) -> bool {
 
 /// a to z, then aa, ab, … .
 pub(super) fn letters(index: usize) -> String {
-    let last = char::from(b'a' + (index % 26) as u8);
+    let last = char::from(b'a' + narrow::<u8>(index % 26));
     if index < 26 { last.to_string() } else { format!("{}{last}", letters(index / 26 - 1)) }
 }
 

@@ -1,5 +1,6 @@
 //! Incast: many senders send to one receiver at one instant.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,7 +46,7 @@ pub fn senders(pool: &mut [usize], receiver: usize, fan_in: usize, chance: &mut 
             break;
         }
         let left = (pool.len() - i) as u64;
-        pool.swap(i, i + chance.pick(left, 0) as usize);
+        pool.swap(i, i + to_usize(chance.pick(left, 0)));
         if pool[i] != receiver {
             chosen.push(pool[i]);
         }

@@ -1,5 +1,6 @@
 //! Simple patterns of senders and receivers: bursts, permutations, all to all, flows without end.
 
+use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,7 +88,7 @@ pub fn around(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
 pub fn cycle(hosts: &[usize], chance: &mut Chance) -> Vec<(usize, usize)> {
     let mut images = hosts.to_vec();
     for i in (1..images.len()).rev() {
-        images.swap(i, chance.pick(i as u64, 0) as usize);
+        images.swap(i, to_usize(chance.pick(i as u64, 0)));
     }
     hosts.iter().copied().zip(images).filter(|(from, to)| from != to).collect()
 }

@@ -1,6 +1,7 @@
 //! Poisson arrivals at a given load.
 
 use floodway_fabric::sizes::Sizes;
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span};
 use floodway_wire::Format;
 use schemars::JsonSchema;
@@ -99,7 +100,7 @@ pub fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
 pub fn mean_gap(mean_bytes: f64, sources: usize, load: f64, capacity: Rate) -> Option<Span> {
     let seconds = mean_bytes * 8.0 * sources as f64 / (load * capacity.0 as f64);
     let ps = seconds * 1e12;
-    (ps >= 1.0 && ps < (1u64 << 62) as f64).then_some(Span(ps as u64))
+    (ps >= 1.0 && ps < (1u64 << 62) as f64).then_some(Span(whole(ps)))
 }
 
 /// The load at which the mean time between two flows is 1 ps, the smallest possible.

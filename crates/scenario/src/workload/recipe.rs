@@ -3,6 +3,7 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, WorkloadSpec};
 use floodway_fabric::destinations::DestinationPattern;
+use floodway_units::cast::{narrow, to_usize};
 use floodway_units::{Bytes, NodeId, Span, Time, fold, name_key};
 
 use super::chance::Chance;
@@ -102,7 +103,7 @@ impl Recipe {
                 let mut chance = self.chance(seed, "incast");
                 let mut pool = from.clone();
                 each(starts, *size, |turn| {
-                    let receiver = to[chance.pick(to.len() as u64, turn) as usize];
+                    let receiver = to[to_usize(chance.pick(to.len() as u64, turn))];
                     let senders = senders(&mut pool, receiver, *fan_in, &mut chance);
                     senders.into_iter().map(|sender| (sender, receiver)).collect()
                 })
@@ -168,5 +169,5 @@ fn flow((source, destination): (usize, usize), size: Bytes, start: Time) -> Flow
 }
 
 fn id(node: usize) -> NodeId {
-    NodeId(node as u32)
+    NodeId(narrow(node))
 }

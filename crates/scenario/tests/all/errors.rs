@@ -717,5 +717,8 @@ fn more_ports_than_a_node_can_have_are_refused_with_their_number() {
     };
     assert!(Scenario::from_text("a.toml", &text(65_535), &[]).is_ok());
     let error = errors_of(&text(65_536));
-    assert_eq!(error, "a.toml:1: topology: switch s1: it has 65536 ports, but the maximum of a node is 65535");
+    assert_eq!(
+        error,
+        "a.toml:1: topology: switch s1: it has 65536 ports, but the maximum of a node is 65535"
+    );
 }

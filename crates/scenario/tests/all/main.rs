@@ -1,6 +1,7 @@
 //! Tests of this crate's public interface, in one program: one is built in a fraction of the time of fifty,
 //! and its tests run side by side.
 #![allow(missing_docs, reason = "tests")]
+#![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
 mod bifrost;
 mod cascade;

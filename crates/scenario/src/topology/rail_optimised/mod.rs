@@ -17,6 +17,7 @@ mod scaled;
 #[cfg(test)]
 mod tests;
 
+use floodway_units::cast::whole;
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -206,7 +207,7 @@ impl Upward {
         if !(1.0..=1e9).contains(&mbps) {
             return refuse(format!("with {ratio} a link of {tier} would have {mbps} Mbit/s"));
         }
-        Hop { rate: Some(Rate::mbps(mbps as u64)), ..hop }.tier(tier, common)
+        Hop { rate: Some(Rate::mbps(whole(mbps))), ..hop }.tier(tier, common)
     }
 }
 

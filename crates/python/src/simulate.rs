@@ -11,6 +11,7 @@ use floodway_fabric::{
 };
 use floodway_scenario::Cost;
 use floodway_scenario::cost::{cost, too_much};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -324,7 +325,7 @@ pub fn critical_path(
     let Some(workload) = blueprint.workloads.iter().position(|spec| spec.name == workload) else {
         return Ok(None);
     };
-    let target = PathTarget { workload: workload as u32, iteration, call, from: Time(from_ps) };
+    let target = PathTarget { workload: narrow(workload), iteration, call, from: Time(from_ps) };
     let work = || Path::find(blueprint, control, target);
     let found = match watched(py, Some((control, blueprint)), work)? {
         Ok(found) => found,
@@ -343,7 +344,7 @@ pub fn critical_path(
 
 /// The flow of this workload, source and number, if the scenario has such a workload and source.
 fn known(blueprint: &Blueprint, (workload, source, number): &(String, String, u64)) -> Option<FlowRef> {
-    let workload = blueprint.workloads.iter().position(|spec| spec.name == *workload)? as u32;
-    let source = NodeId(blueprint.nodes.iter().position(|node| node.name == *source)? as u32);
+    let workload = narrow::<u32>(blueprint.workloads.iter().position(|spec| spec.name == *workload)?);
+    let source = NodeId(narrow(blueprint.nodes.iter().position(|node| node.name == *source)?));
     Some(FlowRef { workload, source, number: *number })
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use floodway_fabric::{Blueprint, Control};
 use floodway_mechanisms::slots::QpInfo;
+use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -85,7 +86,7 @@ impl Work {
         if super::class::are_any() {
             work.workloads = blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
             work.nodes = blueprint.nodes.iter().map(|node| node.name.clone()).collect();
-            let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+            let ports = (0..2 * narrow::<u32>(blueprint.links.len())).map(PortId);
             work.ports = ports.map(|port| blueprint.port_name(port)).collect();
         }
         work

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page, Read};
 use floodway_mechanisms::slots::{Need, SignalKind};
+use floodway_units::cast;
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -414,7 +415,7 @@ pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
         value.extract::<f64>().ok().filter(|_| !is_bool).filter(|float| float.is_finite() && *float >= 0.0);
     let float = float.filter(|float| *float < 18_446_744_073_709_551_616.0);
     match float {
-        Some(float) => Ok(Some(float as u64)),
+        Some(float) => Ok(Some(cast::whole(float))),
         None => Err(PyValueError::new_err(format!(
             "{name} = {}: allowed: a number from 0 to 2^64 - 1, or None",
             value.repr()?

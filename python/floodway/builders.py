@@ -4240,7 +4240,7 @@ ThemisTrpBy: TypeAlias = "Literal['flow', 'hosts']"
 
 
 #: Order of events at one instant.
-#: - 'hashed': By kind, then by a keyed hash.
+#: - 'hashed': By kind, then by a keyed hash of the port and the packet's sequence number.
 #: - 'scheduling-order': The order in which they were scheduled (one thread only).
 TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
 

@@ -65,9 +65,11 @@ impl AtNode<'_, '_> {
     pub fn fly(&mut self, port: Local, packet_ref: PacketRef, at: u64, number: u64) -> u64 {
         let state = self.node.ports.known(port.index());
         self.run.packets.fly(packet_ref, state.link.far_end, at);
-        let link_control = self.run.packets[packet_ref].is_link_control();
-        let arrival = Arriving { link_control, tie_key: state.link.tie_key, number };
-        self.run.events.arrival(state.id, at, arrival)
+        let packet = &self.run.packets[packet_ref];
+        let link_control = packet.is_link_control();
+        let sequence = if link_control { 0 } else { packet.psn };
+        let arrival = Arriving { link_control, tie_key: state.link.tie_key, sequence, number };
+        self.run.events.arrival(state.id, arrival)
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if

@@ -5,17 +5,20 @@
 //!                   NIC 20, its rank there 24 and the generation 16
 //! scheduling order  number in the order of scheduling 36 bits | kind 4 | object 24
 //! ```
-//! In the first, the order does not depend on when an event was added, or by which node. The second is that
-//! of the ns-3 models, whose events of one instant happen in the order in which they were scheduled. An event
-//! that is added late here (a departure, when something waits) carries the number that it had got by then.
+//! In the first, the order depends neither on when an event was added, or by which node, nor on the time:
+//! what happens again at another time happens in the same order. The second is that of the ns-3 models, whose
+//! events of one instant happen in the order in which they were scheduled. An event that is added late here
+//! (a departure, when something waits) carries the number that it had got by then.
 
 mod kind;
+mod ties;
 
 pub(crate) use kind::EventKind;
+pub(crate) use ties::tie_key;
 
 use floodway_engine::{Event, Queue};
 use floodway_units::cast::low_u32;
-use floodway_units::{PortId, Span, Time, mix};
+use floodway_units::{PortId, Span, Time};
 
 use crate::host::ranks::RANK_BITS;
 use crate::link::arena::PacketRef;
@@ -32,6 +35,8 @@ const NUMBER_BITS: u32 = 36;
 pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 /// Where the kind begins, hashed.
 const KIND_SHIFT: u32 = 60;
+/// Where the port of an arrival ends, and its place among ties begins.
+const TIE_SHIFT: u32 = 32;
 /// Bits of a timer's generation.
 const GENERATION_BITS: u32 = 28;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
@@ -301,15 +306,15 @@ impl Events {
         self.push(at, Self::numbered(number, EventKind::Start, source));
     }
 
-    /// Order of the arrival at `at` of what was sent from `port`.
+    /// Order of the arrival of what was sent from `port`.
     #[inline]
-    pub fn arrival(&self, port: PortId, at: u64, arrival: Arriving) -> u64 {
+    pub fn arrival(&self, port: PortId, arrival: Arriving) -> u64 {
         if self.numbered {
             Self::numbered(arrival.number, EventKind::Arrival, port.0)
         } else {
             let kind = if arrival.link_control { EventKind::LinkControl } else { EventKind::Arrival };
-            let tie = mix(arrival.tie_key ^ at) >> 36;
-            (kind as u64) << KIND_SHIFT | tie << 32 | u64::from(port.0)
+            let place = ties::place(arrival.tie_key, arrival.sequence);
+            (kind as u64) << KIND_SHIFT | u64::from(place) << TIE_SHIFT | u64::from(port.0)
         }
     }
 
@@ -450,6 +455,8 @@ pub(crate) struct Arriving {
     pub link_control: bool,
     /// Key of ties at the far end.
     pub tie_key: u64,
+    /// Sequence number of the packet in its queue pair; 0 of a link control frame.
+    pub sequence: u64,
     /// In the order of scheduling.
     pub number: u64,
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
 use floodway_units::cast::narrow;
-use floodway_units::{NodeId, PortId, Time, fold, mix};
+use floodway_units::{NodeId, PortId, Time};
 
 use crate::link::arena::PacketRef;
 use crate::link::port::{Egress, Port};
@@ -222,9 +222,4 @@ impl<'a> World<'a> {
             None => self.run.control.stop.load(Ordering::Relaxed),
         }
     }
-}
-
-/// The key of ties among arrivals at `port` (the receiving one).
-pub(crate) fn tie_key(seed: u64, node_key: u64, port: PortId) -> u64 {
-    fold(fold(fold(mix(seed), node_key), u64::from(port.0)), 0x7165)
 }

@@ -57,6 +57,7 @@ mod signals;
 mod slots;
 mod support;
 mod threads;
+mod ties;
 mod utilisation;
 mod waiting;
 mod why;

@@ -235,7 +235,7 @@ semantic! {
 semantic! {
     /// Order of events at one instant.
     TiesKey => Ties {
-        /// By kind, then by a keyed hash.
+        /// By kind, then by a keyed hash of the port and the packet's sequence number.
         Hashed => Hashed,
         /// The order in which they were scheduled (one thread only).
         SchedulingOrder => SchedulingOrder,

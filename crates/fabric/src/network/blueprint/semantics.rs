@@ -149,7 +149,7 @@ pub enum Release {
 /// What orders events of one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// Kind, then a keyed hash among arrivals: independent of threads.
+    /// Kind, then a keyed hash of port and sequence number among arrivals: independent of threads and time.
     #[default]
     Hashed,
     /// The order in which they were scheduled (one thread only).

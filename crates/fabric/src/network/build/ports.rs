@@ -13,8 +13,7 @@ use crate::link::wires::Wire;
 use crate::network::blueprint::Blueprint;
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::run::events::Armed;
-use crate::run::world::tie_key;
+use crate::run::events::{Armed, tie_key};
 use crate::switch::congestion::PortMachines;
 use crate::switch::own_scheduler::checked;
 

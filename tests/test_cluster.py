@@ -18,6 +18,8 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -386,10 +388,100 @@ def served(folder: Path, what: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
+JOBS = "jobqueue:\n  local:\n    cores: 1\n    memory: 1GB\n    processes: 1\n"
+
+
+#: Jobs that dask-jobqueue starts as processes of this machine it kills without waiting for them.
+jobs_are_left = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture(params=["local", "jobs.yaml"])
+def started(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Client]:
+    """Give a cluster of one worker that a command would start, from a folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.yaml").write_text(JOBS, encoding="utf-8")
+    with cluster(request.param, jobs=1) as client:
+        client.wait_for_workers(1, timeout=60)
+        yield client
+
+
+@jobs_are_left
+def test_a_stranger_of_this_machine_reaches_no_process_of_a_cluster(started: Any) -> None:  # noqa: ANN401 (a client, which has few types)
+    from distributed import Client, Security  # noqa: PLC0415 (of the extra)
+    from distributed.comm.core import connect  # noqa: PLC0415 (of the extra)
+
+    (worker,) = started.scheduler_info()["workers"].items()
+    addresses = [started.scheduler.address, worker[0], worker[1]["nanny"]]
+    assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
+    other = Security.temporary()  # type: ignore[no-untyped-call]
+    plain = [address.replace("tls://", "tcp://") for address in addresses]
+
+    async def call(address: str, **more: Any) -> Any:  # noqa: ANN401 (whatever it answers)
+        comm = await connect(address, timeout=2, **more)  # type: ignore[no-untyped-call]
+        await comm.write({"op": "identity", "reply": True})
+        return await comm.read()
+
+    for address in plain:
+        with pytest.raises((OSError, RuntimeError)):
+            started.sync(call, address)
+    for address in addresses:
+        with pytest.raises(OSError):  # noqa: PT011 (refused or cut off)
+            started.sync(call, address, **other.get_connection_args("client"))
+        own = started.security.get_connection_args("client")
+        assert started.sync(call, address, **own)["id"]
+    for words in ({"address": plain[0]}, {"address": addresses[0], "security": other}):
+        with pytest.raises(OSError), Client(**words, timeout=2):  # type: ignore[no-untyped-call]  # noqa: PT011
+            pass
+
+
+@jobs_are_left
+def test_processes_of_a_cluster_listen_on_loopback_and_show_no_page(started: Client) -> None:
+    psutil = pytest.importorskip("psutil")
+    me = psutil.Process()
+    listening = [
+        each.laddr
+        for process in (me, *me.children(recursive=True))
+        for each in process.net_connections(kind="inet")
+        if each.status == psutil.CONN_LISTEN
+    ]
+    assert len(listening) >= 4
+    assert {each.ip for each in listening} == {"127.0.0.1"}
+    port = started.scheduler_info()["services"]["dashboard"]
+    for page in ("", "status", "health", "metrics", "info/main/workers.html", "json/counts.json"):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
+
+
+@jobs_are_left
+def test_credentials_of_jobs_are_their_owners_alone_and_go(tmp_path: Path) -> None:
+    (tmp_path / "jobs.yaml").write_text(
+        JOBS + f"    shared-temp-directory: {tmp_path / 'shared'}\n", encoding="utf-8"
+    )
+    (tmp_path / "shared").mkdir()
+    with cluster(str(tmp_path / "jobs.yaml")):
+        (folder,) = (tmp_path / "shared").iterdir()
+        assert [each.stat().st_mode & 0o077 for each in (folder, *folder.iterdir())] == [0] * 4
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+@jobs_are_left
+def test_a_dashboard_is_there_where_the_file_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = '    scheduler-options: {dashboard_address: "127.0.0.1:0"}\n'
+    (tmp_path / "jobs.yaml").write_text(JOBS + asked, encoding="utf-8")
+    with cluster("jobs.yaml") as client:
+        port = client.scheduler_info()["services"]["dashboard"]
+        with urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as page:
+            assert page.read() == b"ok"
+
+
 def test_jobs_of_a_batch_system_run_a_study(tmp_path: Path, floodway: Command) -> None:
     study_file(tmp_path, STUDY)
-    text = "jobqueue:\n  local:\n    cores: 1\n    memory: 1GB\n    processes: 1\n"
-    (tmp_path / "jobs.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "jobs.yaml").write_text(JOBS, encoding="utf-8")
     done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--out", "out", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert there(tmp_path / "out") == 16

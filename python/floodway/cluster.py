@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -23,7 +25,7 @@ from floodway.watching import POLL_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, Security
 
 __all__ = ["cluster", "lifetime_of"]
 
@@ -53,11 +55,22 @@ MOST_DEATHS = 3
 RENEW_EVERY_S = 10.0
 #: Before a job's time is over its worker takes nothing new, in seconds.
 LEAVE_BEFORE_S = 120
+#: Where the servers of HTTP listen that Dask always starts: this machine alone.
+LOOPBACK, LOOPBACK_PORT = "127.0.0.1", "127.0.0.1:0"
+#: Without a dashboard these servers answer nothing.
+NO_PAGES: Mapping[str, Sequence[str]] = {
+    "distributed.scheduler.http.routes": (),
+    "distributed.worker.http.routes": (),
+}
 
 
 @contextlib.contextmanager
 def cluster(where: str, *, jobs: int | None = None) -> Iterator[Client]:
     """Have a client of a cluster of Dask, for `conduct`; what was started for it is ended at the end.
+
+    What is started talks by TLS, with credentials of its own that only its processes have: a scheduler runs
+    the code of any client that it accepts. For a scheduler that is there, those of Dask's configuration
+    apply.
 
     Parameters
     ----------
@@ -101,6 +114,19 @@ def _refuse_without_packages() -> None:
     del distributed
 
 
+def _credentials() -> Security:
+    """Make credentials for one cluster: without them nothing connects to its processes."""
+    try:
+        import cryptography  # noqa: PLC0415 (of the extra)
+    except ImportError as error:
+        raise _lacks(error) from error
+    from distributed import Security  # noqa: PLC0415 (of the extra)
+
+    del cryptography
+    made: Security = Security.temporary()  # type: ignore[no-untyped-call]
+    return made
+
+
 def _lacks(error: ImportError) -> InputError:
     return InputError(f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'")
 
@@ -116,11 +142,12 @@ def _silence() -> None:
 def _local(jobs: int) -> Iterator[Client]:
     import dask  # noqa: PLC0415 (of the extra)
 
-    settings = {"distributed.scheduler.allowed-failures": MOST_DEATHS - 1}
+    settings = {"distributed.scheduler.allowed-failures": MOST_DEATHS - 1, **NO_PAGES}
+    security = _credentials()
     with (
         tempfile.TemporaryDirectory(prefix="floodway-") as folder,
         dask.config.set(settings),
-        _ended(_started(lambda: _workers(jobs, folder))) as started,
+        _ended(_started(lambda: _workers(jobs, folder, security))) as started,
         _client(started, "local") as client,
     ):
         yield client
@@ -163,7 +190,7 @@ def _uninterrupted(start: Callable[[], Started]) -> Started:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _workers(jobs: int, folder: str) -> LocalCluster:
+def _workers(jobs: int, folder: str, security: Security) -> LocalCluster:
     """Start workers on this machine: again where one of them dies before it has begun."""
     from distributed import LocalCluster  # noqa: PLC0415 (of the extra)
 
@@ -175,7 +202,10 @@ def _workers(jobs: int, folder: str) -> LocalCluster:
                 # A run sees to it by itself that memory does not run out.
                 memory_limit=None,
                 local_directory=folder,
-                dashboard_address="localhost:0",
+                host=LOOPBACK,
+                security=security,
+                dashboard_address=LOOPBACK_PORT,
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL + 1,
             )
         except RuntimeError as error:
@@ -249,23 +279,71 @@ def _batch(file: Path, jobs: int) -> Iterator[Client]:
 
     _uninterrupted(_import_jobqueue)
     system, settings = _settings(file)
-    with dask.config.set(dask.config.merge(dask.config.config, {"jobqueue": {system: settings}})):
+    with (
+        dask.config.set(dask.config.merge(dask.config.config, {"jobqueue": {system: settings}})),
+        contextlib.ExitStack() as kept,
+    ):
         own = dask.config.get(f"jobqueue.{system}")
-        given, walltime = own["worker-extra-args"] or [], own.get("walltime") or ""
-        leaves = lifetime_of(str(walltime), given=given)
+        kept.enter_context(dask.config.set({} if _asks_for_pages(own) else dict(NO_PAGES)))
         try:
-            started = _started(
-                lambda: _cluster_class(system)(
-                    worker_extra_args=[*given, *leaves],
-                    scheduler_options={"dashboard_address": ":0", **(own["scheduler-options"] or {})},
-                )
-            )
+            options = _options(system, own, kept.enter_context(_shared_credentials(own)))
+            started = _started(lambda: _cluster_class(system)(**options))
         except (ValueError, TypeError, OSError, RuntimeError) as error:
             raise InputError(f"{file}: jobqueue.{system}: {_first_line(error)}", given=str(file)) from error
         with _ended(started):
             _ask_for(started, jobs, named=f"{file}: jobqueue.{system}")
             with _kept(started, jobs), _client(started, str(file)) as client:
                 yield client
+
+
+def _options(system: str, own: Mapping[str, Any], security: Security) -> dict[str, Any]:
+    """Return what a cluster of a batch system gets beside the settings of its file.
+
+    Parameters
+    ----------
+    system
+        The batch system.
+    own
+        The settings, with the defaults of dask-jobqueue.
+    security
+        The credentials.
+    """
+    scheduler, given = dict(own["scheduler-options"] or {}), list(own["worker-extra-args"] or [])
+    extra = [*given, *lifetime_of(str(own.get("walltime") or ""), given=given)]
+    if not _asks_for_pages(own):
+        scheduler |= {"dashboard": False, "dashboard_address": LOOPBACK_PORT}
+        extra += ["--no-dashboard", "--dashboard-address", LOOPBACK_PORT]
+    is_elsewhere = bool({"host", "interface"} & {*scheduler}) or bool(own["interface"])
+    if system == "local" and not is_elsewhere:
+        scheduler["host"] = LOOPBACK
+        extra += ["--host", LOOPBACK]
+    return {
+        "worker_extra_args": extra,
+        "scheduler_options": scheduler,
+        "security": security,
+        # Without the working folder, whose files could replace modules of Python.
+        "python": own["python"] or f"{sys.executable} -P",
+    }
+
+
+def _asks_for_pages(own: Mapping[str, Any]) -> bool:
+    """Whether the settings of a batch system ask for Dask's dashboard."""
+    asked = own["scheduler-options"] or {}
+    return bool(asked.get("dashboard", "dashboard_address" in asked))
+
+
+@contextlib.contextmanager
+def _shared_credentials(own: Mapping[str, Any]) -> Iterator[Security]:
+    """Make credentials of which those of jobs are files that no other user may read: the nodes need them."""
+    above = Path(os.path.expandvars(own["shared-temp-directory"] or ".")).expanduser().absolute()
+    with tempfile.TemporaryDirectory(prefix=".floodway-", dir=above) as folder:
+        made = _credentials()
+        for name in ("tls_ca_file", "tls_worker_cert", "tls_worker_key"):
+            file = Path(folder) / name
+            file.touch(mode=0o600)
+            file.write_text(getattr(made, name), encoding="utf-8")
+            setattr(made, name, str(file))
+        yield made
 
 
 def _ask_for(started: Any, jobs: int, *, named: str) -> None:  # noqa: ANN401 (a cluster without types)
@@ -293,6 +371,10 @@ def _ask_for(started: Any, jobs: int, *, named: str) -> None:  # noqa: ANN401 (a
                 answers.put(error)
                 raise
             answers.put(None)
+
+        async def close(self) -> None:
+            if self.job_id is not None:
+                await super().close()
 
     started.new_spec["cls"] = Asked
     started.scale(jobs=jobs)

@@ -18,6 +18,7 @@ from floodway.bench.tables import (
     pair_notes,
     pair_rows,
 )
+from floodway.markdown import plain, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,11 +65,11 @@ def _measured_when(entry: Mapping[str, Any]) -> str:
     cpu, cores = kind(entry)
     revision = f"{entry['revision'][:12]}{', with changes' if entry['changed'] else ''}"
     where = [f"{cpu}, {cores} cores", entry["rustc"], f"{entry['date'][:10]}, revision {revision}"]
-    return f"{'; '.join(part for part in where if part)}."
+    return plain(f"{'; '.join(part for part in where if part)}.")
 
 
 def _not_measured(entry: Mapping[str, Any]) -> str:
-    return "; ".join(f"{name}: not measured, {why}" for name, why in entry["skipped"].items())
+    return plain("; ".join(f"{name}: not measured, {why}" for name, why in entry["skipped"].items()))
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -81,9 +82,7 @@ def scaling_block(data: pl.DataFrame) -> str:
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    sides = ["---" if column in TEXT_COLUMNS else "---:" for column in heading]
-    lines = [heading, sides, *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table(heading, rows, numbers=(column for column in heading if column not in TEXT_COLUMNS))
 
 
 def written(page: str, name: str, block: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from floodway.markdown import Markdown, code, plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -106,7 +108,7 @@ def _seconds(cpu: float) -> str:
 
 def _ratio(ratio: Mapping[str, float], turns: int | None) -> str:
     median = f"**{ratio['median']:.1f}**"
-    return median if turns == 1 else f"{ratio['min']:.1f} / {median} / {ratio['max']:.1f}"
+    return Markdown(median if turns == 1 else f"{ratio['min']:.1f} / {median} / {ratio['max']:.1f}")
 
 
 def pair_notes(entry: Mapping[str, Any]) -> str:
@@ -114,15 +116,15 @@ def pair_notes(entry: Mapping[str, Any]) -> str:
     pairs = entry.get("pairs", ())
     builds = dict.fromkeys(_build(pair["peer"]) for pair in pairs)
     works = (f"{pair['what']}, {pair['ours']['name']}: {pair['work']}" for pair in pairs if pair["work"])
-    return "\n".join(f"- {line}." for line in [*builds, *works] if line)
+    return "\n".join(f"- {line}." for line in [*builds, *map(plain, works)] if line)
 
 
 def _build(peer: Mapping[str, str]) -> str:
     known = [
-        f"commit {peer['commit']}" if peer["commit"] else "",
-        f"built with `{peer['flags']}`" if peer["flags"] else "",
+        f"commit {plain(peer['commit'])}" if peer["commit"] else "",
+        f"built with {code(peer['flags'])}" if peer["flags"] else "",
     ]
-    return ", ".join([peer["version"], *filter(None, known)]) if any(known) else ""
+    return ", ".join([plain(peer["version"]), *filter(None, known)]) if any(known) else ""
 
 
 def count_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str, ...]]:

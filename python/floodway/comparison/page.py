@@ -5,9 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from floodway.comparison.formatting import cell_text, notes
+from floodway.pages import environment
 from floodway.results.files import REPORT_FILE
 from floodway.results.simulated import Realised, common_facts, facts, realised
 
@@ -22,26 +21,23 @@ __all__ = ["page"]
 
 def page(comparison: Comparison, pictures: Sequence[Picture], *, report: bool = False) -> str:
     """Return the page, with the pictures inside; `report` adds a link to the page of the runs over time."""
-    environment = Environment(
-        loader=PackageLoader("floodway.comparison", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     own = [
         facts(results[0]) + realised([Realised.of(each) for each in results])
         for results in comparison.results
     ]
     rows = [(row.label, [cell_text(row, cell) for cell in row.cells]) for row in comparison.rows]
-    return environment.get_template("page.html.jinja").render(
-        comparison=comparison,
-        rows=rows,
-        simulated=list(common_facts(comparison.labels, own)),
-        notes=list(notes(comparison)),
-        pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
-        seeds=_seeds(comparison),
-        report=REPORT_FILE if report else None,
+    return (
+        environment("floodway.comparison")
+        .get_template("page.html.jinja")
+        .render(
+            comparison=comparison,
+            rows=rows,
+            simulated=list(common_facts(comparison.labels, own)),
+            notes=list(notes(comparison)),
+            pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
+            seeds=_seeds(comparison),
+            report=REPORT_FILE if report else None,
+        )
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
 import floodway
+from floodway.pages import environment
 from floodway.planning.answer import answers, asked, notes, warnings
 from floodway.planning.tables import WORDS, tables
 
@@ -41,19 +40,9 @@ def body(plan: Plan) -> str:
 
 
 def _rendered(template: str, plan: Plan, pictures: Sequence[Picture]) -> str:
-    loaders = [
-        PackageLoader("floodway.planning", "templates"),
-        PackageLoader("floodway.comparison", "templates"),
-    ]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    pages = environment("floodway.planning", "floodway.comparison")
     scenarios = sorted(plan.scenarios())
-    return environment.get_template(template).render(
+    return pages.get_template(template).render(
         question=asked(plan.question),
         answers=list(answers(plan)),
         warnings=list(warnings(plan)),

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway.errors import OutputError
+from floodway.pages import policy
 from floodway.results.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["Page", "page"]
-
-#: Scripts and styles of the page itself, data as pictures, and nothing else.
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +58,12 @@ def page(data: Mapping[str, Any]) -> str:
     browser takes one for a tag.
     """
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    title = escape(str(data["title"]))
+    title, script = escape(str(data["title"])), f"\n{_bundled('bundle.js')}\n"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+{policy(script)}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
@@ -77,9 +75,7 @@ def page(data: Mapping[str, Any]) -> str:
 <noscript><p>This page needs JavaScript. It loads nothing from elsewhere.</p></noscript>
 <main id="report" aria-busy="true"></main>
 <script type="application/json" id="data">{text}</script>
-<script>
-{_bundled("bundle.js")}
-</script>
+<script>{script}</script>
 </body>
 </html>
 """

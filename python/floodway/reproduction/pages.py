@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 from floodway.errors import OutputError
+from floodway.markdown import Markdown, code, formatted, plain, table, target
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.study.claims.judgement import VERDICTS
 from floodway.study.report.claim_rows import COLUMNS, RULE
-from floodway.study.report.report import markdown_table
 from floodway.study.running.storage import Runs
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
         How the results were made.
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
-    parts = [f"# {paper}: results at full size", _made(full, made), *full["counts"], RULE]
+    counts = map(plain, full["counts"])
+    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *counts, RULE]
     for study in full["studies"]:
         parts += _study(name, study)
     if quick is not None:
@@ -103,22 +104,22 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
 def _made(full: Mapping[str, Any], made: Made) -> str:
     engine = f" by the engine of revision {made.engine}" if made.engine else ""
     return (
-        f"This page is generated: `{made.command}`, {made.date}, revision {made.revision}, "
+        f"This page is generated: {code(made.command)}, {made.date}, revision {made.revision}, "
         f"{full['run_count']:,} runs{engine}, {full['core_minutes']:,.0f} minutes of one core. [What we "
         "could not reproduce, and why](not-reproduced.md) sums up where the numbers differ."
     )
 
 
 def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
-    yield f"## {study['title']}"
-    yield study["shows"]
-    yield f"`floodway reproduce {paper} {study['name']}`"
-    yield study["notes"]
+    yield f"## {plain(study['title'])}"
+    yield plain(study["shows"])
+    yield code(f"floodway reproduce {paper} {study['name']}")
+    yield formatted(study["notes"])
     if study["rows"]:
-        yield markdown_table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
+        yield table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
     for picture in study["pictures"]:
-        yield f"![{picture['title']}]({paper}/{picture['file']})"
-        yield picture["caption"]
+        yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
+        yield plain(picture["caption"])
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
@@ -143,19 +144,19 @@ def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str
         f"{kinder} the quick form is kinder."
     )
     if rows:
-        yield markdown_table(("figure", "claim", "full", "quick"), rows)
+        yield table(("figure", "claim", "full", "quick"), rows)
 
 
 def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
     """Return the page of all mutants: by paper, each with the verdicts that it makes worse."""
-    generated = f"`{made.command}`, {made.date}, revision {made.revision}"
+    generated = f"{code(made.command)}, {made.date}, revision {made.revision}"
     parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
     for paper, own in found.items():
         noticed, published = sum(bool(each.worse) for each in own), sum(bool(each.published) for each in own)
         by = f"{noticed} of {len(own)} mutants are noticed, {published} of them by published statements."
-        parts += [f"## {paper}", by]
+        parts += [f"## {plain(paper)}", by]
         parts.append(
-            markdown_table(
+            table(
                 ("mutant", "what is wrong", "published statements worse", "others", "such as"),
                 map(_mutant, own),
             )
@@ -165,7 +166,8 @@ def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
 
 def _mutant(found: Found) -> tuple[str, ...]:
     mutant = found.mutant
-    what = f"{mutant.what} (`{'`, `'.join(f'{key} = {value}' for key, value in mutant.sets)}`)"
+    sets = ", ".join(code(f"{key} = {value}") for key, value in mutant.sets)
+    what = Markdown(f"{plain(mutant.what)} ({sets})")
     if not found.worse:
         return (mutant.name, what, "none", "none", "not noticed")
     first = (*found.published, *found.worse)[0]

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from floodway.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["marks", "page_text", "table_text", "write_block"]
+__all__ = ["marks", "page_text", "write_block"]
 
 
 def marks(name: str) -> tuple[str, str]:
@@ -58,10 +57,3 @@ def write_block(page: Path, name: str, block: str) -> None:
         new.replace(page)
     except OSError as error:
         raise OutputError(os.fspath(page), f"cannot be written: {error.strerror or error}") from error
-
-
-def table_text(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
-    lines.insert(1, "|" + "---|" * len(head))
-    return "\n".join(lines)

@@ -6,9 +6,10 @@ import os
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from floodway.markdown import plain, table, target
 from floodway.validation.formatting import KINDS, allowed, difference, headline, number, ours, shown_rows
 from floodway.validation.overview import COLUMNS, overview_row
-from floodway.validation.page import marks, page_text, table_text, write_block
+from floodway.validation.page import marks, page_text, write_block
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES, SHOWN_FLOWS
 
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
     equal = sum(result.equal for result in cases)
     parts = [_overview(cases), f"{counts}; {equal} equal to the nanosecond."]
-    parts += [f"**{result.case.label} has not run**: {_reason(result)}" for result in cases if result.not_run]
+    parts += [
+        f"**{plain(result.case.label)} has not run**: {plain(_reason(result))}"
+        for result in cases
+        if result.not_run
+    ]
     for name, own in _by_case(cases):
         parts += _case(name, own, pictures)
     return "\n\n".join([*parts, "### Bounds", _bounds()])
@@ -163,7 +168,7 @@ def _bounds() -> str:
         "seeds, and applies where it is wider than the bound beside it: for the median of the flows, the "
         "median over pairs of seeds; else the largest difference of two seeds."
     )
-    return f"{table_text(head, rows)}\n\n{note}"
+    return f"{table(head, rows)}\n\n{note}"
 
 
 def _of_flows(rules: Rules) -> str:
@@ -186,7 +191,7 @@ def _overview(cases: Sequence[CaseResult]) -> str:
     def but_time(cells: Sequence[str]) -> list[str]:
         return [cell for column, cell in zip(COLUMNS, cells, strict=True) if column != "run"]
 
-    return table_text(but_time(COLUMNS), (but_time(overview_row(result)) for result in cases))
+    return table(but_time(COLUMNS), (but_time(overview_row(result)) for result in cases))
 
 
 def _reason(result: CaseResult) -> str:
@@ -200,16 +205,16 @@ def _case(name: str, cases: Sequence[CaseResult], pictures: dict[str, str]) -> I
     differing = [result for result in cases if result.rows and not result.equal]
     drawn = {picture: pictures.get(f"{name}-{picture}") for picture in CAPTIONS}
     if differing or any(drawn.values()):
-        yield f"### {name}"
+        yield f"### {plain(name)}"
     for result in differing:
-        yield f"**{headline(result)}.**"
+        yield f"**{plain(headline(result))}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
-        yield table_text(head, _rows(result))
+        yield table(head, _rows(result))
         named = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
-        yield "\n".join(f"- {line}" for line in named)
+        yield "\n".join(f"- {plain(line)}" for line in named)
     for picture, caption in CAPTIONS.items():
         if (path := drawn[picture]) is not None:
-            yield f"![{caption}]({path})\n\n*{caption}.*"
+            yield f"![{caption}]({target(path)})\n\n*{caption}.*"
 
 
 def _rows(result: CaseResult) -> Iterator[tuple[str, ...]]:

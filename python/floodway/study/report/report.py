@@ -7,14 +7,17 @@ import json
 import os
 import re
 from base64 import b64encode
+from html import unescape
 from shlex import quote
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 
 from floodway.errors import OutputError, PlotError
 from floodway.keys import engine
+from floodway.markdown import Markdown, code, formatted, plain, table, target
+from floodway.pages import environment
 from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
 from floodway.results.files import REPORT_FILE as RUN_PAGE
@@ -33,7 +36,7 @@ from floodway.study.report.remarks import lossless_of, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.plot.axes import Format
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "markdown_table", "write_report"]
+__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
@@ -115,35 +118,27 @@ def write_report(
 
 
 def _head(conducted: Conducted, title: str) -> Iterator[str]:
-    yield f"# {_plain(title)}"
+    yield f"# {plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    yield from verdict_counts(conducted)
+    yield from map(plain, verdict_counts(conducted))
 
 
 def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
     study = part.study
     # A report on one study has its title already.
-    title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
+    title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
     known = part.known
-    blocks = [title, _plain(study.shows), _simulated(part, known), study.notes.strip()]
+    blocks = [title, plain(study.shows), _simulated(part, known), formatted(study.notes)]
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
-    blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
+    blocks += [f"Numbers: {plain(study.source)}"] if study.source else []
     blocks += [_runs(part, conducted, known), _warnings(part)]
     return "\n\n".join(block for block in blocks if block)
 
 
 def _table(part: Part) -> str:
-    return f"{markdown_table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
-
-
-def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; each cell is in one line."""
-    lines_ = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(
-        f"| {' | '.join(_plain(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in lines_
-    )
+    return f"{table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
 
 
 class _Gallery:
@@ -163,7 +158,7 @@ class _Gallery:
         except PlotError as error:
             if not isinstance(error, NothingRanError):
                 on_message(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
-            return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
+            return f"{plain(plot.title)}: not drawn, {plain(str(error))}."
         name = _file_name(part, self._conducted, plot.name)
         endings = [*self._formats, "csv"]
         files = [self._conducted.folder / f"{name}.{ending}" for ending in endings]
@@ -173,11 +168,13 @@ class _Gallery:
         for each in FORMATS:
             if each not in self._formats:
                 (self._conducted.folder / f"{name}.{each}").unlink(missing_ok=True)
-        links = ", ".join(f"[{'data' if each == 'csv' else each}]({name}.{each})" for each in endings[1:])
-        title = _plain(plot.title)
+        links = ", ".join(
+            f"[{'data' if each == 'csv' else each}]({target(f'{name}.{each}')})" for each in endings[1:]
+        )
+        title = " ".join(plot.title.split())
         caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
         self.shown.append({"file": f"{name}.png", "title": title, "caption": caption})
-        return f"![{title}]({name}.png)\n\n{caption} ({links})"
+        return f"![{plain(title)}]({target(f'{name}.png')})\n\n{plain(caption)} ({links})"
 
     def _drawn(self, plot: Plot) -> Drawing:
         if plot.kind in OF_NUMBERS:
@@ -195,17 +192,18 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     """Write all numbers as a tidy table; return their means as the report shows them."""
     name = _file_name(part, conducted, NUMBERS)
     frame = tidy(part)
-    parquet = io.BytesIO()
-    frame.write_parquet(parquet)
-    for ending, content in (("csv", frame.write_csv().encode()), ("parquet", parquet.getvalue())):
+    columns = io.BytesIO()
+    frame.write_parquet(columns)
+    for ending, content in (("csv", frame.write_csv().encode()), ("parquet", columns.getvalue())):
         written.append(conducted.folder / f"{name}.{ending}")
         _write_bytes(written[-1], content)
-    table = numbers_table(part, part.numbers.metrics)
-    links = f"Every number, a row a seed: [CSV]({name}.csv), [Parquet]({name}.parquet)"
-    left_out = len(table.rows) - MOST_ROWS
+    means = numbers_table(part, part.numbers.metrics)
+    csv, parquet = (target(f"{name}.{ending}") for ending in ("csv", "parquet"))
+    links = f"Every number, a row a seed: [CSV]({csv}), [Parquet]({parquet})"
+    left_out = len(means.rows) - MOST_ROWS
     more = f"; {left_out} more rows are there only" if left_out > 0 else ""
-    shown_rows = markdown_table(table.heads, table.rows[:MOST_ROWS])
-    notes = "".join(f"{_plain(note)}. " for note in table.notes)
+    shown_rows = table(means.heads, means.rows[:MOST_ROWS])
+    notes = "".join(f"{plain(note)}. " for note in means.notes)
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
 
@@ -221,7 +219,7 @@ def _simulated(part: Part, known: Mapping[str, Known]) -> str:
     rows += [
         (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
     ]
-    return "### Simulated\n\n" + markdown_table(("", ""), rows)
+    return "### Simulated\n\n" + table(("", ""), rows)
 
 
 def _lines_of(own: Sequence[Fact], name: str) -> str:
@@ -258,25 +256,25 @@ def _runs(part: Part, conducted: Conducted, known: Mapping[str, Known]) -> str:
     seeds = seeds_text(run.seed for run in runs)
     losses = {key: own.lossless for key, own in known.items()}
     head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
-    lines = [" ".join(head)]
+    lines = [plain(" ".join(head))]
     for run in runs:
         if run.key in conducted.failures:
-            lines.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
+            lines.append(f"- {plain(run.label)}: failed: {plain(conducted.failures[run.key])}")
         elif run.key in known:
-            lines += [f"- {_plain(run.label)}: {fault}" for fault in known[run.key].run_faults]
+            lines += [f"- {plain(run.label)}: {plain(fault)}" for fault in known[run.key].run_faults]
     return "\n".join(lines[:1] + [""] * (len(lines) > 1) + lines[1:])
 
 
 def _warnings(part: Part) -> str:
     """List what `check` warns of; nothing where it does not."""
-    lines_ = [f"- {_plain(warning)}" for warning in warnings_of(part)]
+    lines_ = [f"- {plain(warning)}" for warning in warnings_of(part)]
     return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
 
 
 def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
     own = versions()
     yield "## Versions"
-    yield f"floodway {engine()}, polars {own['polars']}, Python {own['python']}."
+    yield f"floodway {plain(engine())}, polars {own['polars']}, Python {own['python']}."
     rows = [
         [run.label, f"{store.wall_s(run.key):.1f}", _run_link(store.folder_of(run.key), conducted.folder)]
         for run in conducted.plan.runs
@@ -286,37 +284,35 @@ def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
         total = sum(float(row[1]) for row in rows)
         yield TIMES
         yield f"{total:,.0f} s of one core in all."
-        yield markdown_table(("run", "seconds", "key"), rows)
+        yield table(("run", "seconds", "key"), rows)
         first = next(run.key for run in conducted.plan.runs if run.key in conducted.done)
+        command = code(f"floodway report {quote(store.folder_of(first).as_posix())}")
         yield (
             "A key leads to the page of the run over time where it is there, else to the run's folder. "
-            f"`floodway report {quote(store.folder_of(first).as_posix())}` writes the page of the first run; "
+            f"{command} writes the page of the first run; "
             "the same command with `--report` then writes this page again, with a link to it."
         )
 
 
-def _run_link(run: Path, folder: Path) -> str:
+def _run_link(run: Path, folder: Path) -> Markdown:
     """Return a link to the page of a run over time, or to its folder, from the page of studies."""
     page = run / RUN_PAGE
     where = os.path.relpath(page if page.is_file() else run, folder).replace(os.sep, "/")
-    return f"[{run.name[:12]}]({where})"
+    return Markdown(f"[{plain(run.name[:12])}]({target(where)})")
 
 
 def _page(title: str, text: str, folder: Path) -> str:
-    environment = Environment(
-        loader=PackageLoader("floodway.study.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
 
     def inside(found: re.Match[str]) -> str:
-        picture = folder / found[1]
+        picture = folder / unquote(unescape(found[1]))
         # What is not there, or no file, stays a link.
         if not picture.is_file():
             return found[0]
         return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)
-    return environment.get_template("page.html.jinja").render(title=title, body=body)
+    return environment("floodway.study.report").get_template("page.html.jinja").render(title=title, body=body)
 
 
 def _document(conducted: Conducted, studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -334,7 +330,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
         "name": part.study.name,
         "title": part.study.title,
         "paper": part.study.paper,
-        "shows": _plain(part.study.shows),
+        "shows": " ".join(part.study.shows.split()),
         "notes": part.study.notes.strip(),
         "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
         "pictures": list(pictures),
@@ -421,8 +417,3 @@ def _write_bytes(file: Path, content: bytes) -> None:
         replace_file(file, content)
     except OSError as error:
         raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
-
-
-def _plain(text: str) -> str:
-    """Return text in one line."""
-    return " ".join(text.split())

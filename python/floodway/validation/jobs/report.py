@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.validation.page import table_text, write_block
+from floodway.markdown import plain, table
+from floodway.validation.page import write_block
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,13 +60,13 @@ def write_report(validation: JobsValidation, page: Path) -> None:
     OutputError
         If the page cannot be read or written, or has no marks.
     """
-    table = table_text(COLUMNS, map(cells_of_set, validation.sets))
-    failed = [f"- not met: {failure(row)}" for row in validation.failed]
+    sets = table(COLUMNS, map(cells_of_set, validation.sets))
+    failed = [f"- not met: {plain(failure(row))}" for row in validation.failed]
     reasons = [
         (each.name, reason, f"{count:,}")
         for each in validation.sets
         for reason, count in each.reasons.items()
     ]
-    parts = [table, f"{summary(validation)}.", "\n".join(failed)]
-    parts.append(table_text(("set", "not to be met", "rows"), reasons) if reasons else "")
+    parts = [sets, f"{summary(validation)}.", "\n".join(failed)]
+    parts.append(table(("set", "not to be met", "rows"), reasons) if reasons else "")
     write_block(page, BLOCK, "\n\n".join(part for part in parts if part))

@@ -1,0 +1,136 @@
+"""Markdown that floodway writes: text of users stays text, whatever it holds.
+
+Readers of Markdown differ in what they take for a tag, a link or a formula. So each character that means
+something to one of them is written as an escape that all of them know: a reference to the character, or a
+backslash before the punctuation that has had one from the beginning.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Markdown", "code", "formatted", "plain", "table", "target"]
+
+#: Punctuation with a meaning anywhere in a line; an underscore between letters has none.
+_ANYWHERE = re.compile(r"[\\`*\[\]{}|<>&$~]|(?<![^\W_])_|_(?![^\W_])")
+#: Of these, what every reader of Markdown takes from a backslash; of the others it gets the number.
+_BACKSLASHED = frozenset("\\`*_[]{}|")
+#: What makes a line a heading, an item of a list, a rule or a definition: the sign, behind its digits.
+_AT_START = re.compile(r"(\d+(?=[.)](?:\s|$))|(?=[#=!]|[-+:](?:[-\s]|$)))(.)")
+#: What readers make links of without being told to: addresses of the web and of persons.
+_ADDRESS = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
+#: In text that is Markdown: what begins a tag or a comment, a destination of a link, or an address.
+_OF_LINKS = re.compile(r"<(?=[A-Za-z/!?])|(?<=\])[(:]|(?<=\{):|:(?=//)|(?<=www)\.", re.IGNORECASE)
+
+
+class Markdown(str):
+    """Text that is Markdown of floodway's own, which `table` takes as it is."""
+
+    __slots__ = ()
+
+
+def plain(text: str) -> str:
+    r"""Return a user's text in one line of Markdown that shows it as it is.
+
+    Examples
+    --------
+    >>> plain("a <b>bold</b> [link](javascript:x)")
+    'a &lt;b&gt;bold&lt;/b&gt; \\[link\\](javascript:x)'
+    >>> plain("# 3 * 4, fb_hadoop"), plain("2. at http://x"), plain("-1.5 of 2.5")
+    ('\\# 3 \\* 4, fb_hadoop', '2\\. at http&#58;//x', '-1.5 of 2.5')
+    """
+    inline = _inline(text)
+    start = _AT_START.match(inline)
+    return inline if start is None else f"{start[1]}{_at_start(start[2])}{inline[start.end() :]}"
+
+
+def code(text: str) -> str:
+    """Return a text as code within a line, whatever backticks it holds.
+
+    Examples
+    --------
+    >>> code("a `b`"), code("x")
+    ('`` a `b` ``', '`x`')
+    """
+    line = " ".join(text.split()) or " "
+    longest = max(map(len, re.findall("`+", line)), default=0)
+    marks = "`" * (longest + 1)
+    return f"{marks} {line} {marks}" if longest else f"{marks}{line}{marks}"
+
+
+def formatted(text: str) -> str:
+    r"""Return a user's Markdown without what is not his to write: tags, links and pictures stay text.
+
+    What it leaves open, such as a block of code, ends with it.
+
+    Examples
+    --------
+    >>> formatted("*So* <b>not</b> [this](x)")
+    '*So* &lt;b>not&lt;/b> [this]&#40;x)'
+    >>> formatted("```\nopen")
+    '```\nopen\n```'
+    """
+    inert = _OF_LINKS.sub(_numbered, text.strip())
+    open_block = MarkdownIt("commonmark").parse(f"{inert}\n\nend")[-1]
+    if open_block.type == "fence":
+        return f"{inert}\n{open_block.markup}"
+    return inert
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Iterable[str] = ()) -> str:
+    """Return a table; a cell that is not `Markdown` is a text as `plain` writes it.
+
+    Parameters
+    ----------
+    columns
+        The heads.
+    rows
+        As many cells each.
+    numbers
+        Columns that are aligned to the right.
+    """
+    right = set(numbers)
+    sides = [Markdown("---:" if column in right else "---") for column in columns]
+    return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in (columns, sides, *rows))
+
+
+def target(path: str) -> str:
+    """Return a path as the destination of a link.
+
+    >>> target("a b(1).png")
+    'a%20b%281%29.png'
+    """
+    return quote(path)
+
+
+def _cell(text: str) -> str:
+    if not isinstance(text, Markdown):
+        return _inline(text)
+    # A bar ends a cell, also within code.
+    return re.sub(r"(?<!\\)\|", r"\\|", " ".join(text.split()))
+
+
+def _inline(text: str) -> str:
+    """Return a text that begins no line."""
+    return _ADDRESS.sub(_numbered, _ANYWHERE.sub(_escaped, " ".join(text.split())))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    return f"\\{char}" if char in _BACKSLASHED else html.escape(char) if char in "<>&" else _numbered(found)
+
+
+def _numbered(found: re.Match[str]) -> str:
+    return "&lt;" if found[0] == "<" else f"&#{ord(found[0])};"
+
+
+def _at_start(char: str) -> str:
+    return f"&#{ord(char)};" if char in "=:" else f"\\{char}"

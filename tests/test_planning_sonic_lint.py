@@ -288,6 +288,10 @@ def test_the_least_headroom_of_runs_is_never_above_physics_and_not_far_below(
     assert 0 <= found.asked - least_headroom(question) <= 2 * largest_held(question) + unseen
 
 
+def broken(error: Exception) -> None:
+    raise error
+
+
 def test_what_was_simulated_is_kept_and_used_again(tmp_path: Path) -> None:
     asked: list[int] = []
 
@@ -300,26 +304,31 @@ def test_what_was_simulated_is_kept_and_used_again(tmp_path: Path) -> None:
     file, folder = tmp_path / "pg_profile_lookup.ini", tmp_path / "kept"
     file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in (300, 40, 5)))
     with pytest.raises(KeyboardInterrupt):
-        lint(file, least=kept(folder, least), jobs=1)
+        lint(file, least=kept(folder, least, on_error=broken), jobs=1)
     assert asked == [5, 40]
     told: list[tuple[int, int]] = []
-    found = lint(file, least=kept(folder, least), jobs=1, done=lambda count, of: told.append((count, of)))
+    found = lint(
+        file,
+        least=kept(folder, least, on_error=broken),
+        jobs=1,
+        done=lambda count, of: told.append((count, of)),
+    )
     assert asked == [5, 40, 40, 300]
     assert (told[0], told[-1], sorted(told)) == ((0, 3), (3, 3), told)
     assert {each.row.length_m: each.least for each in found.rows} == {5: 5000, 40: 40_000, 300: 300_000}
     assert {each.row.length_m: each.tried for each in found.rows}[40] == "holds, 260,000 to spare"
-    lint(file, cell="254B", least=kept(folder, least), jobs=1)
+    lint(file, cell="254B", least=kept(folder, least, on_error=broken), jobs=1)
     assert asked[4:] == [5, 40, 300]
 
 
 def test_a_damaged_file_of_what_was_kept_is_not_used(tmp_path: Path) -> None:
     question = question_of_row(100 * G, 5, Assumptions())
-    assert kept(tmp_path, lambda *_: 7)(question, simulated) == 7
+    assert kept(tmp_path, lambda *_: 7, on_error=broken)(question, simulated) == 7
     (file,) = tmp_path.glob("*.json")
     for damaged in ("{", "[]", json.dumps(json.loads(file.read_text()) | {"engine": "another"})):
         file.write_text(damaged)
-        assert kept(tmp_path, lambda *_: 8)(question, simulated) == 8
-        assert kept(tmp_path, lambda *_: 9)(question, simulated) == 8
+        assert kept(tmp_path, lambda *_: 8, on_error=broken)(question, simulated) == 8
+        assert kept(tmp_path, lambda *_: 9, on_error=broken)(question, simulated) == 8
 
 
 def test_assumptions_are_checked_as_those_of_a_plan(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +32,11 @@ __all__ = [
     "UnknownNameError",
     "UnverifiedWarning",
     "ValidationError",
+    "unwritable",
 ]
+
+#: Faults of a disk, whatever the name of the file: no room, no quota, too large a file, a broken device.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,7 +321,24 @@ class InUseError(OutputError):
 
 
 class LostResultsError(OutputError):
-    """Results of a run that has ended, or pictures or a report of them, that cannot be written."""
+    """Results of a run that has ended, or pictures or a report of them, that cannot be written.
+
+    So is every file for which there is no room.
+    """
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> OutputError:
+    """Return the error of a file or folder that cannot be written: a `LostResultsError` if there is no room.
+
+    Parameters
+    ----------
+    path
+        The folder or file, as its user calls it.
+    error
+        Why.
+    """
+    kind = LostResultsError if error.errno in _NO_ROOM else OutputError
+    return kind(os.fspath(path), f"cannot be written: {error.strerror or error}")
 
 
 class UnverifiedWarning(UserWarning):

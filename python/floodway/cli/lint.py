@@ -15,8 +15,10 @@ from floodway.planning.sonic import lint
 from floodway.planning.sonic.least import kept, least_headroom
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from floodway.errors import OutputError
     from floodway.planning.sonic import Lint
 
 __all__ = ["Wanted", "run"]
@@ -42,13 +44,17 @@ class Wanted:
 
 def run(file: Path, wanted: Wanted) -> int:
     """Judge a file, print what was found; returns the exit code."""
-    found = _simulated(file, wanted) if wanted.simulate else _judged(file, wanted)
+    lost: list[OutputError] = []
+    found = _simulated(file, wanted, lost.append) if wanted.simulate else _judged(file, wanted)
     if wanted.json:
         echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     elif not wanted.quiet:
         show(found, sys.stdout, every=wanted.every)
-        if wanted.simulate:
+        if wanted.simulate and not lost:
             echo(f"what was simulated: {wanted.out}/")
+    for error in lost[:1]:
+        echo(f"error: {error}", err=True)
+        return FAILED
     fails = not found.holds or (wanted.strict and (found.warned or found.not_judged))
     return FAILED if fails else DONE
 
@@ -59,9 +65,9 @@ def _judged(file: Path, wanted: Wanted) -> Lint:
     )
 
 
-def _simulated(file: Path, wanted: Wanted) -> Lint:
+def _simulated(file: Path, wanted: Wanted, on_error: Callable[[OutputError], None]) -> Lint:
     try:
-        return _tried(file, wanted)
+        return _tried(file, wanted, on_error)
     except KeyboardInterrupt:
         echo(
             f"interrupted; what was simulated is kept in {wanted.out}/: the same call goes on there", err=True
@@ -69,7 +75,7 @@ def _simulated(file: Path, wanted: Wanted) -> Lint:
         raise
 
 
-def _tried(file: Path, wanted: Wanted) -> Lint:
+def _tried(file: Path, wanted: Wanted, on_error: Callable[[OutputError], None]) -> Lint:
     with bar() as display:
         task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
 
@@ -83,7 +89,7 @@ def _tried(file: Path, wanted: Wanted) -> Lint:
             cell=wanted.cell,
             asic=wanted.asic,
             latency=wanted.latency,
-            least=kept(wanted.out, least_headroom),
+            least=kept(wanted.out, least_headroom, on_error=on_error),
             jobs=wanted.jobs,
             done=done,
         )

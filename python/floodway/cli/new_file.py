@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import IO, TYPE_CHECKING, Any
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
+from floodway.results.files import new_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,18 +48,13 @@ def _new(out: Path, *, force: bool, mode: str) -> Iterator[IO[Any]]:
     if out.exists() and not out.is_file():
         raise OutputError(str(out), "is not a regular file")
     part = out.with_name(f".{out.name}.part")
-    made = [folder for folder in out.parents if not folder.exists()]
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open(mode, encoding=None if "b" in mode else "utf-8") as file:
-                yield file
-            part.replace(out)
-        finally:
-            part.unlink(missing_ok=True)
+        with new_folder(out.parent):
+            try:
+                with part.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+                    yield file
+                part.replace(out)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as error:
-        raise OutputError(str(out), f"cannot be written: {error.strerror}") from None
-    finally:
-        for folder in made if not out.exists() else ():
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        raise unwritable(out, error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ from floodway.cli.exits import DONE, FAILED
 from floodway.cli.inputs import parsed
 from floodway.cli.output import echo
 from floodway.cli.show_plan import show
-from floodway.errors import OutputError, PlanError
+from floodway.errors import LostResultsError, OutputError, PlanError, unwritable
 from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
 from floodway.planning.sonic.from_plan import configuration_of, write_plan_for_switches
 from floodway.ready import resolved
+from floodway.results.files import new_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +52,12 @@ class Wanted:
 def plan(file: Path | None, wanted: Wanted) -> int:
     """Plan links, print or write the plans; returns the exit code."""
     questions = _questions(file, wanted)
-    _check_before(questions, wanted)
+    with contextlib.ExitStack() as folders:
+        _check_before(questions, wanted, folders)
+        return _answered(file, questions, wanted)
+
+
+def _answered(file: Path | None, questions: Mapping[str, Question], wanted: Wanted) -> int:
     plans = {name: _planned(question, wanted) for name, question in questions.items()}
     if wanted.json:
         documents = {name: document(each) for name, each in plans.items()}
@@ -62,26 +69,36 @@ def plan(file: Path | None, wanted: Wanted) -> int:
             " a switch, their needs add up",
             err=True,
         )
+    written: list[bool] = []
     for name, each in plans.items():
         if not wanted.json and not wanted.quiet:
             if name:
                 echo(f"{name}:")
             show(each, sys.stdout)
+        written.append(_written(each, name if len(plans) > 1 else "", wanted))
+    return DONE if all(written) and all(_hold(each) for each in plans.values()) else FAILED
+
+
+def _written(plan: Plan, name: str, wanted: Wanted) -> bool:
+    """Write a plan to the folders that are asked for, and say so; whether that was possible."""
+    try:
         if wanted.out is not None:
-            folder = wanted.out / name if name and len(plans) > 1 else wanted.out
-            write_plan(each, folder)
+            write_plan(plan, wanted.out / name)
             if not wanted.json and not wanted.quiet:
-                echo(f"page, pictures, plan.json and scenarios: {folder}")
+                echo(f"page, pictures, plan.json and scenarios: {wanted.out / name}")
         if wanted.sonic is not None:
-            folder = wanted.sonic / name if name and len(plans) > 1 else wanted.sonic
-            write_plan_for_switches(each, folder, ports=wanted.ports)
+            write_plan_for_switches(plan, wanted.sonic / name, ports=wanted.ports)
             if not wanted.json and not wanted.quiet:
-                echo(f"SONiC's configuration, not tried on a device: {folder}")
-    return DONE if all(_hold(each) for each in plans.values()) else FAILED
+                echo(f"SONiC's configuration, not tried on a device: {wanted.sonic / name}")
+    except OutputError as error:
+        # The answer itself is printed already.
+        echo(f"error: {error}", err=True)
+        return False
+    return True
 
 
-def _check_before(questions: Mapping[str, Question], wanted: Wanted) -> None:
-    """Refuse before anything is run what cannot be written afterwards."""
+def _check_before(questions: Mapping[str, Question], wanted: Wanted, folders: contextlib.ExitStack) -> None:
+    """Refuse before anything is run what cannot be written afterwards; `folders` ends with the command."""
     if wanted.ports and wanted.sonic is None:
         raise PlanError("ports: only a configuration of SONiC has ports (--sonic DIR)", key="ports")
     if wanted.sonic is not None:
@@ -93,9 +110,12 @@ def _check_before(questions: Mapping[str, Question], wanted: Wanted) -> None:
         if str(folder) == ".":
             raise PlanError(f"{key}: the name of a folder of its own is needed", key=key)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folders.enter_context(new_folder(folder))
         except OSError as error:
-            raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+            fault = unwritable(folder, error)
+            # The answer needs no room.
+            if not isinstance(fault, LostResultsError):
+                raise fault from error
 
 
 def _check_configuration(questions: Mapping[str, Question], wanted: Wanted) -> None:

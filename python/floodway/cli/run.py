@@ -16,7 +16,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
-from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError
+from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, unwritable
 from floodway.ranks import AnotherRankError, agreed, processes, require_alike
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
@@ -174,9 +174,14 @@ def _finished(
     """Write and print the result of a run, and return the exit code."""
     reservation, out = place
     published = _published(reservation, result, out, exported=_exporting(request, scenario))
-    interrupted = False
+    interrupted, lacking = False, None
     if request.report and result.outcome.stopped != "interrupted":
-        interrupted = _interrupted_page(request, scenario, result, published.folder)
+        try:
+            _write_page(request, scenario, result, published.folder)
+        except KeyboardInterrupt:
+            interrupted = True
+        except OutputError as error:
+            lacking = error
     for note in published.notes:
         echo(f"warning: {note}", err=True)
     _print(request, result, published.folder)
@@ -184,20 +189,14 @@ def _finished(
     if interrupted:
         echo(f"interrupted; the results are in {published.folder}/, without {REPORT_FILE}", err=True)
         return INTERRUPTED
+    if lacking is not None:
+        echo(f"error: {lacking}; the results are in {published.folder}/", err=True)
+        code = code or FAILED
     if published.error is None:
         return code
     echo(f"error: {published.error}", err=True)
     echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
-
-
-def _interrupted_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> bool:
-    """Write the page of a run; return whether Ctrl-C came before it was there."""
-    try:
-        _write_page(request, scenario, result, folder)
-    except KeyboardInterrupt:
-        return True
-    return False
 
 
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
@@ -213,8 +212,7 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
     try:
         replace_file(folder / REPORT_FILE, text.encode())
     except OSError as error:
-        reason = f"cannot be written: {error.strerror or error}"
-        raise OutputError(str(folder / REPORT_FILE), reason) from error
+        raise unwritable(folder / REPORT_FILE, error) from error
 
 
 def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:

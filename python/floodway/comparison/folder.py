@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.analysis import read
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
-from floodway.errors import InUseError, LostResultsError, OutputError
+from floodway.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
-from floodway.results.files import REPORT_FILE, replace_file
+from floodway.results.files import REPORT_FILE, missing_folders, remove_empty, replace_file
 from floodway.results.folders import COMPARISON_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, report_lock
 from floodway.results.rescue import rescued
@@ -183,6 +183,7 @@ class ComparisonFolder:
     def _begin(self, folder: Path, *, force: bool) -> None:
         """Take the lock, clean up after killed processes, find completed runs, and write the marker."""
         self._made = not folder.exists()
+        self._held.callback(remove_empty, missing_folders(folder))
         folder.mkdir(parents=True, exist_ok=True)
         self._held.enter_context(Lock(folder.resolve(), shown=os.fspath(folder), inside=True))
         self._held.callback(self._leave, folder)
@@ -335,6 +336,7 @@ class SharedFolder(ComparisonFolder):
 
     def _begin(self, folder: Path, *, force: bool) -> None:  # noqa: ARG002 (nothing is replaced)
         """Share the lock, write the marker, and lock the runs that are missing of this shard's."""
+        self._held.callback(remove_empty, missing_folders(folder))
         folder.mkdir(parents=True, exist_ok=True)
         self._held.enter_context(SharedLock(folder.resolve(), shown=os.fspath(folder), inside=True))
         self._refuse_foreign(folder)
@@ -462,4 +464,4 @@ def _os_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.errors import unwritable
 from floodway.planning.document import document
 from floodway.planning.page import page
 from floodway.planning.pictures import pictures
-from floodway.results.files import replace_file
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,13 +30,13 @@ def write_plan(plan: Plan, folder: Path) -> None:
     drawn = pictures(plan)
     scenarios = plan.scenarios()
     try:
-        (folder / "scenarios").mkdir(parents=True, exist_ok=True)
-        for name, text in scenarios.items():
-            replace_file(folder / "scenarios" / f"{name}.toml", text.encode())
-        for picture in drawn:
-            replace_file(folder / picture.file, picture.png)
-        text = json.dumps(document(plan), indent=2, ensure_ascii=False) + "\n"
-        replace_file(folder / "plan.json", text.encode())
-        replace_file(folder / "index.html", page(plan, drawn).encode())
+        with new_folder(folder / "scenarios"):
+            for name, text in scenarios.items():
+                replace_file(folder / "scenarios" / f"{name}.toml", text.encode())
+            for picture in drawn:
+                replace_file(folder / picture.file, picture.png)
+            text = json.dumps(document(plan), indent=2, ensure_ascii=False) + "\n"
+            replace_file(folder / "plan.json", text.encode())
+            replace_file(folder / "index.html", page(plan, drawn).encode())
     except OSError as error:
-        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error

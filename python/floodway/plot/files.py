@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
 from floodway.plot.axes import bytes_of
-from floodway.results.files import replace_file
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +55,10 @@ def save(drawing: Drawing, files: Sequence[Path], *, force: bool = False) -> Non
     contents = {file: _content(drawing, file.suffix[1:]) for file in files}
     for file, content in contents.items():
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(file, content)
+            with new_folder(file.parent):
+                replace_file(file, content)
         except OSError as error:
-            raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+            raise unwritable(file, error) from error
 
 
 def _content(drawing: Drawing, ending: str) -> bytes:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import OutputError
+from floodway.errors import unwritable
 from floodway.pages import policy
-from floodway.results.files import replace_file
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
 __all__ = ["Page", "page"]
@@ -45,10 +45,10 @@ class Page:
         """
         path = Path(file)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, self.text.encode())
+            with new_folder(path.parent):
+                replace_file(path, self.text.encode())
         except OSError as error:
-            raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+            raise unwritable(file, error) from error
 
 
 def page(data: Mapping[str, Any]) -> str:

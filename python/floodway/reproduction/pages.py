@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
 from floodway.markdown import Markdown, code, formatted, plain, table, target
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
@@ -198,7 +198,7 @@ def write_pictures(paper: str, full: Mapping[str, Any], folder: Path, out: Path)
         for name in names:
             replace_file(target / name, _smaller(folder / name))
     except OSError as error:
-        raise OutputError(str(target), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(target, error) from error
 
 
 def _smaller(file: Path) -> bytes:

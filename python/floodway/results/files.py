@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["EXPORTED", "NEW_SUFFIX", "REPORT_FILE", "TRACE_FILE", "replace_file", "to_disk"]
+__all__ = [
+    "EXPORTED",
+    "NEW_SUFFIX",
+    "REPORT_FILE",
+    "TRACE_FILE",
+    "missing_folders",
+    "new_folder",
+    "remove_empty",
+    "replace_file",
+    "to_disk",
+]
 
 #: The files of an export in the formats of the HPCC simulator.
 EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
@@ -41,6 +53,35 @@ def replace_file(file: Path, content: bytes) -> None:
         new.unlink(missing_ok=True)
         raise
     to_disk(file.parent)
+
+
+def missing_folders(folder: Path) -> list[Path]:
+    """Return a folder and those above it, as far as they are not there, the innermost first."""
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove those of some folders, the innermost first, that hold nothing."""
+    for each in folders:
+        with contextlib.suppress(OSError):
+            each.rmdir()
+
+
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder for a `with` block; what of it was not there and holds nothing at the end goes again.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+    """
+    made = missing_folders(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        remove_empty(made)
 
 
 def to_disk(folder: Path) -> None:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.errors import OutputError
-from floodway.results.files import EXPORTED
+from floodway.errors import OutputError, unwritable
+from floodway.results.files import EXPORTED, new_folder
 from floodway.results.quantities import quantity_us
 from floodway.scenarios import Scenario
 
@@ -84,13 +84,13 @@ def export(
     path, shown = Path(folder), os.fspath(folder)
     known = scenario if scenario is not None else Scenario.from_dict(result.run.scenario["scenario"])
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        there = [name for name in EXPORTED if (path / name).exists()]
-        if there and not force:
-            raise OutputError(shown, f"holds {', '.join(there)} already; force=True replaces them")
-        return write(result, path, scenario=known)
+        with new_folder(path):
+            there = [name for name in EXPORTED if (path / name).exists()]
+            if there and not force:
+                raise OutputError(shown, f"holds {', '.join(there)} already; force=True replaces them")
+            return write(result, path, scenario=known)
     except OSError as error:
-        raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(shown, error) from error
 
 
 def write(result: Result, folder: Path, *, scenario: Scenario) -> HpccExport:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import polars as pl
 
-from floodway.errors import OutputError, UnverifiedWarning
+from floodway.errors import LostResultsError, OutputError, UnverifiedWarning, unwritable
 from floodway.results.digests import (
     RUN_FILE,
     DigestedFile,
@@ -28,7 +28,15 @@ from floodway.results.digests import (
     file_record,
     sealed,
 )
-from floodway.results.files import EXPORTED, NEW_SUFFIX, REPORT_FILE, TRACE_FILE, to_disk
+from floodway.results.files import (
+    EXPORTED,
+    NEW_SUFFIX,
+    REPORT_FILE,
+    TRACE_FILE,
+    missing_folders,
+    remove_empty,
+    to_disk,
+)
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
@@ -103,16 +111,22 @@ class Reservation:
     def __init__(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
         self._folder = Path(folder).resolve()
         self._shown = os.fspath(folder)
+        self._made: list[Path] = []
         try:
             self._shown.encode()
             self._refuse_begun(force=force)
+            self._made = missing_folders(self._folder.parent)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
             self._refuse_full()
             self._lock = Lock(self._folder, shown=self._shown)
         except UnicodeEncodeError as error:
             raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
+            remove_empty(self._made)
             raise self._unwritable(error) from error
+        except OutputError:
+            remove_empty(self._made)
+            raise
         try:
             _finish_interrupted(self._folder, self._lock.work)
             # Results that a killed run had almost published are there now.
@@ -120,6 +134,7 @@ class Reservation:
             self._reserved = _identity(self._folder)
         except BaseException as error:
             self._lock.release()
+            remove_empty(self._made)
             if isinstance(error, OSError):
                 raise self._unwritable(error) from error
             raise
@@ -133,6 +148,7 @@ class Reservation:
         with contextlib.suppress(OSError):
             _finish_interrupted(self._folder, self._lock.work)
         self._lock.release()
+        remove_empty(self._made)
 
     def publish(
         self, result: Result, *, also: Callable[[Path], object] | None = None, key: str | None = None
@@ -235,10 +251,10 @@ class Reservation:
             reason = (
                 f"cannot be written: its disk is full, {disk.free:,} bytes are free; choose another folder"
             )
-            raise OutputError(self._shown, reason)
+            raise LostResultsError(self._shown, reason)
 
     def _unwritable(self, error: OSError) -> OutputError:
-        return OutputError(self._shown, f"cannot be written: {error.strerror or error}")
+        return unwritable(self._shown, error)
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:

@@ -9,8 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
 from floodway.results.digests import RUN_FILE
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,12 +55,12 @@ def open_folder(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[
             if not force:
                 raise OutputError(shown, "holds a validation already; --force replaces it")
             _remove_earlier(target)
-        target.mkdir(parents=True, exist_ok=True)
-        # An interrupted validation can be replaced.
-        (target / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
-        yield target
+        with new_folder(target):
+            # An interrupted validation can be replaced.
+            replace_file(target / DOCUMENT_FILE, b'{"complete": false}\n')
+            yield target
     except OSError as error:
-        raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(shown, error) from error
 
 
 def _remove_earlier(target: Path) -> None:

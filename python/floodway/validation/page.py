@@ -6,7 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,9 +52,7 @@ def write_block(page: Path, name: str, block: str) -> None:
     marked = re.compile(re.escape(begin) + ".*?" + re.escape(end), flags=re.DOTALL)
     text = marked.sub(lambda _: f"{begin}\n{block}\n{end}", before, count=1)
     try:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        new = page.with_name(f".{page.name}.new")
-        new.write_bytes(text.encode())
-        new.replace(page)
+        with new_folder(page.parent):
+            replace_file(page, text.encode())
     except OSError as error:
-        raise OutputError(os.fspath(page), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(page, error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import OutputError
+from floodway.errors import unwritable
 from floodway.scenarios import load
 from floodway.validation.counts import counts_of, write_counts
 
@@ -64,4 +64,4 @@ def export(result: Result, scenario: Scenario, folder: Path) -> None:
     try:
         write_counts(counts_of(result, scenario), folder)
     except OSError as error:
-        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error

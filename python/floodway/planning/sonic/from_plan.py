@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError, PlanError
+from floodway.errors import PlanError, unwritable
 from floodway.planning.answer import distance
 from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES
@@ -133,4 +133,4 @@ def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = 
         for name, text in texts.items():
             replace_file(folder / name, text.encode())
     except OSError as error:
-        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error

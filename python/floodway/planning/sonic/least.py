@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError, RunError
+from floodway.errors import RunError, unwritable
 from floodway.files import read_text
 from floodway.keys import engine
 from floodway.planning.link import Buffers, worst_payloads
@@ -15,12 +15,13 @@ from floodway.planning.needs import flow_control
 from floodway.planning.question import HEADERS
 from floodway.planning.runs import simulated
 from floodway.planning.trials import trial
-from floodway.results.files import replace_file
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from floodway.errors import OutputError
     from floodway.planning.question import Question
     from floodway.planning.runs import Simulate
 
@@ -62,7 +63,12 @@ def _held(question: Question, frame: int) -> int:
     return -(-frame // question.cell_bytes) * question.cell_bytes
 
 
-def kept(folder: Path, least: Callable[[Question, Simulate], int]) -> Callable[[Question, Simulate], int]:
+def kept(
+    folder: Path,
+    least: Callable[[Question, Simulate], int],
+    *,
+    on_error: Callable[[OutputError], None],
+) -> Callable[[Question, Simulate], int]:
     """Return the same function with a memory: what a folder has of this engine is not computed again.
 
     Parameters
@@ -71,11 +77,8 @@ def kept(folder: Path, least: Callable[[Question, Simulate], int]) -> Callable[[
         Gets a file for each question, written whole or not at all, so that a stop loses one result at most.
     least
         What computes a result.
-
-    Raises
-    ------
-    OutputError
-        From the returned function, if the folder cannot be written.
+    on_error
+        Called, perhaps in another thread, for each result that cannot be kept; it is returned all the same.
     """
 
     def found(question: Question, simulate: Simulate) -> int:
@@ -88,10 +91,10 @@ def kept(folder: Path, least: Callable[[Question, Simulate], int]) -> Callable[[
         value = least(question, simulate)
         content = json.dumps(asked | {"least_headroom_bytes": value}, indent=2) + "\n"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            replace_file(file, content.encode())
+            with new_folder(folder):
+                replace_file(file, content.encode())
         except OSError as error:
-            raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+            on_error(unwritable(folder, error))
         return value
 
     return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
-from floodway.results.files import replace_file
+from floodway.errors import unwritable
+from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,11 +112,11 @@ def write(configuration: Configuration, folder: Path) -> tuple[Path, ...]:
     texts = (json.dumps(tables(configuration), indent=4) + "\n", lookup_text(configuration))
     files = tuple(folder / name for name in FILES)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, text in zip(files, texts, strict=True):
-            replace_file(file, text.encode())
+        with new_folder(folder):
+            for file, text in zip(files, texts, strict=True):
+                replace_file(file, text.encode())
     except OSError as error:
-        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error
     return files
 
 

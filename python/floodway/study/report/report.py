@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
-from floodway.errors import OutputError, PlotError
+from floodway.errors import PlotError, unwritable
 from floodway.keys import engine
 from floodway.markdown import Markdown, code, formatted, plain, table, target
 from floodway.pages import environment
@@ -416,4 +416,4 @@ def _write_bytes(file: Path, content: bytes) -> None:
     try:
         replace_file(file, content)
     except OSError as error:
-        raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(file, error) from error

@@ -14,11 +14,11 @@ import shutil
 import uuid
 from typing import TYPE_CHECKING, Self
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, unwritable
 from floodway.files import read_json
 from floodway.keys import engine
 from floodway.results.digests import RUN_FILE
-from floodway.results.files import NEW_SUFFIX, replace_file
+from floodway.results.files import NEW_SUFFIX, missing_folders, remove_empty, replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
 from floodway.results.store import finish_left_behind, read, remove_left_behind
@@ -56,9 +56,11 @@ class StudyFolder:
         self.runs = Runs(folder / "runs")
         self._shared = shared
         self._lock: Lock | SharedLock | None = None
+        self._made: list[Path] = []
         try:
             with output_errors(folder):
                 self._refuse_begun()
+                self._made = missing_folders(self.runs.folder)
                 folder.mkdir(parents=True, exist_ok=True)
                 kind = SharedLock if shared else Lock
                 self._lock = kind(folder.resolve(), shown=os.fspath(folder), inside=True)
@@ -131,6 +133,7 @@ class StudyFolder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+        remove_empty(self._made)
 
 
 class Runs:
@@ -240,7 +243,7 @@ def output_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
+        raise unwritable(folder, error) from error
 
 
 def _is_ours(file: Path) -> bool:

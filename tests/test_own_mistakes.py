@@ -103,6 +103,26 @@ def test_a_cnp_of_no_rate_window_or_weight_is_refused(wrong: dict[str, float]) -
 CLASS = "import floodway\n\n\nclass {name}(floodway.RateControl):\n    '''A test.'''\n"
 
 
+#: A class that needs a file beside its own, and Python's own module of random numbers.
+SHADOW = """
+import random
+
+import floodway
+from the_factor import FACTOR
+
+
+class Own(floodway.RateControl):
+    def start(self, flow):
+        self.window_bytes = FACTOR * flow.bdp_bytes + random.Random(1).randrange(100)
+"""
+PAIR = """
+limit = "2ms"
+topology.single-switch = { hosts = 3, rate = "10G", delay = "1us" }
+defaults.rate-control = "own"
+workload = [{ name = "w", incast = { to = "h1", size = "100KB" } }]
+"""
+
+
 def test_two_files_with_one_class_are_refused(tmp_path: Path) -> None:
     first, second = tmp_path / "first.py", tmp_path / "second.py"
     for file in (first, second):
@@ -130,6 +150,59 @@ def test_a_class_is_known_by_what_its_file_imports_from_its_folder_too(tmp_path:
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     assert digest(2) == digest(2) != digest(3)
+
+
+#: Names of Python's own modules, of packages that floodway needs or may need, and of its own parts.
+TAKEN = ("random", "json", "typer", "polars", "out.of-order")
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_file_may_be_called_as_a_module_of_python_or_of_a_package(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.py").write_text(SHADOW, encoding="utf-8")
+    (tmp_path / "the_factor.py").write_text("FACTOR = 2\n", encoding="utf-8")
+    (tmp_path / "pair.toml").write_text(PAIR, encoding="utf-8")
+    done = Command(tmp_path)("run", "pair.toml", "--python", f"{name}.py", "--out", "out", "--report")
+    assert (done.code, "error" in done.err) == (0, False), done.err
+    assert floodway.read(tmp_path / "out").flows["finished"].all()
+
+
+def test_worker_processes_know_a_file_that_is_called_as_a_module_of_python(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "random.py").write_text(SHADOW, encoding="utf-8")
+    (tmp_path / "the_factor.py").write_text("FACTOR = 2\n", encoding="utf-8")
+    (tmp_path / "pair.toml").write_text(PAIR, encoding="utf-8")
+    study = 'title = "T"\nscenario = "pair.toml"\nseeds = 2\n[[variant]]\nname = "only"\n'
+    (tmp_path / "two.toml").write_text(study + '[metric.mean]\nkind = "fct-mean"\n', encoding="utf-8")
+    for more in (("--jobs", "2"), ("--cluster", "local", "--jobs", "1")):
+        done = Command(tmp_path)(
+            "study", "two.toml", "--python", "random.py", "--out", f"out{more[0]}", *more
+        )
+        assert (done.code, "error" in done.err) == (0, False), done.err
+
+
+def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        file = tmp_path / str(number) / "control.py"
+        lines = ("import sys", CLASS.format(name=f"OfFolder{number}"), "ME = sys.modules[__name__].__file__")
+        file.write_text("\n".join(lines), encoding="utf-8")
+        load_file(file)
+    files = {module.ME for module in list(sys.modules.values()) if "ME" in vars(module)}
+    assert files == {str(tmp_path / "1" / "control.py"), str(tmp_path / "2" / "control.py")}
+
+
+def test_what_code_lacks_is_not_told_as_too_little_memory() -> None:
+    program = """
+import resource, sys
+from floodway.loading import loading
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+with loading():
+    from random import Nobody
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "ImportError: cannot import name 'Nobody'" in done.stderr
+    assert "memory" not in done.stderr
 
 
 def refused(scenario: str = "rate-control", name: str = "odd") -> str:

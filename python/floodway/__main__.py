@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # With `-m` the working folder stands first, whose files would replace modules of Python and of packages.
+    del sys.path[0]
+
 import atexit
 import gc
 from typing import TYPE_CHECKING

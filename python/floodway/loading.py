@@ -37,9 +37,9 @@ def loading() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if _limit_mib() is None and not isinstance(error, MemoryError):
-            raise
-        _refuse()
+        if isinstance(error, MemoryError) or (_limit_mib() is not None and not _is_of_code(error)):
+            _refuse()
+        raise
     finally:
         if collects:
             gc.enable()
@@ -52,6 +52,12 @@ def refuse_little_memory() -> None:
     limit = _limit_mib()
     if limit is not None and limit < LIBRARIES_MIB + CORE_MIB:
         _refuse()
+
+
+def _is_of_code(error: BaseException) -> bool:
+    """Whether an error of an import says what the code lacks, as where another file took a module's place."""
+    is_name = isinstance(error, ImportError) and str(error).startswith("cannot import name")
+    return is_name or isinstance(error, (ModuleNotFoundError, AttributeError, NameError, SyntaxError))
 
 
 def _limit_mib() -> int | None:

@@ -30,13 +30,11 @@ Examples
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
 import json
 import marshal
 import math
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
@@ -44,6 +42,7 @@ from floodway import _floodway
 from floodway.errors import InputError, MechanismError
 from floodway.names import nearest
 from floodway.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
+from floodway.own_files import execute, neighbours_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -456,30 +455,10 @@ def digests_of(resolved: object) -> dict[str, str]:
     return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
 
 
-def _neighbours_digest(path: Path) -> str:
-    """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
-    folder, package = path.parent, Path(__file__).parent
-    files = {
-        Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))
-    }
-    own = sorted(
-        file
-        for file in files
-        if file.is_relative_to(folder)
-        and not file.is_relative_to(package)
-        and "site-packages" not in file.parts
-    )
-    code = hashlib.sha256()
-    for file in own:
-        if file.is_file():
-            code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
-    return code.hexdigest()
-
-
 def load_file(path: Path, *, given: str | None = None) -> None:
     """Run a file of Python, whose classes become mechanisms; once for a process.
 
-    It finds what lies beside it, as a program does.
+    It can import what lies beside it, where nothing of Python or of its packages has that name.
 
     Parameters
     ----------
@@ -501,17 +480,11 @@ def load_file(path: Path, *, given: str | None = None) -> None:
         return
     if not path.is_file():
         raise InputError(f"{given}: there is no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise InputError(f"{given}: a file of Python ends with .py")
-    module = importlib.util.module_from_spec(spec)
-    folder = str(path.parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    sys.modules.setdefault(path.stem, module)
     _LOADING.append(path)
     try:
-        spec.loader.exec_module(module)
+        execute(path)
     except Exception as error:
         for full in [full for full, by in _LOADED_BY.items() if by == path]:
             del _LOADED_BY[full]
@@ -520,7 +493,7 @@ def load_file(path: Path, *, given: str | None = None) -> None:
         raise MechanismError(given) from error
     finally:
         _LOADING.pop()
-    neighbours = _neighbours_digest(path)
+    neighbours = neighbours_digest(path)
     for full, by in _LOADED_BY.items():
         if by == path:
             _DIGESTS[full] += f"+{neighbours}"

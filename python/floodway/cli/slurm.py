@@ -74,7 +74,7 @@ def _command() -> str:
     """Return the words of this call without those that the script has itself."""
     program = Path(sys.argv[0])
     called = (
-        [sys.executable, "-m", "floodway"]
+        [sys.executable, "-P", "-m", "floodway"]
         if program.name == "__main__.py"
         else [os.fspath(program.resolve())]
     )

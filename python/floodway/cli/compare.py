@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "compare"]
 
+#: How a variant of several keys is written.
+VARIANT_FORM = "NAME='KEY.PATH=VALUE, ...'"
 #: The end of the message after an interruption.
 GOES_ON = ", and the same command continues from there"
 
@@ -41,6 +43,7 @@ class Request:
 
     scenarios: Sequence[Path]
     vary: Sequence[str]
+    variants: Sequence[str]
     seeds: int
     jobs: int | None
     threads: int
@@ -109,26 +112,39 @@ def _variants(request: Request) -> tuple[Variant, ...]:
     """Read every variant; all faults are raised before the first run."""
     sets = [pair(given) for given in request.sets]
     paths = [resolved(path) for path in request.scenarios]
-    if not request.vary:
+    option = "--vary" if request.vary else "--variant"
+    if not request.vary and not request.variants:
         if len(paths) == 1:
             raise ComparisonError(
                 "one scenario and nothing that varies; add --vary KEY.PATH=A,B or a second scenario"
             )
         return files(paths, sets=sets)
     if len(paths) > 1:
-        raise ComparisonError(f"--vary is of one scenario, and {len(paths)} are given; choose one of the two")
+        raise ComparisonError(
+            f"{option} is of one scenario, and {len(paths)} are given; choose one of the two"
+        )
     given = [pair(text, option="--vary", form="KEY.PATH=A,B") for text in request.vary]
-    axes = [(key, _split(key, values)) for key, values in given]
-    if request.seeds > 1 and any(key == "seed" for key, _ in axes):
-        raise ComparisonError("--vary seed and --seeds both choose the seeds; use one of the two")
-    return floodway.vary(paths[0], axes, sets=sets)
+    axes = [(key, _split(f"--vary {key}", values)) for key, values in given]
+    named = [_named(text) for text in request.variants]
+    keys = [key for key, _ in axes] + [key for _, settings in named for key, _ in settings]
+    if request.seeds > 1 and "seed" in keys:
+        raise ComparisonError(f"{option} seed and --seeds both choose the seeds; use one of the two")
+    return floodway.vary(paths[0], axes, named=named, sets=sets)
 
 
-def _split(key: str, values: str) -> tuple[str, ...]:
+def _split(place: str, values: str) -> tuple[str, ...]:
     try:
         return split_values(values)
     except ComparisonError as error:
-        raise ComparisonError(f"--vary {key}: {error}", place=key, given=values) from None
+        raise ComparisonError(f"{place}: {error}", place=place, given=values) from None
+
+
+def _named(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Read a variant's name and what it sets."""
+    name, settings = pair(text, option="--variant", form=VARIANT_FORM)
+    place = f"--variant {name}"
+    parts = _split(place, settings) if settings else ()
+    return name, tuple(pair(part, option=place) for part in parts)
 
 
 def _default_out(request: Request) -> Path:

@@ -17,7 +17,7 @@ from floodway.scenarios import load
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from floodway.scenarios import Scenario
 
@@ -83,8 +83,9 @@ def split_values(text: str) -> tuple[str, ...]:
 
 def vary(
     path: str | os.PathLike[str],
-    axes: Sequence[tuple[str, Sequence[str]]],
+    axes: Sequence[tuple[str, Sequence[str]]] = (),
     *,
+    named: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (),
     sets: Sequence[tuple[str, str]] = (),
 ) -> tuple[Variant, ...]:
     """Make a variant of a scenario for every combination of values.
@@ -95,34 +96,54 @@ def vary(
         The scenario's file.
     axes
         Key paths, as `load` takes them in `sets`, each with its values.
+    named
+        Names, each with the key paths that it sets together, and their values; without any, the scenario as
+        it is. Each is combined with every combination of the axes.
     sets
         Key paths with values that hold for all variants.
 
     Returns
     -------
     tuple of Variant
-        The last key varies fastest.
+        The names vary slowest, and the last key varies fastest.
 
     Raises
     ------
     ComparisonError
-        If a key varies twice, or has less than two values, or one of them twice.
+        If a key or name is given twice, or a key has less than two values, or one of them twice.
     ScenarioError
         If a value does not fit; it has the faults of all variants, and each names its variant.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> lossy = [("defaults.flow-control", "lossy"), ("defaults.reliability", "irn")]
+    >>> variants = floodway.vary("scenarios/incast.toml", named=[("pfc", []), ("irn", lossy)])
+    >>> [variant.label for variant in variants]
+    ['pfc', 'irn']
     """
     _refuse_axes(axes, [key for key, _ in sets])
+    _refuse_named(named, axes, sets)
     combinations = [
         tuple(zip((key for key, _ in axes), values, strict=True))
         for values in itertools.product(*(values for _, values in axes))
     ]
-    labels = _labels(axes, combinations)
+    of_axes = list(zip(_labels(axes, combinations), combinations, strict=True))
+    own = [(name, tuple(settings)) for name, settings in named] or [("", ())]
+    chosen = [
+        (", ".join(filter(None, (name, label))), (*settings, *values))
+        for name, settings in own
+        for label, values in of_axes
+    ]
+    labels = [label for label, _ in chosen]
 
     def build(index: int) -> Variant:
-        differs = combinations[index]
-        scenario = load(path, sets=[*sets, *differs])
-        return Variant(label=labels[index], scenario=scenario, differs=differs)
+        label, differs = chosen[index]
+        return Variant(label=label, scenario=load(path, sets=[*sets, *differs]), differs=differs)
 
-    return _built(build, labels, varied=tuple(key for key, _ in axes))
+    options = {key: "--vary" for key, _ in axes}
+    options |= {key: "--variant" for _, settings in named for key, _ in settings}
+    return _built(build, labels, options=options)
 
 
 def files(
@@ -143,19 +164,20 @@ def files(
         raise ComparisonError(f"{twice}: is given twice", place=twice)
     labels = _file_labels(given)
     return _built(
-        lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, varied=()
+        lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, options={}
     )
 
 
 def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the keys of the scenarios that are not the same in all variants, with each one's value.
 
-    Values that the variants were made by come as they were written; of scenarios side by side, the
-    settings of objects that all of them have are compared.
+    Values that the variants were made by come as they were written, `-` where a variant leaves a key to the
+    scenario; of scenarios side by side, the settings of objects that all of them have are compared.
     """
-    if all(variant.differs for variant in variants):
-        keys = [key for key, _ in variants[0].differs]
-        return tuple((key, tuple(dict(variant.differs)[key] for variant in variants)) for key in keys)
+    written = [dict(variant.differs) for variant in variants]
+    if any(written):
+        keys = list(dict.fromkeys(key for each in written for key in each))
+        return tuple((key, tuple(each.get(key, "-") for each in written)) for key in keys)
     settings = [_settings(variant.scenario) for variant in variants]
     keys = list(dict.fromkeys(key for each in settings for key in each))
     rows = ((key, tuple(each.get(key, "-") for each in settings)) for key in keys)
@@ -201,6 +223,33 @@ def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[s
             raise ComparisonError(message, place=key)
         if key in set_keys:
             raise ComparisonError(f"{key}: is both set and varied; choose one of the two", place=key)
+
+
+def _refuse_named(
+    named: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+    axes: Sequence[tuple[str, Sequence[str]]],
+    sets: Sequence[tuple[str, str]],
+) -> None:
+    twice = _twice([name for name, _ in named])
+    if twice:
+        raise ComparisonError(f"{twice}: two variants have this name", place=twice)
+    varied, set_keys = {key for key, _ in axes}, {key for key, _ in sets}
+    for name, settings in named:
+        keys = [key for key, _ in settings]
+        twice = _twice(keys)
+        if twice:
+            raise ComparisonError(f"variant {name}: {twice} is given twice", place=twice)
+        both = next((key for key in keys if key in varied), None)
+        if both:
+            raise ComparisonError(f"variant {name}: {both} also varies; choose one of the two", place=both)
+        both = next((key for key in keys if key in set_keys), None)
+        if both:
+            message = f"variant {name}: {both} is also set for all variants; choose one of the two"
+            raise ComparisonError(message, place=both)
+    if len(named) == 1 and not axes:
+        name = named[0][0]
+        message = f"{name}: the only variant; give a second one: NAME= is the scenario as it is"
+        raise ComparisonError(message, place=name)
 
 
 def _twice(values: Iterable[Any]) -> str | None:
@@ -255,9 +304,12 @@ def _file_labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _built(
-    build: Callable[[int], Variant], labels: Sequence[str], *, varied: tuple[str, ...]
+    build: Callable[[int], Variant], labels: Sequence[str], *, options: Mapping[str, str]
 ) -> tuple[Variant, ...]:
-    """Parse and build every variant; the faults of all of them are raised together."""
+    """Parse and build every variant; the faults of all of them are raised together.
+
+    `options` has the option of the command line that gave each key.
+    """
     variants: list[Variant] = []
     faults: dict[str, list[tuple[str, Fault]]] = {}
     for index, label in enumerate(labels):
@@ -267,19 +319,20 @@ def _built(
             variants.append(variant)
         except ScenarioError as error:
             for fault in error.faults:
-                renamed = _as_varied(fault, varied)
+                renamed = _by_option(fault, options)
                 faults.setdefault(renamed.text, []).append((label, renamed))
     if faults:
         raise ScenarioError(tuple(_named(found, of=len(labels)) for found in faults.values()))
     return tuple(variants)
 
 
-def _as_varied(fault: Fault, varied: tuple[str, ...]) -> Fault:
+def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
     """Name the option that gave a value: a scenario knows of values that are set only."""
-    if any(fault.file.startswith(f"--set {key}=") for key in varied):
-        rename = fault.file.replace("--set", "--vary", 1)
-        return replace(fault, file=rename, text=fault.text.replace(fault.file, rename, 1))
-    return fault
+    option = next((own for key, own in options.items() if fault.file.startswith(f"--set {key}=")), None)
+    if option is None:
+        return fault
+    rename = fault.file.replace("--set", option, 1)
+    return replace(fault, file=rename, text=fault.text.replace(fault.file, rename, 1))
 
 
 def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:

@@ -44,6 +44,16 @@ def command(  # noqa: PLR0913 (one argument an option)
             show_default=False,
         ),
     ] = None,
+    variants: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant",
+            metavar="NAME='KEY.PATH=VALUE, ...'",
+            help="A variant that sets several keys at once, by its name; NAME= is the scenario as it is. "
+            "Repeat it for each variant; with --vary, each is combined with every value.",
+            show_default=False,
+        ),
+    ] = None,
     seeds: Annotated[
         int,
         typer.Option(
@@ -95,6 +105,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway compare scenarios/demo.toml --vary long-haul.buffer.static.size=42MB,82MB --seeds 3
       floodway compare scenarios/demo.toml --vary 'defaults.flow-control.pfc.xoff={ alpha = 0.25 },1MB'
       floodway compare scenarios/incast.toml scenarios/demo.toml --out out/both
+      floodway compare scenarios/incast.toml --variant base= --variant 'big=mtu=4096B,seed=2'
       floodway compare scenarios/demo.toml --vary seed=1,2,3,4 --shard 0/2 --out out/seeds
 
     \b
@@ -113,6 +124,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         comparing.Request(
             scenarios=scenarios,
             vary=vary or [],
+            variants=variants or [],
             seeds=seeds,
             jobs=jobs,
             threads=threads,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway.results.goodput import goodput_gbps
 from floodway.results.links import LinkSummary, link_summaries
 from floodway.results.outcome import CnpTotals
 
@@ -36,7 +37,6 @@ __all__ = [
     "SizeBucket",
     "Summary",
     "WorkloadSummary",
-    "goodput_gbps",
     "last_finish_us",
     "percentile",
     "size_buckets",
@@ -106,8 +106,8 @@ class WorkloadSummary:
     last_finish_us
         When the last byte of the last measured flow arrived; none where one is unfinished, or none is there.
     goodput_gbps
-        Payload of measured flows that arrived, from their first start to their last arrival, or to the end of
-        the run where one is unfinished, in Gbit/s; None where there is none.
+        Payload of measured flows that arrived while they start, as `goodput.goodput_gbps` has it, in Gbit/s;
+        None where there is none.
     fct
         Flow completion times.
     slowdown_p50, slowdown_p99
@@ -345,27 +345,6 @@ def percentile(
     """
     rank = thousandths * of // 1000
     return float(finished[rank]) if rank < len(finished) else None
-
-
-def goodput_gbps(flows: pl.DataFrame, *, end_us: float) -> float | None:
-    """Return payload that arrived, over the time from the first start to the last arrival, in Gbit/s.
-
-    Where a flow is unfinished, to the end of the run; none where no flow started.
-
-    Parameters
-    ----------
-    flows
-        With `start_us`, `finish_receiver_us` and `delivered_bytes`.
-    end_us
-        When the run ended.
-    """
-    begun = flows.filter(pl.col("start_us") < end_us)
-    if begun.is_empty():
-        return None
-    ends = begun["finish_receiver_us"]
-    last = end_us if ends.null_count() else _float(ends.max())
-    span = last - _float(begun["start_us"].min())
-    return float(begun["delivered_bytes"].sum()) * 8e-3 / span if span > 0 else None
 
 
 def last_finish_us(flows: pl.DataFrame) -> float | None:

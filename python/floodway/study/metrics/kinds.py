@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from floodway.results.goodput import goodput_until_done_gbps
 from floodway.results.hpcc import Standalone
 from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
-from floodway.results.summary import goodput_gbps, last_finish_us, percentile
+from floodway.results.summary import last_finish_us, percentile
 from floodway.scenarios import Scenario
 from floodway.study.metrics.buckets import link_buckets
 from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, time_in_state
@@ -165,7 +166,8 @@ def _nic_gbps(result: Result) -> Mapping[str, float]:
 
 
 def _goodput(result: Result, options: Options) -> Value:
-    return Value(value=goodput_gbps(chosen_flows(result, options), end_us=result.outcome.simulated_us))
+    flows = chosen_flows(result, options)
+    return Value(value=goodput_until_done_gbps(flows, end_us=result.outcome.simulated_us))
 
 
 def _last_finish(result: Result, options: Options) -> Value:

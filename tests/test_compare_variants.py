@@ -22,6 +22,12 @@ def small(tmp_path: Path) -> Path:
     return written(tmp_path, SMALL)
 
 
+def buffer_of(scenario: package.Scenario) -> object:
+    defaults = scenario.to_dict()["defaults"]
+    assert isinstance(defaults, dict)
+    return defaults["buffer"]
+
+
 def test_a_named_variant_changes_several_keys_at_once(floodway: Command, small: Path) -> None:
     done = floodway("compare", small, *BOTH, "--json", "--out", "out")
     assert done.code == 0, done.err
@@ -54,9 +60,11 @@ def test_named_variants_are_combined_with_every_value_that_varies(small: Path) -
         "defaults.rate-control": ("dcqcn", "dcqcn", "-", "-"),
         "mtu": ("1000B", "4096B", "1000B", "4096B"),
     }
-    buffers = [variant.scenario.to_dict()["defaults"]["buffer"] for variant in variants]
+    buffers = [
+        buffer_of(scenario) for scenario in (*(each.scenario for each in variants), package.load(small))
+    ]
     assert buffers[0] == buffers[1] == {"static": {"size": "1MB"}}
-    assert buffers[2] == buffers[3] == package.load(small).to_dict()["defaults"]["buffer"]
+    assert buffers[2] == buffers[3] == buffers[4]
 
 
 def test_one_named_variant_is_enough_where_something_varies(floodway: Command, small: Path) -> None:

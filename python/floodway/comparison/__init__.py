@@ -4,7 +4,9 @@ from floodway.comparison.comparison import Comparison, compare
 from floodway.comparison.document import document
 from floodway.comparison.execution import Task, cores
 from floodway.comparison.folder import PAGE_FILE
-from floodway.comparison.metrics import Cell, Row, ShownLink
+from floodway.comparison.groups import Group
+from floodway.comparison.metrics import Cell, Row
+from floodway.comparison.shown_link import ShownLink
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
 
@@ -12,6 +14,7 @@ __all__ = [
     "PAGE_FILE",
     "Cell",
     "Comparison",
+    "Group",
     "Row",
     "ShownLink",
     "Task",

@@ -13,7 +13,9 @@ import polars as pl
 from floodway.comparison.execution import Resources, Task, cores, run_all
 from floodway.comparison.findings import findings
 from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolder
-from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
+from floodway.comparison.groups import Group, groups
+from floodway.comparison.metrics import Row, rows, verdict
+from floodway.comparison.shown_link import ShownLink, shown_link
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
@@ -93,7 +95,17 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every number of all variants."""
-        return rows(self.results, self.link, paired=self.complete and len(set(self.seeds)) == 1)
+        return rows(self.results, self.link, paired=self._paired)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Completion times by workload and class of size."""
+        return groups(self.results, paired=self._paired)
+
+    @property
+    def _paired(self) -> bool:
+        """Whether all variants have the same seeds, and so the same traffic."""
+        return self.complete and len(set(self.seeds)) == 1
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
@@ -108,7 +120,7 @@ class Comparison:
     @cached_property
     def findings(self) -> tuple[str, ...]:
         """How every variant differs from the first, in words."""
-        return findings(self.labels, self.results, self.rows, self.verdicts, self.link)
+        return findings(self.labels, self.results, self.rows, self.groups, self.verdicts, self.link)
 
     @cached_property
     def table(self) -> pl.DataFrame:

@@ -29,6 +29,16 @@ def document(comparison: Comparison) -> dict[str, Any]:
         ],
         "link": None if link is None else {"object": link.object, "title": link.title},
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
+        "groups": [
+            {
+                "label": group.label,
+                "workload": group.workload,
+                "above_bytes": group.from_bytes,
+                "up_to_bytes": group.to_bytes,
+                "rows": [_row(row, comparison.labels) for row in (group.mean, group.p99, group.slowdown)],
+            }
+            for group in comparison.groups
+        ],
         "findings": list(comparison.findings),
         "warnings": [
             {"text": each.text, "variants": list(each.labels or comparison.labels)}
@@ -55,4 +65,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "of_finished_only": cell.finished_only,
         "of_few_flows": cell.few,
         "change": cell.change,
+        "change_reach": cell.reach,
+        "decided": cell.apart,
     }

@@ -1,24 +1,36 @@
-"""Findings of a comparison as sentences, computed from its numbers."""
+"""Findings of a comparison as sentences, computed from its numbers.
+
+A difference that the seeds do not decide is not a finding. Few are named: what did not finish, then the
+groups of flows whose completion times differ most, then the network.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from floodway.comparison.metrics import link_of
+from floodway.comparison.shown_link import link_of
+from floodway.results.interval import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.comparison.metrics import Cell, Row, ShownLink
+    from floodway.comparison.groups import Group
+    from floodway.comparison.metrics import Cell, Row
+    from floodway.comparison.shown_link import ShownLink
     from floodway.results import Result
 
 __all__ = ["findings"]
 
+#: So many groups of flows, or collectives, are named: those that differ most.
+MOST_GROUPS = 3
 
-def findings(
+
+def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
     labels: Sequence[str],
     results: Sequence[Sequence[Result]],
     rows: Sequence[Row],
+    groups: Sequence[Group],
     verdicts: Sequence[str],
     link: ShownLink | None,
 ) -> tuple[str, ...]:
@@ -30,23 +42,24 @@ def findings(
         What the variants are called.
     results
         For each variant one result a seed.
-    rows, verdicts, link
-        The rows of `metrics` for these results.
+    rows, groups, verdicts, link
+        The rows of `metrics`, the groups of `groups` and the link for these results.
     """
     by_key = {row.key: row for row in rows}
     lines = []
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
+        parts = [*pair.unfinished()]
         if _workloads(results[0]) == _workloads(results[number]):
             # Flows of a job are messages of different sizes, each of which waits for others.
-            times = pair.jobs() if any(row.job for row in rows) else pair.times()
-            parts = [*times, *pair.goodput(), *pair.unfinished()]
+            times = pair.jobs() if any(row.job for row in rows) else pair.times(groups)
+            parts += [*times, *pair.goodput()]
         else:
-            parts = [
+            parts.append(
                 f"{labels[number]} has different workloads from {labels[0]}: their flows are not compared"
-            ]
+            )
         if link is not None:
-            parts += [*pair.throughput(link.title), *_buffer(pair, link, results)]
+            parts += [*pair.of_link(link), *_buffer(pair, link, results)]
         parts += [*pair.drops(), *pair.verdict(verdicts)]
         lines.append("; ".join(parts) or f"{labels[number]} and {labels[0]} have no number in common")
     if results and len(results[0]) == 1:
@@ -66,50 +79,56 @@ class _Pair:
 
     def __init__(self, first: str, label: str, number: int, rows: Mapping[str, Row]) -> None:
         self.first, self.label = first, label
-        self._number, self._rows = number, rows
+        self.number = number
+        self._rows = rows
 
-    def cells(self, key: str) -> tuple[Cell, Cell] | None:
-        """Return both numbers, where both are there."""
-        row = self._rows.get(key)
-        if row is None:
-            return None
-        first, own = row.cells[0], row.cells[self._number]
-        return None if first.mean is None or own.mean is None else (first, own)
+    def cell(self, row: Row) -> Cell | None:
+        """Return the variant's number, where the seeds decide that it differs from the first one's."""
+        cell = row.cells[self.number]
+        return cell if cell.change is not None and cell.apart and not _rounds_to_zero(cell) else None
 
     def values(self, key: str) -> tuple[float, float] | None:
         """Return both means, where both are there."""
-        cells = self.cells(key)
-        if cells is None or cells[0].mean is None or cells[1].mean is None:
-            return None
-        return cells[0].mean, cells[1].mean
+        row = self._rows.get(key)
+        first, own = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
+        return None if first is None or own is None else (first, own)
 
-    def times(self) -> Iterator[str]:
-        """Compare completion times; means over different flows are not comparable."""
-        texts = []
-        for key, where in (("fct_mean_us", "on average"), ("fct_p99_us", "at p99")):
-            cells = self.cells(key)
-            if cells and cells[1].change is not None and not any(cell.finished_only for cell in cells):
-                texts.append(f"{_sooner(cells[1].change)} {where}{_doubt(cells[1])}")
-        if texts:
-            yield f"{self.label} finishes flows {' and '.join(texts)} than {self.first}"
+    def differing(self, key: str) -> tuple[float, float] | None:
+        """Return both means, where the seeds decide that they differ."""
+        row = self._rows.get(key)
+        return self.values(key) if row is not None and self.cell(row) else None
 
-    def jobs(self) -> list[str]:
-        """Compare the times of collectives and iterations."""
-        found = []
-        for row in self._rows.values():
-            cells = self.cells(row.key) if row.job else None
-            if cells and cells[1].change is not None:
-                found.append(f"{row.job} ends {_sooner(cells[1].change)}{_doubt(cells[1])}")
-        if not found:
-            return [f"no collective or iteration was complete with both {self.label} and {self.first}"]
-        return [f"with {self.label}, {', '.join(found)} than with {self.first}"]
+    def times(self, groups: Sequence[Group]) -> Iterator[str]:
+        """Compare completion times of the groups that differ most."""
+        sizes = [(_size(self._cells(group)), text) for group in groups if (text := self._differ(group))]
+        found = [text for _, text in sorted(sizes, key=lambda each: -each[0])[:MOST_GROUPS]]
+        compared = [row for group in groups for row in _compared(group) if self._is_compared(row)]
+        if found:
+            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(compared)}"
+        elif compared:
+            yield self._no_difference("completion times", compared)
+
+    def jobs(self) -> Iterator[str]:
+        """Compare the times of collectives and iterations that differ most."""
+        rows = [row for row in self._rows.values() if row.job and self._is_compared(row)]
+        if not rows:
+            yield f"no collective or iteration was complete with both {self.label} and {self.first}"
+            return
+        cells = sorted(
+            ((_size([cell]), row.job, cell) for row in rows if (cell := self.cell(row))),
+            key=lambda each: -each[0],
+        )
+        found = [f"{job} ends {_sooner(cell)}" for _, job, cell in cells[:MOST_GROUPS]]
+        if found:
+            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(rows)}"
+        else:
+            yield self._no_difference("times of collectives and iterations", rows)
 
     def goodput(self) -> Iterator[str]:
         """Compare what flows that never end got."""
-        cells, values = self.cells("endless_goodput_gbps"), self.values("endless_goodput_gbps")
-        if cells and values:
-            got = _instead(values, "Gbit/s")
-            yield f"under {self.label}, flows that never end get {got}{_doubt(cells[1])}"
+        values = self.differing("endless_goodput_gbps")
+        if values:
+            yield f"under {self.label}, flows that never end get {_instead(values, 'Gbit/s')}"
 
     def unfinished(self) -> Iterator[str]:
         """Count the flows that did not finish."""
@@ -117,11 +136,20 @@ class _Pair:
         if values and any(values):
             yield self._counted("unfinished measured flows", values, seeds=self._seeds("flows_unfinished"))
 
-    def throughput(self, title: str) -> Iterator[str]:
-        """Compare what the link carried while loaded."""
-        cells, values = self.cells("link_loaded_gbps"), self.values("link_loaded_gbps")
-        if cells and values:
-            yield f"{title} carries {_instead(values, 'Gbit/s')} while loaded{_doubt(cells[1])}"
+    def of_link(self, link: ShownLink) -> Iterator[str]:
+        """Compare what a long link carried while loaded, or why a switch's port was chosen."""
+        key, form = {
+            "long link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
+            "busiest link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
+            "most paused link": ("link_paused_us", "{title} is paused for {values} us"),
+            "link with the longest queue": (
+                "link_queue_peak_kilobytes",
+                "the longest queue of a port of a switch, before {name}, peaks at {values} KB",
+            ),
+        }[link.kind]
+        values = self.differing(key)
+        if values:
+            yield form.format(title=link.title, name=link.name, values=_instead(values, ""))
 
     def drops(self) -> Iterator[str]:
         """Count dropped packets."""
@@ -135,29 +163,59 @@ class _Pair:
 
     def verdict(self, verdicts: Sequence[str]) -> Iterator[str]:
         """Name verdicts where they differ."""
-        if verdicts[self._number] != verdicts[0]:
-            yield f"verdicts: {self.label} {verdicts[self._number]}, {self.first} {verdicts[0]}"
+        if verdicts[self.number] != verdicts[0]:
+            yield f"verdicts: {self.label} {verdicts[self.number]}, {self.first} {verdicts[0]}"
+
+    def _is_compared(self, row: Row) -> bool:
+        return row.cells[self.number].change is not None
+
+    def _cells(self, group: Group) -> list[Cell]:
+        return [cell for row in _compared(group) if (cell := self.cell(row))]
+
+    def _differ(self, group: Group) -> str:
+        """Say how a group differs on average and at p99, where the seeds decide it."""
+        texts = []
+        if cell := self.cell(group.mean):
+            texts.append(f"end {_sooner(cell)} on average")
+        if group.is_class and (cell := self.cell(group.slowdown)):
+            values = [each.mean or 0.0 for each in (cell, group.slowdown.cells[0])]
+            reach = "" if cell.reach is None else f" ({cell.change:+.0f} ± {_percent(cell.reach)} %)"
+            slowdowns = f"{_number(values[0])} instead of {_number(values[1])}{reach}"
+            texts.append(f"have a slowdown of {slowdowns} at {_p99(group.slowdown, self.number)}")
+        elif not group.is_class and (cell := self.cell(group.p99)):
+            texts.append(f"{'' if texts else 'end '}{_sooner(cell)} at {_p99(group.p99, self.number)}")
+        return f"{group.label} {' and '.join(texts)}" if texts else ""
+
+    def _no_difference(self, what: str, rows: Sequence[Row]) -> str:
+        both = f"{self.label} and {self.first}"
+        if all(row.cells[self.number].values == row.cells[0].values for row in rows):
+            return f"the {what} with {both} are the same"
+        if any(row.cells[self.number].apart for row in rows):
+            return f"the {what} with {both} differ by less than 0.1 %"
+        return f"the seeds decide no difference between the {what} with {both}"
+
+    def _seeds_of(self, rows: Sequence[Row]) -> str:
+        """Say of how many seeds differences are that have no interval."""
+        seeds = min(len(row.cells[self.number].values) for row in rows)
+        if seeds >= LEAST_SEEDS:
+            return ""
+        return " (one seed)" if seeds == 1 else f" (in each of {seeds} seeds)"
 
     def _seeds(self, key: str) -> int:
         """Return how many numbers each mean is of."""
-        cells = self.cells(key)
-        return max(len(cell.values) for cell in cells) if cells else 0
+        row = self._rows.get(key)
+        return 0 if row is None else max(len(row.cells[number].values) for number in (0, self.number))
 
     def _counted(self, what: str, values: tuple[float, float], *, seeds: int) -> str:
         """Format two numbers side by side; over several seeds they are means, which need not be whole."""
         each, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
         return f"{what}{each}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
 
-    @property
-    def number(self) -> int:
-        """Which variant it is."""
-        return self._number
-
 
 def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -> Iterator[str]:
-    """Compare the peaks at the link's receiver, of the buffers that they have."""
-    values = pair.values("link_receiver_peak_megabytes")
-    if values is None:
+    """Compare the peaks at a long link's receiver, of the buffers that they have."""
+    values = pair.differing("link_receiver_peak_megabytes")
+    if values is None or link.kind != "long link":
         return
     sizes = [_buffer_megabytes(results[number], link) for number in (0, pair.number)]
     if sizes[0] is None or sizes[1] is None:
@@ -175,21 +233,42 @@ def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | Non
     return None if size is None else size / 1e6
 
 
-def _sooner(change: float) -> str:
-    """Return a change of time as text; a change that rounds to 0 % is no change."""
-    size = f"{abs(change):.0f}" if abs(change) >= 10 else f"{abs(change):.1f}"  # noqa: PLR2004 (two digits)
-    if float(size) == 0:
-        return "neither sooner nor later"
-    return f"{size} % {'sooner' if change < 0 else 'later'}"
+def _size(cells: Sequence[Cell]) -> float:
+    """Return how large the largest change is: half and double are of one size."""
+    ratios = [1 + cell.change / 100 for cell in cells if cell.change is not None]
+    return max((abs(math.log(ratio)) if ratio > 0 else math.inf for ratio in ratios), default=0.0)
 
 
-def _doubt(cell: Cell) -> str:
-    return " (within the spread over seeds)" if len(cell.values) > 1 and not cell.apart else ""
+def _compared(group: Group) -> tuple[Row, Row]:
+    """Return what a group is compared by."""
+    return group.mean, group.slowdown if group.is_class else group.p99
+
+
+def _p99(row: Row, number: int) -> str:
+    """Name the percentile, and of how few flows it is."""
+    counts = [cell.few for cell in (row.cells[0], row.cells[number]) if cell.few is not None]
+    return f"p99 of {min(counts):,} flows" if counts else "p99"
+
+
+def _percent(size: float) -> str:
+    return f"{abs(size):.0f}" if abs(size) >= 10 else f"{abs(size):.1f}"  # noqa: PLR2004 (two digits)
+
+
+def _rounds_to_zero(cell: Cell) -> bool:
+    return cell.change is not None and float(_percent(cell.change)) == 0
+
+
+def _sooner(cell: Cell) -> str:
+    """Return a change of time as text, with its interval."""
+    change = cell.change or 0.0
+    reach = "" if cell.reach is None else f" (± {_percent(cell.reach)})"
+    return f"{_percent(change)} % {'sooner' if change < 0 else 'later'}{reach}"
 
 
 def _instead(values: tuple[float, float], unit: str) -> str:
     first, own = (_number(value) for value in values)
-    return f"{own} {unit} in both" if own == first else f"{own} instead of {first} {unit}"
+    after = f" {unit}" if unit else ""
+    return f"{own}{after} in both" if own == first else f"{own} instead of {first}{after}"
 
 
 def _number(value: float) -> str:

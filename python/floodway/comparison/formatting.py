@@ -37,19 +37,25 @@ def notes(comparison: Comparison) -> Iterator[str]:
     link = comparison.link
     if link is not None and "link_loaded_gbps" in keys:
         yield (
-            f"{link.name} is {link.title.rpartition(' ')[0]}; loaded: the buckets of time in which a full "
+            f"{link.name} is the {link.kind}; loaded: the buckets of time in which a full "
             "packet or more waited for it, on average; its queue may be empty for a part of such a bucket"
         )
     if "link_loaded_paused_percent" in keys:
         yield "paused while loaded: share of the loaded time during which PFC blocked a class"
+    goodput = next((row for row in comparison.rows if row.key == "goodput_gbps"), None)
+    if goodput is not None and any(cell.change is None for cell in goodput.cells[1:]):
+        yield (
+            "goodput: from the first to the last start of a measured flow; no difference is given between "
+            "variants in which all finished, since all that was offered arrived in both"
+        )
     if any(cell.few is not None for cell in cells):
         yield few_noted("seed")
     if any(cell.finished_only for cell in cells):
         yield "* of the finished flows only; unfinished ones rank above every finished one"
     if any(len(cell.values) > 1 for cell in cells):
         yield (
-            "over several seeds: the mean, and from the smallest to the largest; a difference that not every "
-            "seed shows in the same direction is within the spread"
+            "over several seeds: the mean, and from the smallest to the largest; from three seeds on, a "
+            "difference has its 95 % confidence interval, and one whose interval holds zero is no finding"
         )
 
 
@@ -73,4 +79,6 @@ def _spread(row: Row, cell: Cell) -> str:
 def _change(row: Row, cell: Cell) -> str:
     if cell.change is None:
         return ""
-    return f"{cell.change:+,.1f} {'%' if row.change_unit == 'percent' else 'points'}"
+    unit = "%" if row.change_unit == "percent" else "points"
+    reach = "" if cell.reach is None else f" ± {cell.reach:,.1f}"
+    return f"{cell.change:+,.1f}{reach} {unit}"

@@ -8,15 +8,18 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from floodway.comparison.shown_link import link_of, paused_us
+from floodway.results.interval import difference_half_width
 from floodway.results.lossless import brief
 from floodway.results.percentiles import is_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from floodway.comparison.shown_link import ShownLink
     from floodway.results import LinkSummary, Lossless, Outcome, Result, Summary, WorkloadSummary
 
-__all__ = ["Cell", "Row", "ShownLink", "link_of", "rows", "shown_link", "verdict"]
+__all__ = ["Cell", "Metric", "Row", "row_of", "rows", "verdict"]
 
 NOT_REACHED = "not reached"
 #: Why a port's meter drops control messages, as it is meant to.
@@ -39,18 +42,24 @@ class Cell:
         Whether unfinished flows are missing from it, in any seed.
     change
         Difference of its mean to that of the first variant: in percent, or in points where the number
-        is a share; none for the first variant, and where there is nothing to divide.
+        is a share; none for the first variant, where there is nothing to divide, and where the number says
+        nothing of the difference.
+    reach
+        How far the 95 % confidence interval of the difference goes to either side, in the unit of the change;
+        none for less than three seeds.
     few
         Of a percentile of flows: of how many it is, where hardly any lie beyond it; the least of the seeds.
     apart
-        Whether it lies on the same side of the first variant's in every seed; where the variants have
-        different seeds, whether the two spreads do not overlap.
+        Whether the seeds decide that it differs from the first variant's: the interval is without zero. With
+        two seeds, which have no interval: it lies on the same side in both; where the variants have different
+        seeds, the two spreads do not overlap.
     """
 
     values: tuple[float | None, ...]
     finished_only: bool = False
     few: int | None = None
     change: float | None = None
+    reach: float | None = None
     apart: bool = False
 
     @property
@@ -97,29 +106,9 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownLink:
-    """The direction of a link whose throughput, queue and pauses are compared.
+class Metric:
+    """A number that variants are compared by: where it comes from, and how it is shown."""
 
-    Attributes
-    ----------
-    object
-        Its name, as `link: from>to`.
-    title
-        `the long link x1>x2`, or `the busiest link ...` where no link is longer than others.
-    """
-
-    object: str
-    title: str
-
-    @property
-    def name(self) -> str:
-        """Its direction, with the link's name where parallel links share that."""
-        link, _, direction = self.object.partition(": ")
-        return f"{link} {direction}" if "#" in link else direction
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Metric:
     key: str
     label: str
     of: Callable[[Summary], float | None]
@@ -133,6 +122,10 @@ class _Metric:
     flows: Callable[[Summary], int] = lambda summary: summary.total.measured
     #: The collective or iteration whose time it is.
     job: str = ""
+    #: Whether a run's number is what every other variant would have as well: no change is shown then.
+    says_nothing: Callable[[Summary], bool] = lambda _: False
+    #: Takes the number from all of a result, where its summary does not have it.
+    of_result: Callable[[Result], float | None] | None = None
 
 
 def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired: bool) -> tuple[Row, ...]:
@@ -155,30 +148,8 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
         *(_link_metrics(link) if link else ()),
         *_TOTALS,
     )
-    made = ((metric, _row(metric, results, paired=paired)) for metric in metrics)
+    made = ((metric, row_of(metric, results, paired=paired)) for metric in metrics)
     return tuple(row for metric, row in made if _exists(row, always=metric.always))
-
-
-def shown_link(results: Iterable[Result]) -> ShownLink | None:
-    """Choose among the links that all runs watch: the longest, and among equals the busiest.
-
-    None where no link is watched in all of them.
-    """
-    by_run = [{link.object: link for link in result.summary().links} for result in results]
-    common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
-    if not common:
-        return None
-    delays = {name: by_run[0][name].delay_us or 0.0 for name in common}
-    carried = {name: sum(links[name].mean_gbps for links in by_run) for name in common}
-    best = max(common, key=lambda name: (delays[name], carried[name]))
-    kind = "long" if delays[best] > min(link.delay_us or 0.0 for link in by_run[0].values()) else "busiest"
-    plain = ShownLink(object=best, title="")
-    return ShownLink(object=best, title=f"the {kind} link {plain.name}")
-
-
-def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
-    """Look the shown link up in a run's summary."""
-    return next((found for found in summary.links if found.object == link.object), None)
 
 
 def verdict(results: Sequence[Result]) -> str:
@@ -205,16 +176,24 @@ def _ends(outcome: Outcome) -> Iterator[str]:
         yield f"invariant {name} broken"
 
 
-def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
+def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
+    """Compute a row for the results of `rows`."""
     summaries = [[result.summary() for result in of_variant] for of_variant in results]
+    read = metric.of_result or (lambda result: metric.of(result.summary()))
     cells = [
         Cell(
-            values=tuple(metric.of(summary) for summary in own),
+            values=tuple(read(result) for result in of_variant),
             finished_only=any(metric.finished_only(summary) for summary in own),
             few=_few(metric, own),
         )
-        for own in summaries
+        for of_variant, own in zip(results, summaries, strict=True)
     ]
+    silent = [all(metric.says_nothing(summary) for summary in own) for own in summaries]
+    others = (
+        cell if silent[0] and silent[number] else _against(cells[0], cell, metric.change_unit, paired=paired)
+        for number, cell in enumerate(cells)
+        if number
+    )
     return Row(
         key=metric.key,
         label=metric.label,
@@ -222,14 +201,11 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) 
         missing=metric.missing,
         change_unit=metric.change_unit,
         job=metric.job,
-        cells=(
-            cells[0],
-            *(_against(cells[0], cell, metric.change_unit, paired=paired) for cell in cells[1:]),
-        ),
+        cells=(cells[0], *others),
     )
 
 
-def _few(metric: _Metric, own: Sequence[Summary]) -> int | None:
+def _few(metric: Metric, own: Sequence[Summary]) -> int | None:
     """Return of how few flows a percentile is, where it is."""
     fewest = min((metric.flows(summary) for summary in own), default=0)
     thousandths = metric.thousandths
@@ -242,7 +218,11 @@ def _against(first: Cell, cell: Cell, unit: str, *, paired: bool) -> Cell:
     if a is None or b is None:
         return cell
     change = b - a if unit == "points" else (b / a - 1) * 100 if a else None
-    return replace(cell, change=change, apart=_split(first.known, cell.known, paired=paired))
+    reach = difference_half_width(cell.known, first.known, paired=paired)
+    decided = _split(first.known, cell.known, paired=paired) if reach is None else abs(b - a) > reach
+    if reach is not None and unit == "percent":
+        reach = reach / abs(a) * 100 if a else None
+    return replace(cell, change=change, reach=reach, apart=decided)
 
 
 def _split(first: Sequence[float], own: Sequence[float], *, paired: bool) -> bool:
@@ -266,46 +246,46 @@ def _megabytes(size: int | None) -> float | None:
 
 
 _METRICS = (
-    _Metric(
+    Metric(
         key="flows_finished",
         label="measured flows finished",
         of=lambda summary: summary.total.measured_finished,
         digits=0,
     ),
-    _Metric(
+    Metric(
         key="flows_unfinished",
         label="measured flows unfinished",
         of=lambda summary: summary.total.measured - summary.total.measured_finished,
         digits=0,
     ),
-    _Metric(
+    Metric(
         key="fct_mean_us",
         label="completion time, mean, us",
         of=lambda summary: summary.total.fct.mean_us,
         finished_only=lambda summary: summary.total.fct.mean_of_finished_only,
     ),
-    _Metric(
+    Metric(
         key="fct_p50_us",
         thousandths=500,
         label="completion time, p50, us",
         of=lambda summary: summary.total.fct.p50_us,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="fct_p99_us",
         thousandths=990,
         label="completion time, p99, us",
         of=lambda summary: summary.total.fct.p99_us,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="fct_p999_us",
         thousandths=999,
         label="completion time, p99.9, us",
         of=lambda summary: summary.total.fct.p999_us,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="slowdown_p50",
         thousandths=500,
         label="slowdown, p50",
@@ -313,7 +293,7 @@ _METRICS = (
         digits=2,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="slowdown_p99",
         thousandths=990,
         label="slowdown, p99",
@@ -321,53 +301,55 @@ _METRICS = (
         digits=2,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="last_finish_us",
         label="last measured flow finished, us",
         of=lambda summary: summary.total.last_finish_us,
         missing=NOT_REACHED,
     ),
-    _Metric(
+    Metric(
         key="goodput_gbps",
-        label="goodput of measured flows, Gbit/s",
+        label="goodput while measured flows start, Gbit/s",
         of=lambda summary: summary.total.goodput_gbps,
         digits=2,
+        # All that was offered has arrived: what is left are completion times.
+        says_nothing=lambda summary: summary.total.measured == summary.total.measured_finished,
     ),
 )
 
 _TOTALS = (
-    _Metric(
+    Metric(
         key="endless_goodput_gbps",
         label="goodput of flows that never end, Gbit/s",
         of=lambda summary: sum(own.goodput_gbps for own in summary.endless) if summary.endless else None,
     ),
-    _Metric(
+    Metric(
         key="paused_us",
         label="time paused, all ports and classes, us",
         of=lambda summary: summary.paused_us,
         always=False,
     ),
-    _Metric(
+    Metric(
         key="pfc_frames",
         label="pause frames received",
         of=lambda summary: summary.pfc_frames,
         digits=0,
         always=False,
     ),
-    _Metric(
+    Metric(
         key="cnps_made",
         label="CNPs made",
         of=lambda summary: summary.cnps.total,
         digits=0,
         always=False,
     ),
-    _Metric(
+    Metric(
         key="dropped_packets",
         label="packets dropped",
         of=lambda summary: sum(packets for reason, packets in summary.outcome.drops if reason != METERED),
         digits=0,
     ),
-    _Metric(
+    Metric(
         key="metered_messages",
         label="credits and other messages dropped by meters",
         of=lambda summary: dict(summary.outcome.drops).get(METERED, 0),
@@ -377,7 +359,7 @@ _TOTALS = (
 )
 
 
-def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare collectives of each workload, operation and size, the last if many.
 
     Variants may have different ones, and where a run ended early some were not complete.
@@ -398,20 +380,20 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric
             found = {(own.workload, own.name): own for own in summary.collectives}.get(key)
             return None if found is None else float(getattr(found, field))
 
-        yield _Metric(
+        yield Metric(
             key=f"{word}_mean_us",
             label=f"{label}: time, mean, us",
             of=partial(of, field="mean_us"),
             job=label,
         )
-        yield _Metric(
+        yield Metric(
             key=f"{word}_busbw_gbps",
             label=f"{label}: bus bandwidth, Gbit/s",
             of=partial(of, field="busbw_gbps"),
         )
 
 
-def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare the mean time of an iteration of each job, and its exposed communication."""
     by_run = [
         dict.fromkeys(own.workload for own in result.summary().iterations)
@@ -432,10 +414,10 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]
                 return fmean(values) if values else None
 
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
-            yield _Metric(key=key, label=f"{what}, mean, us", of=partial(of, field=field), job=job)
+            yield Metric(key=key, label=f"{what}, mean, us", of=partial(of, field=field), job=job)
 
 
-def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[_Metric]:
+def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare completion times of each workload, where all runs have the same few."""
     by_run = [
         tuple(own.name for own in result.summary().workloads if own.measured)
@@ -452,14 +434,14 @@ def _measured_workload(summary: Summary, *, at: int) -> WorkloadSummary:
     return [own for own in summary.workloads if own.measured][at]
 
 
-def _metrics_of_workload(name: str, own: Callable[[Summary], WorkloadSummary]) -> Iterator[_Metric]:
-    yield _Metric(
+def _metrics_of_workload(name: str, own: Callable[[Summary], WorkloadSummary]) -> Iterator[Metric]:
+    yield Metric(
         key=f"workload_{name}_fct_mean_us",
         label=f"{name}: completion time, mean, us",
         of=lambda summary: own(summary).fct.mean_us,
         finished_only=lambda summary: own(summary).fct.mean_of_finished_only,
     )
-    yield _Metric(
+    yield Metric(
         key=f"workload_{name}_fct_p99_us",
         label=f"{name}: completion time, p99, us",
         of=lambda summary: own(summary).fct.p99_us,
@@ -469,34 +451,41 @@ def _metrics_of_workload(name: str, own: Callable[[Summary], WorkloadSummary]) -
     )
 
 
-def _link_metrics(link: ShownLink) -> Iterator[_Metric]:
+def _link_metrics(link: ShownLink) -> Iterator[Metric]:
     def of(read: Callable[[LinkSummary], float | None]) -> Callable[[Summary], float | None]:
         return lambda summary: read(found) if (found := link_of(summary, link)) else None
 
-    yield _Metric(
+    yield Metric(
         key="link_loaded_gbps",
         label=f"{link.name}: throughput while loaded, Gbit/s",
         of=of(lambda found: found.loaded_gbps),
     )
-    yield _Metric(
+    yield Metric(
         key="link_loaded_idle_percent",
         label=f"{link.name}: idle while loaded, %",
         of=of(lambda found: _percent(found.loaded_idle_share)),
         change_unit="points",
     )
-    yield _Metric(
+    yield Metric(
         key="link_loaded_paused_percent",
         label=f"{link.name}: paused while loaded, %",
         of=of(lambda found: _percent(found.loaded_paused_share)),
         change_unit="points",
         always=False,
     )
-    yield _Metric(
+    yield Metric(
+        key="link_paused_us",
+        label=f"{link.name}: time paused, us",
+        of=lambda _: None,
+        of_result=partial(paused_us, link=link),
+        always=False,
+    )
+    yield Metric(
         key="link_queue_peak_kilobytes",
         label=f"{link.name}: longest queue before it, KB",
         of=of(lambda found: None if found.queue_peak_bytes is None else found.queue_peak_bytes / 1e3),
     )
-    yield _Metric(
+    yield Metric(
         key="link_receiver_peak_megabytes",
         label=f"{link.name}: peak buffer at its receiver, MB",
         of=of(lambda found: _megabytes(found.receiver_peak_bytes)),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.comparison.metrics import ShownLink
+    from floodway.comparison.shown_link import ShownLink
     from floodway.results import Result
 
 __all__ = ["Picture", "pictures"]

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LEAST_SEEDS", "half_width", "interval_note", "ratio_half_width", "student_t"]
+__all__ = [
+    "LEAST_SEEDS",
+    "difference_half_width",
+    "half_width",
+    "interval_note",
+    "ratio_half_width",
+    "student_t",
+]
 
 #: Fewer seeds have no interval: that of two is nine times as wide as their distance.
 LEAST_SEEDS = 3
@@ -68,6 +75,30 @@ def ratio_half_width(
     residuals = [value - ratio * own for value, own in zip(values, bases, strict=True)]
     reach = half_width(residuals, level=level)
     return None if reach is None else reach / abs(base)
+
+
+def difference_half_width(
+    values: Sequence[float], bases: Sequence[float], *, paired: bool, level: float = LEVEL
+) -> float | None:
+    """Return the same of the difference of two means: of pairs of one seed each, or of independent seeds.
+
+    Degrees of freedom of independent seeds are those of the smaller sample, which makes the interval rather
+    too wide (Welch 1938).
+
+    Examples
+    --------
+    >>> round(difference_half_width([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], paired=True), 3)
+    2.484
+    >>> round(difference_half_width([1.0, 2.0, 3.0], [5.0, 5.0, 5.0], paired=False), 3)
+    2.484
+    """
+    if paired:
+        return half_width([own - base for own, base in zip(values, bases, strict=True)], level=level)
+    fewest = min(len(values), len(bases))
+    if fewest < LEAST_SEEDS:
+        return None
+    errors = (stdev(sample) / math.sqrt(len(sample)) for sample in (values, bases))
+    return student_t(fewest - 1, level) * math.hypot(*errors)
 
 
 def interval_note(fewest: int, most: int) -> str:

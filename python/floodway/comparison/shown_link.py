@@ -1,0 +1,120 @@
+"""The link whose throughput, queue and pauses are compared, chosen by what the runs recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from floodway.results import LinkSummary, Result, Summary
+
+__all__ = ["ShownLink", "link_of", "paused_us", "shown_link"]
+
+#: The propagation delay of a kilometre of fibre, in microseconds: a long link has at least this.
+KILOMETRE_US = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownLink:
+    """The direction of a link whose throughput, queue and pauses are compared.
+
+    Attributes
+    ----------
+    object
+        Its name, as `link: from>to`.
+    kind
+        Why it is this one: the longest link; without a long one the port of a switch that was paused for the
+        longest time, or has the longest queue; or the busiest of the watched ones.
+    """
+
+    object: str
+    kind: Literal["long link", "most paused link", "link with the longest queue", "busiest link"]
+
+    @property
+    def name(self) -> str:
+        """Its direction, with the link's name where parallel links share that."""
+        link, _, direction = self.object.partition(": ")
+        return f"{link} {direction}" if "#" in link else direction
+
+    @property
+    def title(self) -> str:
+        """Its kind and name, as `the long link x1>x2`."""
+        return f"the {self.kind} {self.name}"
+
+
+def shown_link(results: Sequence[Result]) -> ShownLink | None:
+    """Choose a link: a long one, or what the switches' ports say of the network behind the hosts' own links.
+
+    Among long links the longest, and among equals the busiest; else the link between switches that was paused
+    for the longest time in all runs together; without pauses the switch's port with the longest queue. None
+    where no link is watched in all runs, and none between switches was paused.
+    """
+    by_run = [{link.object: link for link in result.summary().links} for result in results]
+    common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
+    return _long(common, by_run) or _most_paused(results) or _watched(common, by_run, results)
+
+
+def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
+    """Look the shown link up in a run's summary."""
+    return next((found for found in summary.links if found.object == link.object), None)
+
+
+def paused_us(result: Result, link: ShownLink) -> float:
+    """Return for how long the shown link was paused, summed over classes."""
+    name, _, direction = link.object.partition(": ")
+    own = (pl.col("link") == name) & (pl.col("node") == direction.partition(">")[0])
+    return float(result.counters.filter(own)["paused_us"].sum())
+
+
+def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) -> ShownLink | None:
+    delays = {name: by_run[0][name].delay_us or 0.0 for name in common}
+    if not common or max(delays.values()) < KILOMETRE_US:
+        return None
+    best = max(common, key=lambda name: (delays[name], _carried(name, by_run)))
+    return ShownLink(object=best, kind="long link")
+
+
+def _most_paused(results: Iterable[Result]) -> ShownLink | None:
+    """Return the link between switches with most time paused: a pause at a host is that of its own link."""
+    paused: dict[str, float] = {}
+    for result in results:
+        switches = _switches(result)
+        inner = result.counters.select("link", "node", "paused_us").filter(pl.col("node").is_in(switches))
+        ends = inner.group_by("link", maintain_order=True).agg(pl.col("node").unique(maintain_order=True))
+        peers = {link: nodes for link, nodes in ends.iter_rows() if len(nodes) == 2}  # noqa: PLR2004 (both)
+        sums = inner.group_by("link", "node", maintain_order=True).agg(pl.col("paused_us").sum())
+        for link, node, time in sums.filter(pl.col("paused_us") > 0).iter_rows():
+            if link in peers:
+                (peer,) = (other for other in peers[link] if other != node)
+                name = f"{link}: {node}>{peer}"
+                paused[name] = paused.get(name, 0.0) + time
+    return ShownLink(object=max(paused, key=paused.__getitem__), kind="most paused link") if paused else None
+
+
+def _watched(
+    common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]], results: Sequence[Result]
+) -> ShownLink | None:
+    """Return the watched port of a switch with the longest queue; without one, the busiest link."""
+    if not common:
+        return None
+    switches = set(_switches(results[0]))
+    ports = [name for name in common if name.partition(": ")[2].partition(">")[0] in switches]
+    queues = {name: sum(links[name].queue_peak_bytes or 0 for links in by_run) for name in ports}
+    if any(queues.values()):
+        return ShownLink(object=max(queues, key=queues.__getitem__), kind="link with the longest queue")
+    best = max(ports or common, key=lambda name: _carried(name, by_run))
+    return ShownLink(object=best, kind="busiest link")
+
+
+def _carried(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:
+    return sum(links[name].mean_gbps for links in by_run)
+
+
+def _switches(result: Result) -> list[str]:
+    """Name the switches of a run."""
+    groups = result.run.scenario.get("resolved", ())
+    return [name for group in groups if group["kind"] == "switch" for name in group["objects"]]

@@ -206,6 +206,20 @@ def test_without_a_long_link_the_port_that_is_named_is_a_switch_s(tmp_path: Path
         assert compared.link.kind == "link with the longest queue"
 
 
+def test_a_busier_link_of_a_host_is_not_taken_for_one_of_the_network() -> None:
+    plain = made_up_result()
+    slower_link = plain.series.with_columns(object=pl.lit("l2: s1>h9"), value=pl.col("value") / 2)
+    scenario = {**plain.run.scenario, "resolved": [{"kind": "switch", "objects": ["s1"], "settings": []}]}
+    run = replace(
+        plain,
+        series=pl.concat([plain.series, slower_link]),
+        run=replace(plain.run, scenario=scenario),
+    )
+    link = shown_link([run, run])
+    assert link is not None
+    assert (link.object, link.title) == ("l2: s1>h9", "the busiest link s1>h9")
+
+
 def staggered(last_us: float) -> pl.DataFrame:
     """99 flows of 1 MB, one a microsecond, and an elephant that starts among them and ends at `last_us`."""
     mice = [(float(n), float(n) + 1, 1_000_000) for n in range(99)]

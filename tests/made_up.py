@@ -41,7 +41,12 @@ def made_up_verdicts(**changes: object) -> dict[str, object]:
     return {
         "stopped": "finished",
         "simulated_us": 1000.0,
-        "invariants": {"conservation": "holds", "buffers": "holds", "slowdown": "holds"},
+        "invariants": {
+            "conservation": "holds",
+            "buffers": "holds",
+            "destinations": "holds",
+            "slowdown": "holds",
+        },
         "lossless": {"verdict": "held-by-sizing", "react_is_zero": False},
         "deadlocks": [],
         "workloads": [

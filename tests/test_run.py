@@ -52,6 +52,7 @@ def test_a_run_writes_its_tables_with_their_columns(floodway: Command, small: Pa
     assert document(folder)["verdicts"]["invariants"] == {
         "conservation": "holds",
         "buffers": "holds",
+        "destinations": "holds",
         "slowdown": "holds",
     }
 

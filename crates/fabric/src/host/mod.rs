@@ -9,3 +9,4 @@ pub(crate) mod ranks;
 pub(crate) mod receive;
 pub(crate) mod round_robin_bitmap;
 pub(crate) mod send;
+pub(crate) mod stray;

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
 use floodway_mechanisms::slots::{NotificationPoint, Observes};
+use floodway_units::NodeId;
 
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
@@ -32,6 +33,8 @@ pub(crate) struct ReceiveHalf {
     pub observes: Observes,
     /// Open; else its slot is free.
     pub alive: bool,
+    /// The host that it is at.
+    pub host: NodeId,
     /// When the latest of the packets that have come was sent.
     pub newest: u64,
     /// Messages behind the oldest.
@@ -70,6 +73,7 @@ impl ReceiveHalf {
             sends_flags: path.reads_flags,
             reply_frame,
             alive: true,
+            host: path.destination,
             newest: 0,
             timer: Armed::default(),
             timer_key: None,

@@ -9,7 +9,7 @@ use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
 use floodway_mechanisms::slots::{
     Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportSender,
 };
-use floodway_units::{Bytes, FlowId, Rate, Time};
+use floodway_units::{Bytes, FlowId, NodeId, Rate, Time};
 use floodway_wire::Telemetry;
 
 use crate::host::messages::Outgoing;
@@ -46,6 +46,8 @@ pub(crate) struct SendHalf {
     pub pacing: Pacing,
     /// Its reliability answers.
     pub has_acks: bool,
+    /// The host that it is at.
+    pub host: NodeId,
     pub allowance: Allowance,
     /// Its value in the log of allowances.
     pub allowance_noted: Option<Allowance>,
@@ -160,6 +162,7 @@ impl SendHalf {
             state: State { alive: true, ..State::default() },
             turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
             has_acks: path.has_acks,
+            host: path.source,
             full_frame,
             full_payload: frame_bytes(info.mtu),
             layers: Layers {
@@ -233,6 +236,7 @@ impl SendHalf {
                 rates_set: 0,
             },
             has_acks: false,
+            host: NodeId(u32::MAX),
             full_frame: 0,
             full_payload: 0,
             in_network: 0,

@@ -149,6 +149,12 @@ impl Path {
         FlowName { workload: self.workload, source: self.source.0, number: self.number }
     }
 
+    /// Its packets, or replies to them, leave by another port from now on.
+    #[cfg(test)]
+    pub fn divert(&mut self, reply: bool, hop: usize, port: Local) {
+        self.hops.near[usize::from(reply)][hop] = port;
+    }
+
     #[cold]
     fn far_end(&self, reply: bool, hop: usize) -> Option<Local> {
         self.hops.far.as_ref()?[usize::from(reply)].get(hop).copied()
@@ -176,7 +182,7 @@ impl Facts<'_> {
     }
 
     /// A flow's id, as in the table of flows.
-    fn flow_word(&self, flow: FlowName) -> String {
+    pub fn flow_word(&self, flow: FlowName) -> String {
         let workload = &self.blueprint.workloads[flow.workload as usize].name;
         format!("{workload}:{}:{}", self.blueprint.nodes[flow.source as usize].name, flow.number)
     }

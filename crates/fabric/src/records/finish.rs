@@ -146,6 +146,7 @@ impl World<'_> {
             invariants: Invariants {
                 conservation: bytes.verdict(),
                 buffers: self.buffers(),
+                destinations: self.destinations(),
                 slowdown: self.slowdown(),
             },
             lossless: self.lossless(),

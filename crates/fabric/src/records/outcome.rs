@@ -168,6 +168,8 @@ pub struct Invariants {
     pub conservation: Verdict,
     /// Every buffer account equals what is queued, and is zero where nothing is.
     pub buffers: Verdict,
+    /// Each packet that arrived at a host had been sent to it.
+    pub destinations: Verdict,
     /// No flow finished before its ideal time.
     pub slowdown: Verdict,
 }

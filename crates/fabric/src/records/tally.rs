@@ -5,6 +5,7 @@ use floodway_engine::memory;
 use floodway_units::{Time, name_key};
 
 use crate::host::messages::Outgoing;
+use crate::host::stray::Strays;
 use crate::network::blueprint::{Blueprint, UNBOUNDED};
 use crate::records::delays::Delays;
 use crate::records::outcome::Conservation;
@@ -108,6 +109,7 @@ pub(crate) struct Records {
     pub delays: Delays,
     pub totals: Vec<Totals>,
     pub bytes: Conservation,
+    pub strays: Strays,
     pub first_drop: Option<FirstDrop>,
     pub flows_started: u64,
     pub flows_done: u64,
@@ -125,6 +127,7 @@ impl Records {
             delays: Delays::new(workloads.len()),
             totals: vec![Totals::default(); workloads.len()],
             bytes: Conservation::default(),
+            strays: Strays::default(),
             first_drop: None,
             flows_started: 0,
             flows_done: 0,
@@ -218,6 +221,7 @@ impl Records {
         self.bytes.injected += other.bytes.injected;
         self.bytes.delivered += other.bytes.delivered;
         self.bytes.dropped += other.bytes.dropped;
+        self.strays.absorb(other.strays);
         let drops = self.first_drop.into_iter().chain(other.first_drop);
         self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
         self.flows_started += other.flows_started;

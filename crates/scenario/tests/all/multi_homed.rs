@@ -15,8 +15,8 @@ fn run(text: &str) -> Records {
     let control = Control::default();
     let records =
         Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run();
-    let Invariants { conservation, buffers, slowdown } = &records.outcome.invariants;
-    assert_eq!([conservation, buffers, slowdown], [&Verdict::Holds; 3]);
+    let Invariants { conservation, buffers, destinations, slowdown } = &records.outcome.invariants;
+    assert_eq!([conservation, buffers, destinations, slowdown], [&Verdict::Holds; 4]);
     records
 }
 

@@ -228,6 +228,9 @@ impl AtNode<'_, '_> {
     pub fn host_receives(&mut self, port: Local, packet_ref: PacketRef) {
         let extra = self.run.packets.detach(packet_ref);
         let packet = &self.run.packets.take(packet_ref);
+        if !self.is_meant(packet) {
+            return self.strays(packet);
+        }
         self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),

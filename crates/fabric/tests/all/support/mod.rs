@@ -289,6 +289,7 @@ pub fn assert_invariants(records: &Records) {
     use floodway_fabric::outcome::Verdict::Holds;
     let invariants = &records.outcome.invariants;
     assert_eq!(invariants.conservation, Holds);
+    assert_eq!(invariants.destinations, Holds);
     assert_eq!(invariants.buffers, Holds);
     assert_eq!(invariants.slowdown, Holds);
 }

@@ -105,9 +105,13 @@ pub fn run(scenario: &Scenario) -> Result<(), TestCaseError> {
         (outcome, watch.join().expect("the watch does not panic"))
     });
     prop_assert!(!interrupted, "the run did not end");
-    let invariants =
-        [&outcome.invariants.conservation, &outcome.invariants.buffers, &outcome.invariants.slowdown];
-    prop_assert_eq!(invariants, [&Verdict::Holds; 3]);
+    let invariants = [
+        &outcome.invariants.conservation,
+        &outcome.invariants.buffers,
+        &outcome.invariants.destinations,
+        &outcome.invariants.slowdown,
+    ];
+    prop_assert_eq!(invariants, [&Verdict::Holds; 4]);
     Ok(())
 }
 

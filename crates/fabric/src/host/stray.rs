@@ -1,0 +1,118 @@
+//! Packets at hosts that they were not sent to: none, or the simulator has a bug.
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::{NodeId, Time};
+
+use crate::link::packet::Packet;
+use crate::network::path::FlowName;
+use crate::records::outcome::Verdict;
+use crate::run::at_node::AtNode;
+use crate::run::world::World;
+
+/// How many there were, and the first of them.
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(crate) struct Strays {
+    count: u64,
+    first: Option<Stray>,
+}
+
+/// A packet at a host that it was not sent to.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+struct Stray {
+    time: u64,
+    /// Of the event.
+    order: u64,
+    flow: FlowName,
+    at: NodeId,
+    to: NodeId,
+}
+
+impl Strays {
+    /// Adds those of another thread.
+    pub fn absorb(&mut self, other: Strays) {
+        self.count += other.count;
+        let both = self.first.into_iter().chain(other.first);
+        self.first = both.min_by_key(|stray| (stray.time, stray.order));
+    }
+}
+
+impl AtNode<'_, '_> {
+    /// Is this the host that a packet was sent to?
+    #[inline]
+    pub fn is_meant(&self, packet: &Packet) -> bool {
+        let (pairs, at) = (&self.run.pairs, packet.flow.index());
+        let host =
+            if packet.is_reply() { pairs.senders.known(at).host } else { pairs.receivers.known(at).host };
+        host == self.node.id
+    }
+
+    /// A packet has arrived at a host that it was not sent to, where nothing is done with it.
+    #[cold]
+    #[inline(never)]
+    pub fn strays(&mut self, packet: &Packet) {
+        let path = &self.run.pairs.paths[packet.flow.index()];
+        let to = if packet.is_reply() { path.source } else { path.destination };
+        let first = Stray { time: self.now, order: self.order, flow: path.name(), at: self.node.id, to };
+        self.run.kept.records.strays.absorb(Strays { count: 1, first: Some(first) });
+        self.is_gone(packet);
+    }
+}
+
+impl World<'_> {
+    /// Every packet that arrived at a host had been sent to it.
+    pub fn destinations(&self) -> Verdict {
+        let Strays { count, first } = self.run.kept.records.strays;
+        let Some(Stray { time, flow, at, to, .. }) = first else { return Verdict::Holds };
+        let name = |node: NodeId| &self.facts.blueprint.nodes[node.index()].name;
+        Verdict::Broken(format!(
+            "{count} packets arrived at hosts that they were not sent to, the first at {} us: one of flow {} at {} instead \
+             of {}",
+            Time(time).as_us(),
+            self.facts.flow_word(flow),
+            name(at),
+            name(to)
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Span;
+
+    use super::*;
+    use crate::network::layout::Local;
+    use crate::records::outcome::{Control, Invariants};
+    use crate::run::fabric::Fabric;
+    use crate::testing::busy;
+
+    /// The invariants of a run in which the flow from a changes its path after 20 us: its data, or the replies
+    /// to it, leave the switch after two links by another port.
+    fn invariants(diverted: Option<(bool, usize)>) -> Invariants {
+        let (blueprint, control) = (busy(), Control::default());
+        let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        fabric.world.run_until(Time::ZERO + Span::us(20));
+        let paths = &mut fabric.world.run.pairs.paths;
+        let slot = (0..paths.len()).find(|&slot| paths[slot].source == NodeId(0)).expect("it has begun");
+        if let Some((reply, port)) = diverted {
+            paths[slot].divert(reply, 2, Local::at(port));
+        }
+        fabric.run().outcome.invariants
+    }
+
+    #[test]
+    fn data_at_a_wrong_host_breaks_an_invariant() {
+        assert_eq!(invariants(None).destinations, Verdict::Holds);
+        let broken = invariants(Some((false, 0)));
+        let Verdict::Broken(how) = broken.destinations else { panic!("nothing was noticed") };
+        assert!(how.contains("packets arrived at hosts that they were not sent to"), "{how}");
+        assert!(how.ends_with("at c instead of d"), "{how}");
+        assert_eq!((broken.conservation, broken.buffers), (Verdict::Holds, Verdict::Holds));
+    }
+
+    #[test]
+    fn replies_at_a_wrong_host_break_an_invariant() {
+        let broken = invariants(Some((true, 1)));
+        let Verdict::Broken(how) = broken.destinations else { panic!("nothing was noticed") };
+        assert!(how.ends_with("at b instead of a"), "{how}");
+    }
+}

@@ -50,6 +50,22 @@ thread_local! {
     static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
+/// A run has more of something than it can number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgrown {
+    /// What is too many, and the maximum.
+    pub message: String,
+}
+
+impl Outgrown {
+    /// Ends the run, whose results would be wrong. This is not a bug of the simulator: nothing is reported
+    /// here; the code that catches it reports it.
+    #[cold]
+    pub fn end(message: impl Into<String>) -> ! {
+        resume_unwind(Box::new(Outgrown { message: message.into() }))
+    }
+}
+
 /// Keeps the panics of guarded threads as values; all others are reported as before.
 pub fn install() {
     let before = take_hook();

@@ -41,6 +41,10 @@ pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
         Stopped::Misused(misused) => {
             raised(class(py, "ExtensionError").and_then(|class| class.call1((&misused.message,))))
         }
+        Stopped::Outgrown(outgrown) => {
+            let text = format!("{}; nothing of the run is kept", outgrown.message);
+            raised(class(py, "RunError").and_then(|class| class.call1((text,))))
+        }
         Stopped::Lost(lost) => {
             raised(class(py, "RanksError").and_then(|class| class.call1((&lost.message,))))
         }

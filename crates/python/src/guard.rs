@@ -3,7 +3,7 @@
 
 use floodway_fabric::RankLost;
 use floodway_fabric::memory::Exhausted;
-use floodway_fabric::panics::{self, Misused, Panicked};
+use floodway_fabric::panics::{self, Misused, Outgrown, Panicked};
 
 /// The reason why work did not complete.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub enum Stopped {
     Panicked(Panicked),
     /// A mechanism from outside the tree returned an invalid value.
     Misused(Misused),
+    /// It had more of something than it can number.
+    Outgrown(Outgrown),
     /// Memory was exhausted.
     Exhausted(Exhausted),
     /// Another process of the run has ended.
@@ -25,6 +27,8 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
             Stopped::Exhausted(exhausted)
         } else if let Some(misused) = payload.downcast_ref::<Misused>() {
             Stopped::Misused(misused.clone())
+        } else if let Some(outgrown) = payload.downcast_ref::<Outgrown>() {
+            Stopped::Outgrown(outgrown.clone())
         } else if let Some(lost) = payload.downcast_ref::<RankLost>() {
             Stopped::Lost(lost.clone())
         } else {

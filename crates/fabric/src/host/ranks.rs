@@ -1,5 +1,6 @@
 //! Ranks of queue pairs: names that are never reused, of queue pairs whose slots are.
 
+use floodway_engine::panics::Outgrown;
 use floodway_units::cast::narrow;
 
 /// No slot: the queue pair is closed.
@@ -8,6 +9,8 @@ const CLOSED: u32 = u32::MAX;
 const RESERVED: u32 = u32::MAX - 1;
 /// Number of bits of a rank in the order of an event.
 pub(crate) const RANK_BITS: u32 = 24;
+/// Maximum number of ranks from the first that is open to the last: their lowest bits tell them apart.
+const MOST: usize = 1 << RANK_BITS;
 /// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1)
 /// each.
 const DROPPED: usize = 64;
@@ -37,6 +40,12 @@ impl Ranks {
     /// Opens a queue pair with a reserved rank, or with the next one.
     pub fn open(&mut self, rank: u32, slot: u32) {
         let at = rank.wrapping_sub(self.first) as usize;
+        if at >= MOST {
+            Outgrown::end(format!(
+                "a NIC has opened {MOST} queue pairs since one that is still open, which is the maximum: start fewer \
+                 flows, or end that one earlier"
+            ));
+        }
         if at == self.slots.len() {
             self.slots.push(slot);
         } else {
@@ -75,6 +84,8 @@ impl Ranks {
 
 #[cfg(test)]
 mod tests {
+    use floodway_engine::panics::guarded;
+
     use super::*;
 
     #[test]
@@ -104,6 +115,18 @@ mod tests {
         let found: Vec<_> = (0..4).map(|n| ranks.get(low(first + n))).collect();
         assert_eq!(found, (0..4).map(Some).collect::<Vec<_>>());
         assert_eq!((low(first + 3), ranks.get(first + 3)), (1, Some(3)));
+    }
+
+    #[test]
+    fn a_rank_whose_lowest_bits_are_those_of_an_open_one_ends_the_run() {
+        let mut ranks = Ranks { slots: vec![CLOSED; MOST - 2], ..Ranks::default() };
+        ranks.slots[0] = 7;
+        let last = ranks.next();
+        (0..2).for_each(|more| ranks.open(last + more, more));
+        assert_eq!((ranks.get(0), ranks.get(last + 1)), (Some(7), Some(1)));
+        let ended = guarded(|| ranks.open(last + 2, 2)).expect_err("it has the lowest bits of the first");
+        let Outgrown { message } = ended.downcast_ref().expect("it says so");
+        assert!(message.starts_with("a NIC has opened 16777216 queue pairs since one that is still open"));
     }
 
     #[test]

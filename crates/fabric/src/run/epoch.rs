@@ -31,6 +31,7 @@ impl<'a> World<'a> {
     /// Called at the end of each epoch, at the time `now`; true ends the run.
     pub fn at_epoch(&mut self, now: Time) -> bool {
         (self.now, self.order) = (now.0, 0);
+        self.run.events.check_numbers();
         if cfg!(debug_assertions) {
             self.debug_check();
         }

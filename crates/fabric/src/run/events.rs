@@ -16,6 +16,7 @@ mod ties;
 pub(crate) use kind::EventKind;
 pub(crate) use ties::tie_key;
 
+use floodway_engine::panics::Outgrown;
 use floodway_engine::{Event, Queue};
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, Span, Time};
@@ -31,6 +32,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
+/// The largest number, which starts that come last have.
+const LAST_NUMBER: u64 = (1 << NUMBER_BITS) - 1;
 /// Where it begins, above the kind and the object.
 pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 /// Where the kind begins, hashed.
@@ -222,8 +225,17 @@ impl Events {
             return 0;
         }
         self.number += 1;
-        debug_assert!(self.number < 1 << NUMBER_BITS, "the order of scheduling has 36 bits");
         self.number
+    }
+
+    /// Ends a run in which as much has been scheduled as there are numbers for.
+    pub fn check_numbers(&self) {
+        if self.number >= LAST_NUMBER {
+            Outgrown::end(format!(
+                "{LAST_NUMBER} events have been scheduled, the maximum where ties go by the order of scheduling: end the \
+                 run earlier"
+            ));
+        }
     }
 
     /// Two numbers in a row, where ties go by them.
@@ -301,7 +313,7 @@ impl Events {
         }
         let number = match self.starts {
             Starts::First => 0,
-            Starts::Last => (1 << NUMBER_BITS) - 1,
+            Starts::Last => LAST_NUMBER,
         };
         self.push(at, Self::numbered(number, EventKind::Start, source));
     }
@@ -404,7 +416,14 @@ impl Events {
     pub fn queue_pair_key(&self, nic: u32, rank: u32, slot: u32) -> u64 {
         debug_assert!(nic < 1 << NIC_BITS, "NICs have 20 bits in the order of a queue pair's timer");
         if self.numbered {
-            return u64::from(slot & self.id_mask);
+            if slot > self.id_mask {
+                Outgrown::end(format!(
+                    "more than {} queue pairs are open, the maximum where ties go by the order of scheduling: start fewer \
+                     flows",
+                    1 << ID_BITS
+                ));
+            }
+            return u64::from(slot);
         }
         u64::from(nic) << RANK_BITS | u64::from(rank) & ((1 << RANK_BITS) - 1)
     }
@@ -463,6 +482,7 @@ pub(crate) struct Arriving {
 
 #[cfg(test)]
 mod tests {
+    use floodway_engine::panics::guarded;
     use floodway_units::Turns;
 
     use super::*;
@@ -499,6 +519,33 @@ mod tests {
             }
         }
         assert_eq!(names, [(0, 1), (0, (1 << RANK_BITS) - 1), (1, 3), (2, 0), (2, 1), (last, 1)]);
+    }
+
+    /// Why a run ends, if it does.
+    fn outgrown(work: impl FnOnce()) -> Option<String> {
+        let ended = guarded(work).err()?;
+        Some(ended.downcast_ref::<Outgrown>().expect("it says so").message.clone())
+    }
+
+    #[test]
+    fn a_run_by_scheduling_order_ends_where_its_numbers_end() {
+        let mut events = Events::new(Ties::SchedulingOrder, Starts::Last);
+        events.number = LAST_NUMBER - 2;
+        events.number();
+        assert_eq!(outgrown(|| events.check_numbers()), None);
+        events.number();
+        let why = outgrown(|| events.check_numbers()).expect("starts have the next number");
+        assert!(why.starts_with("68719476735 events have been scheduled, the maximum"), "{why}");
+    }
+
+    #[test]
+    fn a_run_by_scheduling_order_ends_where_queue_pairs_have_no_number() {
+        let last = (1 << ID_BITS) - 1;
+        let key = |ties, slot| Events::new(ties, Starts::Last).queue_pair_key(0, 0, slot);
+        assert_eq!(key(Ties::SchedulingOrder, last), u64::from(last));
+        assert_eq!(outgrown(|| _ = key(Ties::Hashed, last + 1)), None);
+        let why = outgrown(|| _ = key(Ties::SchedulingOrder, last + 1)).expect("it has no number");
+        assert!(why.starts_with("more than 16777216 queue pairs are open, the maximum"), "{why}");
     }
 
     #[test]

@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_nic_is_a_port_of_a_host() {
         assert_eq!(network(3).validate_ports(), Ok(4));
-        assert_eq!(network(7).validate_ports(), Ok(10));
+        assert_eq!(network(7).validate_ports(), Ok(9));
     }
 
     #[test]

@@ -32,7 +32,7 @@
 //! | Rs, D | the link's rate and one-way delay |
 //! | RTT | from a decision to the arrival of the first byte that it controls |
 //! | Delta, N | Rs · RTT; ceil(RTT / T) |
-//! | L | bytes queued at the ingress |
+//! | L | bytes queued at the ingress, never counted in cells |
 //! | F | virtual incoming bytes: those that earlier grants still allow to arrive within RTT + T |
 //! | H | `level`, the target of L + F |
 //! | r, c | bytes received in the slot that just ended; the grant of a slot, in wire bytes |
@@ -51,9 +51,9 @@
 //! that has started is finished. Where fibre jitters, MTU means MTU + Rs · jitter here and in the guard
 //! below; where the reverse direction is slower, it also includes what arrives while a frame passes there.
 //!
-//! Where buffers are allocated in cells (`cell`), L is the bytes on the wire whose frames may occupy what is
-//! held, whatever their sizes, and the buffer is as much larger: three times with frames of 64 bytes in cells
-//! of 254.
+//! Where buffers are allocated in cells (`cell`), L and H count what the packets held took on the wire, as
+//! grants do, so that cells change no grant. The buffer is larger by what frames of any size may occupy for
+//! that: three times with frames of 64 bytes in cells of 254.
 //!
 //! Each time the link comes up again, the upstream starts open: Delta + Rs·T + (k + N + 1) MTU may arrive on
 //! top of a full buffer.

@@ -70,6 +70,7 @@ pub fn port(gbps: u64) -> PortInfo {
 pub fn ingress(reserved: u64, shared: u64, headroom: u64) -> IngressView {
     IngressView {
         queued: Bytes(reserved + shared + headroom),
+        wire: Bytes(reserved + shared + headroom),
         reserved: Bytes(reserved),
         shared: Bytes(shared),
         headroom: Bytes(headroom),

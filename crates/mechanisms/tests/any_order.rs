@@ -125,6 +125,7 @@ fn view() -> impl Strategy<Value = IngressView> {
     let part = || prop_oneof![Just(0u64), 0u64..400_000];
     (part(), part(), part(), part()).prop_map(|(reserved, shared, headroom, free)| IngressView {
         queued: Bytes(reserved + shared + headroom),
+        wire: Bytes(reserved + shared + headroom),
         reserved: Bytes(reserved),
         shared: Bytes(shared),
         headroom: Bytes(headroom),

@@ -108,6 +108,7 @@ impl Pair {
         self.held = there.saturating_sub(drain);
         let view = IngressView {
             queued: Bytes(self.held),
+            wire: Bytes(self.held),
             shared: Bytes(self.held),
             received: Bytes(self.received),
             ..IngressView::default()
@@ -226,7 +227,8 @@ proptest! {
         let link = LinkInfo { delay: Span::us(100), reverse_delay: Span::us(100), ..link(rate, 1 << 30, mtu) };
         let params = params(&format!(r#"{{ "slot": "{time_slot}ns", "react": "{react}ns", "half-mtu": true }}"#));
         let Ok((_, mut receiver)) = params.build(&link) else { return Ok(()) };
-        let full = IngressView { queued: receiver.level().expect("it has one"), ..IngressView::default() };
+        let level = receiver.level().expect("it has one");
+        let full = IngressView { queued: level, wire: level, ..IngressView::default() };
         let (mut rng, mut out) = (stream(1, 1, "field"), Outbox::default());
         let mut cx = Cx { now: Time::ZERO, rng: &mut rng, out: &mut out };
         receiver.on_enqueue(&mut cx, &full);
@@ -363,7 +365,7 @@ proptest! {
         let mut changes = changes.into_iter().peekable();
         for time_slot in 1u64..3_000 {
             let end = time_slot * 10_000;
-            let view = |held| IngressView { queued: Bytes(held), ..IngressView::default() };
+            let view = |held| IngressView { queued: Bytes(held), wire: Bytes(held), ..IngressView::default() };
             // Releases and arrivals come before timers.
             let mut turns = Turns::at_most(100_000);
             while turns.go() && let Some((at, now_held, arrives)) = changes.next_if(|change| change.0 <= end) {

@@ -318,6 +318,7 @@ impl<'a> Pair<'a> {
             Admit::Reserved | Admit::Shared => self.view.shared += Bytes(bytes),
         }
         self.view.queued += Bytes(bytes);
+        self.view.wire = self.view.queued;
         self.view.pool_free = self.free();
         self.queue.push_back(bytes);
         self.outcome.peak = self.outcome.peak.max(self.view.queued.0);
@@ -355,6 +356,7 @@ impl<'a> Pair<'a> {
         self.view.headroom -= Bytes(from_headroom);
         self.view.shared -= Bytes(bytes - from_headroom);
         self.view.queued -= Bytes(bytes);
+        self.view.wire = self.view.queued;
         self.view.pool_free = self.free();
         self.receiver.on_release(&mut cx(self.now, &mut self.rng, &mut self.out), &self.view);
         self.flush_receiver();

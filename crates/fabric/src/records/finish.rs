@@ -227,14 +227,16 @@ impl World<'_> {
     }
 
     pub fn buffers_of(&self, node: &Node) -> Verdict {
-        let mut held = vec![0u64; node.ingress.len()];
+        let mut held = vec![(0u64, 0u64); node.ingress.len()];
+        let switch = &node.switch;
+        let counted = |frame| (switch.occupied_by(frame), self.facts.layout.wire(frame));
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
                 let account = self.facts.layout.port_class(packet.ingress, packet.class);
-                held[account] += node.switch.occupied_by(packet.frame);
+                let (occupied, wire) = counted(packet.frame);
+                held[account] = (held[account].0 + occupied, held[account].1 + wire);
             }
         };
-        let switch = &node.switch;
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
         let charged =
             |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
@@ -251,14 +253,20 @@ impl World<'_> {
             }
         }
         for leaving in &switch.releases {
-            held[leaving.port_class as usize] += switch.occupied_by(leaving.frame);
+            let (account, (occupied, wire)) = (leaving.port_class as usize, counted(leaving.frame));
+            held[account] = (held[account].0 + occupied, held[account].1 + wire);
         }
-        for (account, held) in node.ingress.iter().zip(held) {
+        for (account, (held, wire)) in node.ingress.iter().zip(held) {
             let charged = account.held + account.headroom;
-            if charged != held {
-                let port = self.port_name(self.facts.layout.port_class_of(account.id as usize).0);
-                return Verdict::Broken(format!("{port} is charged {charged} B and holds {held} B"));
-            }
+            let broken = if charged != held {
+                format!("is charged {charged} B and holds {held} B")
+            } else if switch.has_cells() && account.wire != wire {
+                format!("counts {} B on the wire and holds {wire} B", account.wire)
+            } else {
+                continue;
+            };
+            let port = self.port_name(self.facts.layout.port_class_of(account.id as usize).0);
+            return Verdict::Broken(format!("{port} {broken}"));
         }
         Verdict::Holds
     }

@@ -40,6 +40,8 @@ pub(crate) struct Ingress {
     pub by_output: bool,
     pub sizes: Sizes,
     pub peaks: Peaks,
+    /// Bytes on the wire of the packets held, where the buffer counts cells; else 0.
+    pub wire: u64,
     pub admission: AnyAdmission,
     pub timer: Armed,
     pub receiver: AnyFcReceiver,

@@ -74,11 +74,17 @@ impl Switch {
         }
     }
 
+    /// Does its buffer count whole cells?
+    #[inline]
+    pub fn has_cells(&self) -> bool {
+        self.cell > 1
+    }
+
     /// What a frame of so many bytes occupies of its buffer.
     #[inline]
     pub fn occupied_by(&self, frame: u16) -> u64 {
         let frame = u64::from(frame);
-        if self.cell <= 1 { frame } else { frame.next_multiple_of(self.cell) }
+        if self.has_cells() { frame.next_multiple_of(self.cell) } else { frame }
     }
 
     /// It holds `frame` bytes more, `of_pool` of them in its pool.

@@ -60,8 +60,10 @@ impl AtNode<'_, '_> {
         } else {
             account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
         };
+        let queued = account.held + account.headroom;
         IngressView {
-            queued: bytes(account.held + account.headroom),
+            queued: bytes(queued),
+            wire: bytes(if self.node.switch.has_cells() { account.wire } else { queued }),
             reserved: bytes(account.held - account.shared()),
             shared: bytes(shared),
             headroom: bytes(account.headroom),

@@ -117,6 +117,39 @@ fn one_product_of_buffer_keeps_any_drain_busy_where_pfc_needs_two() {
     }
 }
 
+/// A flow of 60 MB over 80 km at 100 Gbit/s into a drain of half of it, with a buffer in cells that is large
+/// enough for frames of any size: its completion in us, and the most that the buffer held.
+fn drained_by_half(cell: u64, payload: u64) -> (f64, u64) {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(80));
+    net.blueprint.mtu = Bytes(payload);
+    let (a, s, b) = (net.host("a"), net.switch_with("s", &fixed(100_000_000)), net.host("b"));
+    net.link(a, s, Rate::gbps(100), Length(80_000).delay(), BIFROST);
+    net.link(s, b, Rate::gbps(50), Span::us(1), PFC_AUTO);
+    net.cell(s, Bytes(cell));
+    net.flow(a, b, Bytes::mb(60), Span::ZERO);
+    let records = net.run();
+    assert!(records.outcome.lossless.is_held());
+    (real(records.flows.column("fct_us"))[0], counter(&records, "s", "a-s", "peak_bytes"))
+}
+
+proptest! {
+    #![proptest_config(support::property(20))]
+
+    /// The level counts what the packets held took on the wire, so that cells change no grant: the queue is
+    /// as long as without them. A frame counts with its preamble and gap then, 20 bytes more.
+    #[test]
+    fn the_queue_is_as_long_in_cells_as_in_bytes(cell in 2u64..600, payload in prop::sample::select(vec![256u64, 1_000, 4_096])) {
+        let (frame, wire) = (payload + 62, payload + 82);
+        let held = frame.div_ceil(cell) * cell;
+        let (bytes, cells) = (drained_by_half(1, payload), drained_by_half(cell, payload));
+        prop_assert!((cells.0 / bytes.0 - 1.0).abs() < 1e-3, "{bytes:?} {cells:?}");
+        let (in_bytes, in_cells) = (bytes.1 as f64 / frame as f64, cells.1 as f64 / held as f64);
+        let slack = 4.0 + in_bytes / 500.0;
+        prop_assert!(in_cells <= in_bytes + slack, "{in_bytes} frames, {in_cells} in cells");
+        prop_assert!(in_cells >= in_bytes * frame as f64 / wire as f64 - slack, "{in_bytes} frames, {in_cells} in cells");
+    }
+}
+
 // ---- Theorem 1
 
 /// A receiver half that is watched at each time slot's end.

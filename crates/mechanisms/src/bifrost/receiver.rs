@@ -5,7 +5,7 @@ use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
 use super::{Params, Pauses, TimeSlots};
-use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo, WorstFrame};
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
 
 /// Receiver half: one per (ingress port, class).
 ///
@@ -34,8 +34,6 @@ pub struct Receiver {
     pause_ends: Time,
     /// Rate of the link, which defines the length of quanta.
     rate: Rate,
-    /// What the bytes held may have been on the wire.
-    worst: WorstFrame,
 }
 
 impl Receiver {
@@ -59,7 +57,6 @@ impl Receiver {
             reaches_over: false,
             pause_ends: Time::ZERO,
             rate: link.rate,
-            worst: link.worst_frame(),
         }
     }
 
@@ -69,12 +66,11 @@ impl Receiver {
         Bytes(self.incoming.bytes())
     }
 
-    /// The grant of a time slot while this many bytes are held.
+    /// The grant of a time slot while packets are held that took so many bytes on the wire.
     fn grant(&self, held: Bytes) -> u64 {
         // Algorithm 1, line 9: Bifrost_update.
         // Algorithm 1, line 10: c = min(Rs · T, H - L - F), at least 0.
         // Algorithm 1, lines 11 to 13: nothing is left to deduct, since that is 0 while L + F > H.
-        let held = self.worst.wire_of(held);
         let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
         self.pauses.whole_grant(room.0)
     }
@@ -115,7 +111,7 @@ impl FcReceiver for Receiver {
 
     #[inline]
     fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
-        if !self.is_awake && self.grant(q.queued) < self.pauses.full {
+        if !self.is_awake && self.grant(q.wire) < self.pauses.full {
             self.wake(cx.now);
         }
     }
@@ -142,11 +138,11 @@ impl FcReceiver for Receiver {
         self.received = q.received;
         // Algorithm 1, line 3: L, the queue now.
         // Algorithm 1, line 6: the update of the slot.
-        let grant = self.grant(q.queued);
+        let grant = self.grant(q.wire);
         self.incoming.advance(received.0, grant);
         self.send(cx, grant);
         self.time_slot_ends += self.time_slot;
-        self.is_awake = !self.may_sleep(q.queued);
+        self.is_awake = !self.may_sleep(q.wire);
     }
 
     /// The upstream starts open, and its first pause is one round trip away.
@@ -155,6 +151,6 @@ impl FcReceiver for Receiver {
         self.incoming.reset();
         self.received = q.received;
         self.reaches_over = false;
-        self.is_awake = !self.may_sleep(q.queued);
+        self.is_awake = !self.may_sleep(q.wire);
     }
 }

@@ -82,6 +82,31 @@ fn the_automatic_level_is_three_slots_above_delta_if_the_buffer_has_room() {
     assert_eq!(receiver(r#"{ "level": "41.6MB" }"#, &haul()).level(), Some(Bytes(41_600_000)));
 }
 
+/// Queues of frames of 64 and 1,062 bytes, which occupy one and five cells of 254.
+#[test]
+fn in_cells_it_grants_for_what_the_packets_held_took_on_the_wire() {
+    let cells = LinkInfo { cell: Bytes(254), overhead: Bytes(20), buffer: Bytes::mb(160), ..haul() };
+    let bytes = LinkInfo { cell: Bytes(1), ..cells };
+    let json = r#"{ "level": "41.6MB" }"#;
+    for (frame, count) in [(64, 100_000), (1_062, 10_000), (1_062, 20_000)] {
+        let wire = (frame + 20) * count;
+        let queued = u64::div_ceil(frame, 254) * 254 * count;
+        let view = IngressView { wire: Bytes(wire), ..held(queued) };
+        let left = [(&cells, view), (&bytes, held(wire))].map(|(link, view)| {
+            let mut receiver = receiver(json, link);
+            let mut bench = Bench::new();
+            bench.sent(us(1), |cx| receiver.on_enqueue(cx, &view));
+            for slot in 1..=3 {
+                bench.sent(us(10 * slot), |cx| receiver.on_timeout(cx, &view));
+            }
+            receiver.incoming()
+        });
+        // Delta has preambles and gaps in cells, 60 bytes, and grants are whole quanta.
+        let apart = left[0].0.abs_diff(left[1].0);
+        assert!(apart <= 3 * 64, "{count} frames of {frame}: {left:?}");
+    }
+}
+
 // ---- preconditions
 
 #[test]

@@ -83,6 +83,9 @@ pub enum FcFrame {
 pub struct IngressView {
     /// All bytes held.
     pub queued: Bytes,
+    /// Where the buffer counts cells: what the packets held took on the wire. Else `queued`: a frame counts
+    /// there as occupying what it takes on the wire.
+    pub wire: Bytes,
     /// Of these, inside the reserve.
     pub reserved: Bytes,
     /// Above the reserve and below headroom.

@@ -81,6 +81,7 @@ impl World<'_> {
             admission: AnyAdmission::Custom(Box::new(Unlimited)),
             lossless: false,
             by_output: false,
+            wire: 0,
             held: 0,
             headroom: 0,
             reserve: 0,

@@ -26,7 +26,7 @@ impl AtNode<'_, '_> {
         let account = self.node.ingress.known(port_class);
         let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
-        let (occupies, frame) = (pool.occupied_by(frame), u64::from(frame));
+        let (occupies, wire, frame) = (pool.occupied_by(frame), self.counted_wire(frame), u64::from(frame));
         let held = account.held + occupies;
         let shared = held.saturating_sub(account.reserve);
         if shared >= u64::from(account.fast_path_below)
@@ -42,6 +42,7 @@ impl AtNode<'_, '_> {
         let account = self.node.ingress.known_mut(port_class);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
+        account.wire += wire;
         if held > u64::from(account.recorded) || self.now >= account.recorded_until {
             self.record_held(port_class, ingress, held);
         }
@@ -75,7 +76,7 @@ impl AtNode<'_, '_> {
         };
         let packet_view = PacketView { frame: bytes(frame), ..self.packet_view(packet) };
         let queue_view = self.queue_view(out, q, packet);
-        let now = self.time();
+        let (now, wire) = (self.time(), self.counted_wire(packet.frame));
         let rng = &mut self.node.streams.admission;
         let account = self.node.ingress.known_mut(port_class);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
@@ -107,6 +108,7 @@ impl AtNode<'_, '_> {
                 return Some(reason);
             }
         }
+        account.wire += wire;
         let grown = account.shared() - shared_before;
         let total = account.held + account.headroom;
         account.peaks.headroom = account.peaks.headroom.max(account.headroom);
@@ -186,6 +188,12 @@ impl AtNode<'_, '_> {
         Some(u32::try_from(fast_path_below).unwrap_or(u32::MAX))
     }
 
+    /// What accounts count of a frame's bytes on the wire: nothing where the buffer counts bytes.
+    #[inline]
+    fn counted_wire(&self, frame: u16) -> u64 {
+        if self.node.switch.has_cells() { self.facts.layout.wire(frame) } else { 0 }
+    }
+
     /// `frame` bytes that are charged to no account have left the switch.
     pub fn uncounted(&mut self, frame: u16) {
         self.node.switch.occupied -= self.node.switch.occupied_by(frame);
@@ -200,8 +208,10 @@ impl AtNode<'_, '_> {
     /// Takes `frame` bytes off an account that stay in the switch, or have left it.
     #[inline]
     pub fn uncharge_account(&mut self, port_class: usize, ingress: Local, frame: u16) {
+        let wire = self.counted_wire(frame);
         let frame = self.node.switch.occupied_by(frame);
         let account = self.node.ingress.known_mut(port_class);
+        account.wire -= wire;
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
         account.headroom -= from_headroom;

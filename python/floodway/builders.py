@@ -1082,8 +1082,8 @@ class Pfc(Table):
         What makes a packet's arrival send a PAUSE. Source: the HPCC simulator's `switch-
         mmu.cc`, which asks for either condition.
     watchdog
-        Ends a pause that lasts too long. Default: off. Source: makers of switches have one;
-        IEEE 802.1Qbb defines none.
+        Ends a pause that lasts too long. Default: off. Source: SONiC's PFC watchdog; IEEE
+        802.1Qbb defines none.
     """
 
     _tag: ClassVar[str | None] = "pfc"
@@ -1145,23 +1145,31 @@ class Watchdog(Table):
     """Ends a pause that lasts too long, for example because of a faulty neighbour; one per egress port and
     class.
 
-    It measures from the start of an uninterrupted pause (a refresh does not interrupt it) and then overrides the pause: the queue may send, and PAUSE frames are ignored. This state ends with a RESUME, or when no PAUSE has arrived for `restore`. In `on-off` mode nothing refreshes a pause, which lasts until a RESUME; so there only a RESUME ends the state.
+    It measures from the start of an uninterrupted pause (a refresh does not interrupt it) and then overrides the pause: PFC frames are ignored, and the queue is dropped or sent. This state ends when no PFC frame of the class has arrived for `restore`. A RESUME is such a frame: it ends nothing. In `on-off` mode a pause counts as arriving frames until its RESUME, since nothing refreshes it.
 
     Attributes
     ----------
     after
-        Longest pause that is obeyed, above 0. Source: makers of switches choose 100 to 200 ms.
+        Longest pause that is obeyed, above 0. Source: SONiC, `pfcwd start_default`, whose
+        detection time is 200 ms.
     action
-        What happens to the queue then. Source: makers of switches offer both; floodway's choice
-        is the one that frees the buffer.
+        What happens to the queue then. Source: SONiC, `pfcwd start --action`, whose default is
+        to drop.
     restore
-        Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
-        Source: floodway's choice: as patient with the neighbour's recovery as with its fault.
+        Time without a PFC frame of the class, above 0, after which pauses are obeyed again.
+        Default: twice `after`. Source: SONiC, `pfcwd start --restoration-time`.
+    poll
+        Time between two looks at the queue, above 0 and at most `after` and `restore`. At each
+        multiple of it, counted from the start of the run, the watchdog learns whether the class
+        was paused, or quiet, all the time since the last look; `after` and `restore` are
+        rounded up to whole intervals. Default: it looks all the time. Source: SONiC, `pfcwd
+        interval`, which has 200 ms; floodway's choice is the exact times.
     """
 
     after: Time | None = None
     action: Action | None = None
     restore: Time | None = None
+    poll: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1253,8 +1261,10 @@ class Swing(Table):
         Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.
         Source: SWING, section 6.1: the switch's port to the relay.
     resume_offset
-        Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
-        Source: floodway's choice, as PFC's; SWING has 0, a pause and a resume for each packet.
+        Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: what the
+        link carries in a round trip over `cable`, at least 2 MTU. Source: floodway's choice:
+        the loop to a relay makes pauses as long; SWING has 0, a pause and a resume for each
+        packet.
     pause
         How long a pause lasts. Default: as the run's wire format says, `"timer"` with
         `ethernet` and `"on-off"` with `hpcc-ns3` and `swing-ns3`. Source: IEEE 802.1Qbb
@@ -3083,11 +3093,11 @@ class LongLived(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Incast(Table):
-    """At regular times, senders drawn by the seed send one flow each to one receiver, all at the same
+    """Again and again, senders drawn by the seed send one flow each to one receiver, all at the same
     instant, like the workers of a partition-aggregate job.
 
     HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such incasts at 2 % of the capacity to its
-    background traffic.
+    background traffic: `load = 0.02`, as a Poisson process with `spacing = "exponential"`.
 
     Attributes
     ----------
@@ -3106,6 +3116,10 @@ class Incast(Table):
     load
         Offered payload over the capacity of `of`, above 0; the time between incasts follows
         from it. Not together with `every`. Default: as `every` says.
+    spacing
+        Whether the time between two incasts, of `every` or of `load`, is constant or a mean:
+        with `exponential` they are a Poisson process from the workload's `start` to its
+        `until`. Default: `fixed`, the first one at the `start`.
     of
         Links whose summed rate is the capacity for `load`, in the direction from senders to
         receivers; or `"hosts"`: the NICs of `from`. Default: `"hosts"`.
@@ -3117,6 +3131,7 @@ class Incast(Table):
     fan_in: int | None = None
     every: Time | None = None
     load: float | None = None
+    spacing: Spacing | None = None
     of: Selector | None = None
 
 
@@ -3190,6 +3205,8 @@ class Perftest(Table):
 
     Each pair has its own queue pairs for all its messages, whatever the value of `qp`.
 
+    An RDMA READ of `read-bw` is two messages: the request, a byte from the client to the server, and the response, `size` bytes back, which the server sends when the request has arrived. Both are acknowledged as other messages are; on a real queue pair the response is the acknowledgement of the request.
+
     Attributes
     ----------
     test
@@ -3200,17 +3217,22 @@ class Perftest(Table):
     from_
         Hosts that run the client. Default: all.
     size
-        Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as
-        perftest's.
+        Payload of each message, of `read-bw` of each response. Default: 65536 B of `write-bw`
+        and `read-bw`, 2 B of `write-lat`, as perftest's.
     queue_depth
-        Of `write-bw`: outstanding messages of each queue pair, at least 1 (perftest's `--tx-
-        depth`). Default: 128.
+        Of `write-bw` and `read-bw`: outstanding messages of each queue pair, at least 1
+        (perftest's `--tx-depth`). Default: 128.
+    outstanding_reads
+        Of `read-bw`: the most requests of a queue pair that its NIC sends before their
+        responses are complete, at least 1 (perftest's `--outs`); others of the queue wait in
+        the NIC. Default: 16, what NICs of the ConnectX family allow.
     iterations
         Messages of each queue pair, each way, at least 1; of `write-lat` at least 4, because it
         leaves out the two longest of the times between them. Default: 5000 of `write-bw`, 1000
-        of `write-lat`, as perftest's.
+        of `read-bw` and `write-lat`, as perftest's.
     qps
-        Of `write-bw`: number of queue pairs of each pair of hosts, at least 1. Default: 1.
+        Of `write-bw` and `read-bw`: number of queue pairs of each pair of hosts, at least 1.
+        Default: 1.
     bidirectional
         Of `write-bw`: whether the server sends as much as the client. Default: false.
     """
@@ -3220,6 +3242,7 @@ class Perftest(Table):
     from_: Selector | None = None
     size: Size | None = None
     queue_depth: int | None = None
+    outstanding_reads: int | None = None
     iterations: int | None = None
     qps: int | None = None
     bidirectional: bool | None = None
@@ -3667,9 +3690,9 @@ AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
 
 
 #: What a watchdog does with the queue of a pause that it overrides.
-#: - 'drop': Discards the packets that wait in it and those that arrive. Source: makers of switches.
-#: - 'ignore': Sends it. Source: makers of switches.
-Action: TypeAlias = "Literal['drop', 'ignore']"
+#: - 'drop': Discards the packets that wait in it and those that arrive. Source: SONiC, `drop`.
+#: - 'forward': Sends what waits in it and what arrives. Source: SONiC, `forward`.
+Action: TypeAlias = "Literal['drop', 'forward']"
 
 
 #: An algorithm.
@@ -4227,9 +4250,11 @@ SwitchoverList: TypeAlias = "Switchover | Sequence[Switchover]"
 #: The measured quantity.
 #: - 'write-bw': Bandwidth: messages are posted in advance, and another one each time that one
 #:   completes at its sender.
+#: - 'read-bw': Bandwidth of reads: the client requests messages of the server, a bounded number at
+#:   once, and each response that is complete lets it request another one.
 #: - 'write-lat': Latency: a message to the server and one back, in turns; half a round trip is a
 #:   latency.
-Test: TypeAlias = "Literal['write-bw', 'write-lat']"
+Test: TypeAlias = "Literal['write-bw', 'read-bw', 'write-lat']"
 
 
 #: Which flows count their CNPs together, and are slowed down together.

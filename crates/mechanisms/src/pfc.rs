@@ -79,6 +79,9 @@
 //! # Known differences
 //!
 //! - The standard leaves thresholds, refresh and the watchdog to the vendor: each parameter names its source.
+//! - The watchdog is SONiC's, by the pauses alone: it does not ask whether packets wait. What is dropped is
+//!   what goes to the paused queue; SONiC drops what arrives at the port in that class as well. Its third
+//!   action, `alert`, changes nothing that is simulated.
 //! - Thresholds are tested only on the arrival and on the release of a packet of this (port, class), not when
 //!   other ports change the pool (as in the ns-3 models).
 //! - Where the reverse direction is slower, the frame ahead of the pause and the pause frame count as the
@@ -87,6 +90,8 @@
 //! # References
 //!
 //! - IEEE Std 802.1Qbb-2011, "Priority-based Flow Control", clause 36; IEEE Std 802.3, Annexes 31B and 31D.
+//! - SONiC, "PFC Watchdog Design", `pfcwd` of sonic-utilities, `pfc_restore.lua` of sonic-swss (the
+//!   watchdog).
 //! - Guo et al., "RDMA over Commodity Ethernet at Scale", SIGCOMM 2016 (pause storms, watchdogs, deadlock).
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, equations
 //!   1 to 4 (long links).
@@ -96,6 +101,7 @@ mod headroom;
 mod react;
 mod receiver;
 mod sender;
+mod watchdog;
 mod xoff;
 
 pub(crate) use arrivals::{bytes_meanwhile, bytes_until_heeded};
@@ -104,6 +110,7 @@ pub use headroom::Headroom;
 pub use react::React;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use watchdog::{Action, Watchdog};
 pub use xoff::{Per, Xoff};
 
 use floodway_units::cast::whole;
@@ -178,7 +185,7 @@ pub struct Params {
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
     /// Ends a pause that lasts too long. Default: off.
-    /// Source: makers of switches have one; IEEE 802.1Qbb defines none.
+    /// Source: SONiC's PFC watchdog; IEEE 802.1Qbb defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Watchdog>,
 }
@@ -223,44 +230,6 @@ pub enum Renewal {
     /// RESUME. A pause that expires while nothing arrives is over: its upstream sends for a round trip before
     /// it is paused again, for which headroom is not sized. Source: ConWeave's simulator, `switch-node.cc`.
     Arrivals,
-}
-
-/// Ends a pause that lasts too long, for example because of a faulty neighbour; one per egress port and
-/// class.
-///
-/// It measures from the start of an uninterrupted pause (a refresh does not interrupt it) and then overrides
-/// the pause: the queue may send, and PAUSE frames are ignored. This state ends with a RESUME, or when no
-/// PAUSE has arrived for `restore`. In `on-off` mode nothing refreshes a pause, which lasts until a RESUME;
-/// so there only a RESUME ends the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Watchdog {
-    /// Longest pause that is obeyed, above 0.
-    /// Source: makers of switches choose 100 to 200 ms.
-    pub after: Span,
-    /// What happens to the queue then.
-    /// Source: makers of switches offer both; floodway's choice is the one that frees the buffer.
-    pub action: Action,
-    /// Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
-    /// Source: floodway's choice: as patient with the neighbour's recovery as with its fault.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub restore: Option<Span>,
-}
-
-impl Default for Watchdog {
-    fn default() -> Self {
-        Watchdog { after: Span::ms(100), action: Action::Drop, restore: None }
-    }
-}
-
-/// What a watchdog does with the queue of a pause that it overrides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// Discards the packets that wait in it and those that arrive. Source: makers of switches.
-    Drop,
-    /// Sends it. Source: makers of switches.
-    Ignore,
 }
 
 impl Params {
@@ -452,15 +421,6 @@ impl Params {
         let named = (1..=Quanta::MAX.0).find(|&quanta| Quanta(quanta).span(link.rate) >= time);
         Ok(named.map_or(Quanta::MAX, Quanta))
     }
-
-    fn check_watchdog(&self) -> Result<(), ParamError> {
-        match self.watchdog {
-            Some(Watchdog { after: Span::ZERO, .. } | Watchdog { restore: Some(Span::ZERO), .. }) => {
-                Err(ParamError::new("watchdog", "its times must be above 0"))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 impl FlowControl for Params {
@@ -468,7 +428,7 @@ impl FlowControl for Params {
     type Receiver = Receiver;
 
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
-        self.check_watchdog()?;
+        self.watchdog.map_or(Ok(()), |dog| dog.check())?;
         self.react.check(link)?;
         let mode = self.pause_mode(link.pause);
         let pauses = match (mode, self.renewal) {
@@ -536,7 +496,7 @@ impl FlowControl for Params {
     }
 
     fn may_overflow(&self, link: &LinkInfo) -> Option<String> {
-        let ignored = self.watchdog.is_some_and(|dog| dog.action == Action::Ignore);
+        let ignored = self.watchdog.is_some_and(|dog| dog.action == Action::Forward);
         if let Some(why) = self.queues_pauses(link) {
             Some(why)
         } else if self.pause_mode(link.pause) == PauseMode::Timer && self.renewal == Renewal::Arrivals {

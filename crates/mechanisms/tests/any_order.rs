@@ -35,7 +35,7 @@ fn flow_controls() -> Vec<FlowControlParams> {
     let tuned = [
         r#"{ "pfc": { "pause": "on-off", "resume-offset": "0B", "watchdog": { "after": "50us" } } }"#,
         r#"{ "pfc": { "quanta": 200, "react": "3us", "xoff": { "fixed": "5KB", "alpha": 0.5 } } }"#,
-        r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us" } } }"#,
+        r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us", "poll": "300ns" } } }"#,
         r#"{ "bifrost": { "slot": "1500ns", "react": "1us", "half-mtu": true, "leak-period": 7 } }"#,
         r#"{ "bifrost": { "slot": "11us", "f-mode": "measured" } }"#,
         r#"{ "cbfc": { "on-change": "3KB", "period": "7us" } }"#,

@@ -130,9 +130,9 @@ fn a_watchdog_that_drops_frees_the_neighbour_and_gives_up_the_packets_of_the_pau
 }
 
 #[test]
-fn a_watchdog_that_ignores_the_pause_delivers_everything() {
+fn a_watchdog_that_forwards_delivers_everything() {
     for pause in ["timer", "on-off"] {
-        let records = storm(pause, r#", "watchdog": {"after": "2ms", "action": "ignore"}"#);
+        let records = storm(pause, r#", "watchdog": {"after": "2ms", "action": "forward"}"#);
         assert_eq!(finished(&records), [true, true], "{pause}");
         assert_eq!(counter(&records, "t", "s-t", "drops_watchdog"), 0);
         let finish = support::real(records.flows.column("finish_receiver_us"));

@@ -505,6 +505,37 @@ fn pauses_that_a_failed_link_cannot_carry_are_not_sent_later() {
     assert!(after - before <= 1, "{before} and {after}");
 }
 
+/// `b` pauses `s` from 200 us on at 10 Gbit/s, until it resumes; the watchdog acts after 600 us, at 801 us,
+/// and needs 600 us without a frame of PFC. Packets that `s` dropped, and whether all is sent in the end.
+fn dropped_in_a_storm(pause: &str, action: &str, until: u64) -> u64 {
+    let mut net = Net::new(Format::Ethernet).limit(Span::us(3_000)).until_limit();
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    let watchdog = format!(
+        r#"{{"pfc": {{"xoff": "20KB", "pause": "{pause}", "quanta": 200, "watchdog": {{"after": "600us",
+            "restore": "600us", "action": "{action}"}}}}}}"#
+    );
+    let pfc = format!(r#"{{"pfc": {{"xoff": "20KB", "pause": "{pause}"}}}}"#);
+    net.link(a, s, Rate::gbps(10), Span::us(1), &pfc);
+    let last = net.link(s, b, Rate::gbps(10), Span::us(1), &watchdog);
+    net.pauses(last, b, Span::us(200), Time::ZERO + Span::us(until));
+    net.flow(a, b, UNBOUNDED, Span::ZERO);
+    drops_by(&net.run(), "watchdog")
+}
+
+/// SONiC restores after a time without frames of PFC, of which a RESUME is one: from 801 to 1,601 us packets
+/// of 1,082 bytes on the wire are dropped at line rate, 924 of them, and those that waited for the pause.
+#[test]
+fn a_watchdog_drops_until_no_frame_of_pfc_has_come_for_its_time() {
+    for pause in ["timer", "on-off"] {
+        // What waits: XOFF, and what was on the way when it was reached.
+        let waited = 20_000 / 1_062 + 4;
+        let dropped = dropped_in_a_storm(pause, "drop", 1_000);
+        assert!((924..=924 + waited).contains(&dropped), "{pause}: {dropped}");
+        assert_eq!(dropped_in_a_storm(pause, "drop", 700), 0, "{pause}: a pause of 500 us");
+        assert_eq!(dropped_in_a_storm(pause, "forward", 1_000), 0, "{pause}");
+    }
+}
+
 #[test]
 fn a_watchdog_drops_what_comes_out_of_the_pipeline_too() {
     for pipeline in [Span::ZERO, Span::us(10)] {

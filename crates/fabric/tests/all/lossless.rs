@@ -98,11 +98,11 @@ fn headroom_beside_a_pool_counts_and_not_the_pool() {
 
 #[test]
 fn sizes_promise_nothing_where_pauses_may_be_lost_or_ignored() {
-    let ignoring = r#"{"pfc": {"watchdog": {"after": "1ms", "action": "ignore"}}}"#;
+    let forwarding = r#"{"pfc": {"watchdog": {"after": "1ms", "action": "forward"}}}"#;
     for (control, damaged, why) in [
         (r#""pfc""#, 0.0, None),
         (r#""pfc""#, 0.1, Some("frames of its flow control may be lost")),
-        (ignoring, 0.0, Some("watchdog")),
+        (forwarding, 0.0, Some("watchdog")),
         (r#""cbfc""#, 0.1, None),
     ] {
         let (mut net, [a, _, _, b]) = haul(control, ROOMY);

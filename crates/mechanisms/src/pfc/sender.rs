@@ -2,7 +2,7 @@
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
-use super::{Action, Params};
+use super::{Action, Params, Watchdog};
 use crate::slots::{Cx, FcFrame, FcSender, Gate, LinkInfo, PauseMode};
 
 /// Sender half: one per (egress port, class).
@@ -15,19 +15,11 @@ pub struct Sender {
     pause_time: Option<Span>,
     /// From a PAUSE's arrival to its start.
     react: Span,
-    watchdog: Option<Box<Watch>>,
+    watchdog: Option<Box<Watchdog>>,
     state: State,
 }
 
-/// A watchdog's settings.
-#[derive(Clone, Copy, Debug)]
-struct Watch {
-    after: Span,
-    restore: Span,
-    action: Action,
-}
-
-/// `end` is `Time::NEVER` where only a RESUME ends the state.
+/// `end` is `Time::NEVER` where a state lasts until a RESUME at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
@@ -41,7 +33,7 @@ enum State {
         since: Time,
         end: Time,
     },
-    /// Paused for too long: pauses are ignored.
+    /// Paused for too long: PFC frames are ignored.
     GivenUp {
         end: Time,
     },
@@ -49,19 +41,12 @@ enum State {
 
 impl Sender {
     pub(super) fn new(params: &Params, mode: PauseMode, link: &LinkInfo) -> Self {
-        let watch = |dog: super::Watchdog| {
-            Box::new(Watch {
-                after: dog.after,
-                restore: dog.restore.unwrap_or(dog.after),
-                action: dog.action,
-            })
-        };
         Sender {
             mode,
             rate: link.rate,
             pause_time: params.pause_time,
             react: params.react.on(link),
-            watchdog: params.watchdog.map(watch),
+            watchdog: params.watchdog.map(Box::new),
             state: State::Open,
         }
     }
@@ -81,20 +66,21 @@ impl Sender {
         match self.state {
             State::Paused { end, .. } | State::GivenUp { end } if end <= now => self.state = State::Open,
             State::Paused { since, .. } => {
-                if let Some(watch) = self.watchdog.as_deref()
-                    && since + watch.after <= now
+                if let Some(dog) = self.watchdog.as_deref()
+                    && dog.overrides(since) <= now
                 {
-                    self.state = State::GivenUp { end: self.ends(now, watch.restore) };
+                    let end = self.ends(dog.restores(dog.overrides(since)));
+                    self.state = State::GivenUp { end };
                 }
             }
             State::Open | State::Pending { .. } | State::GivenUp { .. } => {}
         }
     }
 
-    /// When something that starts now and lasts for `span` ends by itself: in on-off mode never.
-    fn ends(&self, now: Time, span: Span) -> Time {
+    /// When what a PAUSE began ends by itself, if that is at `at` in timer mode: in on-off mode never.
+    fn ends(&self, at: Time) -> Time {
         match self.mode {
-            PauseMode::Timer => now + span,
+            PauseMode::Timer => at,
             PauseMode::OnOff => Time::NEVER,
         }
     }
@@ -102,18 +88,28 @@ impl Sender {
     /// A newer PAUSE replaces the running timer, but neither lifts the pause nor restarts it.
     fn pause(&mut self, now: Time, span: Span) {
         // IEEE 802.1Qbb, Clause 36.2: the receiver keeps a timer for each priority.
-        let end = self.ends(now, span);
+        let end = self.ends(now + span);
         self.state = match self.state {
             State::Open if self.react == Span::ZERO => State::Paused { since: now, end },
             // IEEE 802.3, Annex 31B.3.7: the MAC takes time to react.
             State::Open => State::Pending { begin: now + self.react, end },
             State::Pending { begin, .. } => State::Pending { begin, end },
             State::Paused { since, .. } => State::Paused { since, end },
-            State::GivenUp { .. } => {
-                let restore = self.watchdog.as_deref().map_or(span, |watch| watch.restore);
-                State::GivenUp { end: self.ends(now, restore) }
-            }
+            State::GivenUp { .. } => State::GivenUp { end: self.ends(self.restored(now)) },
         };
+    }
+
+    /// A RESUME ends a pause. A watchdog that has overridden one counts it as a PFC frame.
+    fn resume(&mut self, now: Time) {
+        self.state = match self.state {
+            State::GivenUp { .. } => State::GivenUp { end: self.restored(now) },
+            State::Open | State::Pending { .. } | State::Paused { .. } => State::Open,
+        };
+    }
+
+    /// When the watchdog lets pauses be obeyed again, if no PFC frame arrives from now on.
+    fn restored(&self, now: Time) -> Time {
+        self.watchdog.as_deref().map_or(now, |dog| dog.restores(now))
     }
 }
 
@@ -123,7 +119,7 @@ impl FcSender for Sender {
         self.advance(cx.now);
         // IEEE 802.3, Annex 31D: a time of 0 ends the pause, any other starts its timer anew.
         if quanta.0 == 0 {
-            self.state = State::Open;
+            self.resume(cx.now);
         } else {
             self.pause(cx.now, self.pause_time.unwrap_or(quanta.span(self.rate)));
         }
@@ -153,7 +149,7 @@ impl FcSender for Sender {
 
     fn discards(&self, _now: Time) -> bool {
         let given_up = matches!(self.state, State::GivenUp { .. });
-        given_up && self.watchdog.as_deref().is_some_and(|watch| watch.action == Action::Drop)
+        given_up && self.watchdog.as_deref().is_some_and(|dog| dog.action == Action::Drop)
     }
 
     fn next_timeout(&self) -> Option<Time> {
@@ -161,7 +157,7 @@ impl FcSender for Sender {
             State::Open => return None,
             State::Pending { begin, .. } => begin,
             State::Paused { since, end } => match self.watchdog.as_deref() {
-                Some(watch) => end.min(since + watch.after),
+                Some(dog) => end.min(dog.overrides(since)),
                 None => end,
             },
             State::GivenUp { end } => end,

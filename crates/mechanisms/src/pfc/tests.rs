@@ -135,7 +135,7 @@ fn it_reports_where_no_headroom_is_enough() {
     let timer = LinkInfo { pause: PauseMode::Timer, ..own() };
     assert!(!says("{}", &timer) && !says(r#"{ "renewal": "arrivals" }"#, &on_off));
     assert!(says(r#"{ "renewal": "arrivals" }"#, &timer));
-    assert!(says(r#"{ "watchdog": { "action": "ignore" } }"#, &timer));
+    assert!(says(r#"{ "watchdog": { "action": "forward" } }"#, &timer));
     assert!(!says(r#"{ "watchdog": { "action": "drop" } }"#, &timer));
 }
 
@@ -226,8 +226,11 @@ fn what_cannot_work_is_refused() {
         // 93 quanta are 5952 bytes, half of them less than two frames.
         (r#"{ "quanta": 93 }"#, "quanta"),
         (r#"{ "xoff": { "alpha": -0.5 } }"#, "xoff"),
-        (r#"{ "watchdog": { "after": "0ms" } }"#, "watchdog"),
-        (r#"{ "watchdog": { "restore": "0ms" } }"#, "watchdog"),
+        (r#"{ "watchdog": { "after": "0ms" } }"#, "watchdog.after"),
+        (r#"{ "watchdog": { "restore": "0ms" } }"#, "watchdog.restore"),
+        (r#"{ "watchdog": { "poll": "0ms" } }"#, "watchdog.poll"),
+        (r#"{ "watchdog": { "poll": "201ms" } }"#, "watchdog.poll"),
+        (r#"{ "watchdog": { "restore": "50ms", "poll": "51ms" } }"#, "watchdog.poll"),
     ] {
         assert_eq!(error(json, &link()).0, key, "{json}");
     }
@@ -569,8 +572,8 @@ fn given_up(json: &str) -> Upstream {
 fn the_watchdog_gives_up_a_pause_that_refreshes_keep_alive() {
     let up = given_up(DOG);
     assert!(up.gate(us(11)) == Gate::Open && up.half.discards(us(11)));
-    let ignore = given_up(r#"{ "watchdog": { "after": "10us", "action": "ignore" } }"#);
-    assert!(ignore.gate(us(11)) == Gate::Open && !ignore.half.discards(us(11)));
+    let forward = given_up(r#"{ "watchdog": { "after": "10us", "action": "forward" } }"#);
+    assert!(forward.gate(us(11)) == Gate::Open && !forward.half.discards(us(11)));
 }
 
 #[test]
@@ -596,24 +599,49 @@ fn pauses_are_obeyed_again_after_a_time_without_any() {
     assert_eq!(up.gate(us(34)), Gate::Until(us(34) + LASTS));
 }
 
+/// SONiC counts every PFC frame of the class, and a RESUME is one.
 #[test]
-fn a_resume_ends_what_the_watchdog_did() {
+fn a_resume_does_not_end_what_the_watchdog_did() {
     let mut up = given_up(DOG);
     up.receives(us(12), RESUME);
-    assert!(!up.half.discards(us(12)) && up.half.next_timeout().is_none());
-    up.receives(us(13), PAUSE_5_12_US);
-    assert_eq!(up.gate(us(13)), Gate::Until(us(13) + LASTS));
+    assert!(up.half.discards(us(31)) && up.gate(us(31)) == Gate::Open);
+    assert_eq!((up.wakes(), up.half.discards(us(32))), (us(32), false));
+    up.receives(us(33), PAUSE_5_12_US);
+    assert_eq!(up.gate(us(33)), Gate::Until(us(33) + LASTS));
 }
 
 #[test]
-fn with_on_off_pauses_only_a_resume_ends_what_the_watchdog_did() {
-    let mut up = Upstream::new(r#"{ "pause": "on-off", "watchdog": { "after": "10us" } }"#);
+fn by_default_the_watchdog_restores_after_twice_its_time() {
+    let mut up = given_up(r#"{ "watchdog": { "after": "10us" } }"#);
+    assert_eq!((up.wakes(), up.half.discards(us(31))), (us(31), false));
+}
+
+/// Looks each 4 us: the first interval that is paused throughout ends at 8 us, the third, which makes 10 us,
+/// at 16. The last frame is at 17 us; 20 us without one are five intervals after the one that ends at 20.
+#[test]
+fn a_watchdog_that_polls_counts_whole_intervals() {
+    let mut up = Upstream::new(r#"{ "watchdog": { "after": "10us", "restore": "20us", "poll": "4us" } }"#);
+    for at in [1, 5, 9, 13] {
+        up.receives(us(at), PAUSE_5_12_US);
+    }
+    assert_eq!((up.wakes(), up.half.discards(us(16))), (us(16), true));
+    // As if no frame came any more: five intervals from 16 us.
+    assert_eq!(up.half.next_timeout(), Some(us(36)));
+    up.receives(us(17), PAUSE_5_12_US);
+    assert_eq!((up.wakes(), up.half.discards(us(40))), (us(40), false));
+}
+
+#[test]
+fn an_on_off_pause_counts_as_frames_until_its_resume() {
+    let mut up =
+        Upstream::new(r#"{ "pause": "on-off", "watchdog": { "after": "10us", "restore": "20us" } }"#);
     up.receives(us(1), PAUSE);
     assert_eq!(up.wakes(), us(11));
     assert!(up.half.discards(us(1_000_000)) && up.half.next_timeout().is_none());
     up.receives(us(2_000_000), RESUME);
-    up.receives(us(2_000_001), PAUSE);
-    assert_eq!(up.gate(us(2_000_002)), Gate::Closed);
+    assert_eq!((up.wakes(), up.half.discards(us(2_000_020))), (us(2_000_020), false));
+    up.receives(us(2_000_021), PAUSE);
+    assert_eq!(up.gate(us(2_000_022)), Gate::Closed);
 }
 
 /// HPCC's simulator with NICs of 100G: shift 3 at 100G and below, 2 at 200G, 1 at 400G, 0 from 800G on.

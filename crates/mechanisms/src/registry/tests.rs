@@ -84,7 +84,7 @@ fn machines_stay_small() {
 fn parameters_survive_a_round_trip() {
     for json in [
         r#"{"pfc":{"xoff":{"alpha":0.25},"resume-offset":"0B","headroom":"30KB","pause":"on-off","quanta":100,
-            "refresh":0.4,"react":"1us","trigger":"headroom","watchdog":{"after":"1ms","action":"ignore"}}}"#,
+            "refresh":0.4,"react":"1us","trigger":"headroom","watchdog":{"after":"1ms","action":"forward"}}}"#,
         r#""lossy""#,
         r#"{"bifrost":{"slot":"5us","level":"42MB","f-mode":"measured","leak-period":4,"half-mtu":true,
             "react":"100ns","pause":"timer"}}"#,

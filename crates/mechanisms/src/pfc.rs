@@ -58,6 +58,9 @@
 //!
 //! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
 //!   in headroom, too.
+//! - A pause that is shorter than a frame stops nothing, since the upstream finishes the frame that it has
+//!   begun. One packet that leaves can end it where `resume-offset` is no more than a frame; `floodway check`
+//!   warns then.
 //! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these frames, 168
 //!   bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
 //!   occupies: 148 bytes, or a cell and a byte (two cells and a byte with the frames of an ns-3 model that
@@ -232,6 +235,16 @@ pub enum Renewal {
     Arrivals,
 }
 
+/// Why pauses may stop nothing, if thresholds of pause and resume are `given` apart rather than `least`.
+pub(crate) fn brief_pauses(given: Bytes, least: Bytes) -> Option<String> {
+    (given < least).then(|| {
+        format!(
+            "resume-offset is {given}: a pause may be shorter than a frame, and stops nothing then, since its upstream finishes the \
+             frame that it has begun; at least {least} avoid it"
+        )
+    })
+}
+
 impl Params {
     /// XOFF - XON on this link.
     fn resume_offset(&self, link: &LinkInfo) -> Bytes {
@@ -305,6 +318,11 @@ impl Params {
             "its threshold is {most} while the pool is free, beyond the {} of the pool itself: a port alone {pauses}",
             share.pool
         ))
+    }
+
+    /// Why a pause may stop nothing: one packet that leaves takes the queue from XOFF to XON.
+    fn ends_at_once(&self, link: &LinkInfo) -> Option<String> {
+        brief_pauses(self.resume_offset?, link.largest_held() + Bytes(1))
     }
 
     /// The fixed part of the threshold, and alpha.
@@ -519,7 +537,8 @@ impl FlowControl for Params {
     }
 
     fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
-        [self.idles(link, share), self.exceeds_pool(link, share)].into_iter().flatten().collect()
+        let found = [self.idles(link, share), self.exceeds_pool(link, share), self.ends_at_once(link)];
+        found.into_iter().flatten().collect()
     }
 
     fn reaction(&self, link: &LinkInfo) -> Option<Span> {

@@ -27,6 +27,14 @@
 //! hold, and those that a relay would have forwarded, at the rate of the link, to a switch that pauses at
 //! `xoff` of these and resumes at `xon`.
 //!
+//! Its pauses are as long as the distance of its thresholds makes them, with no cable to lengthen them. A
+//! pause may wait for a frame on its way, and the upstream finishes the frame that it has begun: a pause that
+//! is shorter stops nothing, and the link goes on at its full rate. So `resume-offset` has to be several
+//! frames, more if several ports drain at once; `floodway check` warns where it is less. On SWING's list 1-1,
+//! with 41 MB at the end of 80 km, 0 B (XON = XOFF) loses 73,012 packets, 3 KB 65,598, 7.5 KB 10,787 and 9 KB
+//! 1,250; from 10 to 100 KB nothing is lost. With 30 KB flows take 24 % less time on average than with
+//! relays, whose packets pass through two more devices (`floodway reproduce swing forms`).
+//!
 //! # Why
 //!
 //! It needs half of the buffer that `pfc` needs to keep a long link busy, no new switch and no new NIC.
@@ -99,8 +107,8 @@ use floodway_units::{Bytes, Quanta, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pfc::{self, bytes_until_heeded};
-use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Relay};
+use crate::pfc::{self, brief_pauses, bytes_until_heeded};
+use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Relay, SwitchShare};
 
 /// Parameters of SWING.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,8 +127,10 @@ pub struct Params {
     /// Forwarded bytes at which the switch pauses (`form = "switch"`), at least one MTU.
     /// Source: SWING, section 6.1: the switch's port to the relay.
     pub xoff: Bytes,
-    /// Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
-    /// Source: floodway's choice, as PFC's; SWING has 0, a pause and a resume for each packet.
+    /// Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: what the link carries in
+    /// a round trip over `cable`, at least 2 MTU.
+    /// Source: floodway's choice: the loop to a relay makes pauses as long; SWING has 0, a pause and a resume
+    /// for each packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
     /// How long a pause lasts. Default: as the run's wire format says, `"timer"` with `ethernet` and
@@ -163,7 +173,16 @@ impl Params {
     }
 
     fn resume_offset(&self, link: &LinkInfo) -> Bytes {
-        self.resume_offset.unwrap_or(link.mtu * 2).min(self.xoff)
+        let loops = || link.rate.bytes_covering(self.cable * 2).max(link.mtu * 2);
+        self.resume_offset.unwrap_or_else(loops).min(self.xoff)
+    }
+
+    /// The least `resume-offset` with which each pause stops something. A pause may wait for a frame that its
+    /// resume does not wait for, and the upstream finishes another one: it must last for more than both. As
+    /// it begins, each other port may finish a packet, and all of them drain for that time.
+    fn least_offset(link: &LinkInfo, share: &SwitchShare) -> Bytes {
+        let meanwhile = share.drain.bytes_covering(link.rate.time_to_send(link.mtu * 2));
+        Bytes(link.mtu.0.saturating_mul(share.others)).saturating_add(meanwhile).saturating_add(Bytes(1))
     }
 
     /// The bytes by which the loop between relay and switch lets the queue rise and fall.
@@ -244,6 +263,12 @@ impl FlowControl for Params {
             "{at} has no feedback: each {said} can add a frame to its queue or take one away, so that with traffic both ways, jitter \
              or other classes on the link it drifts, and the margin can run out"
         ))
+    }
+
+    fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
+        let given = self.resume_offset.filter(|_| self.form == Form::Switch);
+        let brief = given.and_then(|given| brief_pauses(given, Params::least_offset(link, share)));
+        brief.into_iter().collect()
     }
 
     fn reaction(&self, _link: &LinkInfo) -> Option<Span> {

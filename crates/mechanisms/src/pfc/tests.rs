@@ -89,7 +89,7 @@ fn it_warns_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
         LinkInfo { delay: Span::us(400), reverse_delay: Span::us(400), buffer: Bytes::mb(50), ..link() };
     let said =
         |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).warnings(link, share).join("; ");
-    let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
+    let own = SwitchShare { drain: Rate::gbps(100), ..SwitchShare::default() };
     let warning = said(r#"{ "xoff": "1MB" }"#, &long, &own);
     assert!(warning.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{warning}");
     assert!(warning.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{warning}");
@@ -115,9 +115,27 @@ fn it_warns_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
 }
 
 #[test]
+fn it_warns_of_pauses_that_one_packet_ends() {
+    let said = |json: &str, link: &LinkInfo| {
+        let share = SwitchShare { pool: Bytes::mb(9), others: 3, ..SwitchShare::default() };
+        params(json).warnings(link, &share).join("; ")
+    };
+    let cells = LinkInfo { cell: Bytes(254), ..link() };
+    // Frames of 1500 bytes; six cells of 254 are 1524.
+    for (link, least) in [(link(), 1_501), (cells, 1_525)] {
+        let offset = |bytes: u64| said(&format!(r#"{{ "resume-offset": "{bytes}B" }}"#), &link);
+        let warning = offset(least - 1);
+        assert!(warning.contains("a pause may be shorter than a frame"), "{warning}");
+        assert!(warning.ends_with(&format!("at least {} avoid it", Bytes(least))), "{warning}");
+        assert!(offset(0).starts_with("resume-offset is 0B: "), "{}", offset(0));
+        assert_eq!((offset(least), said("{}", &link)), (String::new(), String::new()));
+    }
+}
+
+#[test]
 fn it_warns_that_a_threshold_lies_beyond_the_pool() {
     let said = |json: &str, mb| {
-        let share = SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::ZERO, drain: Rate::gbps(100) };
+        let share = SwitchShare { pool: Bytes::mb(mb), drain: Rate::gbps(100), ..SwitchShare::default() };
         params(json).warnings(&link(), &share).join("; ")
     };
     assert_eq!(said(r#"{ "xoff": { "alpha": 1 } }"#, 10), "");

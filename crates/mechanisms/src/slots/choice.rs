@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Memory of its switch that an ingress port and class may use in addition to a buffer of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchShare {
     /// Bytes of the switch's pool; zero where the port does not use one.
     pub pool: Bytes,
@@ -19,6 +19,8 @@ pub struct SwitchShare {
     pub reserve: Bytes,
     /// The rate at which all other ports together can drain.
     pub drain: Rate,
+    /// How many they are: so many packets of this port may leave at one instant.
+    pub others: u64,
 }
 
 /// The packets that a reliability retransmits when some are lost.

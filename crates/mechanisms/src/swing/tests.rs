@@ -58,6 +58,23 @@ fn parameters_out_of_range_are_refused() {
     assert_eq!(refused(r#"{ "resume-offset": "200KB" }"#).0, "resume-offset");
 }
 
+/// Four ports of 100 Gbit/s drain a link of 400, as in SWING's network: six frames may leave within two
+/// frames' time, so that seven have to.
+#[test]
+fn a_switch_warns_of_pauses_that_may_stop_nothing() {
+    let share = SwitchShare { drain: Rate::gbps(400), others: 4, ..SwitchShare::default() };
+    let said = |json: &str| params(json).warnings(&long(), &share).join("; ");
+    let offset = |bytes: u64| said(&format!(r#"{{ "form": "switch", "resume-offset": "{bytes}B" }}"#));
+    let warning = offset(1_000);
+    assert!(warning.starts_with("resume-offset is 1KB: a pause may be shorter than a frame"), "{warning}");
+    assert!(warning.ends_with("at least 9.001KB avoid it"), "{warning}");
+    assert!(!offset(0).is_empty() && !offset(9_000).is_empty());
+    assert_eq!((offset(9_001), offset(30_000)), (String::new(), String::new()));
+    // By default a pause is as long as the loop to a relay makes it, and a relay has no thresholds.
+    assert_eq!(params("{}").resume_offset(&long()), Bytes::kb(100));
+    assert_eq!((said(r#"{ "form": "switch" }"#), said(r#"{ "resume-offset": "0B" }"#)), Default::default());
+}
+
 /// A switch of 100 Gbit/s with XOFF at 15,000 B and XON at 12,000 B, on-off: 12,500 B a microsecond.
 struct Switch {
     receiver: Receiver,

@@ -40,7 +40,7 @@ impl Builder<'_> {
             texts,
             accounts: &accounts,
             pools,
-            rates: rates_of(blueprint),
+            sending: sending_of(blueprint),
             pausing: vec![Vec::new(); blueprint.nodes.len()],
             faults: Alike::default(),
             warnings: Alike::default(),
@@ -167,16 +167,16 @@ fn pools_of(blueprint: &Blueprint, accounts: &Accounts<'_>) -> Vec<Bytes> {
     (0..narrow::<u32>(blueprint.nodes.len())).map(pool).collect()
 }
 
-/// What all ports of each node together send, in bit/s.
-fn rates_of(blueprint: &Blueprint) -> Vec<u64> {
-    let mut rates = vec![0_u64; blueprint.nodes.len()];
+/// What all ports of each node together send, in bit/s, and how many they are.
+fn sending_of(blueprint: &Blueprint) -> Vec<(u64, u64)> {
+    let mut sending = vec![(0_u64, 0); blueprint.nodes.len()];
     for link in &blueprint.links {
         for (end, direction) in link.ends.iter().zip(&link.directions) {
-            let rate = &mut rates[end.node.index()];
-            *rate = rate.saturating_add(direction.rate.0);
+            let (rate, ports) = &mut sending[end.node.index()];
+            (*rate, *ports) = (rate.saturating_add(direction.rate.0), *ports + 1);
         }
     }
-    rates
+    sending
 }
 
 /// Errors and warnings.
@@ -185,8 +185,8 @@ struct Found<'a> {
     accounts: &'a Accounts<'a>,
     /// Of each node.
     pools: Vec<Bytes>,
-    /// Of each node: what all its ports together send.
-    rates: Vec<u64>,
+    /// Of each node: what all its ports together send, and how many they are.
+    sending: Vec<(u64, u64)>,
     /// Of each node: its ports that pause, each with what it then holds.
     pausing: Vec<Vec<(PortId, Bytes)>>,
     faults: Alike,
@@ -216,8 +216,9 @@ impl Found<'_> {
         let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node.index();
         let pool = if account.own.is_some() { Bytes::ZERO } else { self.pools[node] };
         let back = blueprint.links[port.index() / 2].directions[port.index() % 2].rate;
-        let drain = Rate(self.rates[node].saturating_sub(back.0));
-        let share = SwitchShare { pool, reserve: account.reserve, drain };
+        let (rate, ports) = self.sending[node];
+        let drain = Rate(rate.saturating_sub(back.0));
+        let share = SwitchShare { pool, reserve: account.reserve, drain, others: ports.saturating_sub(1) };
         self.pausing[node].extend(params.pauses_at(&account.link, &share).map(|xoff| (port, xoff)));
         let warnings = params.warnings(&account.link, &share);
         for why in warnings.into_iter().chain(params.may_overflow(&account.link)) {

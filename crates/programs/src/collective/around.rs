@@ -23,6 +23,20 @@ impl Around {
         }
         (distance, left)
     }
+
+    /// Messages and bytes to the next rank: in each step a message of each slice, all together a part.
+    pub fn each_peer(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+        let (to, slices) = ((rank + 1) % self.ranks, u64::from(self.pieces.slices));
+        for step in 0..self.steps(rank, 0) {
+            each(to, slices, self.pieces.part((self.last(rank, step), self.ranks)));
+        }
+    }
+
+    /// The rank to which the messages of a step go in the end.
+    fn last(&self, rank: u32, step: u32) -> u32 {
+        let (distance, come) = Self::hop(step);
+        (rank + self.ranks - come + distance) % self.ranks
+    }
 }
 
 impl Algorithm for Around {
@@ -44,9 +58,9 @@ impl Algorithm for Around {
     }
 
     fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
-        let (distance, come) = Self::hop(step);
+        let (_, come) = Self::hop(step);
         let first = (rank + self.ranks - come) % self.ranks;
-        let last = (first + distance) % self.ranks;
+        let last = self.last(rank, step);
         let (begin, end) = self.pieces.of_part((last, self.ranks), slice);
         let to = (rank + 1) % self.ranks;
         out.sends.push(Transfer::of(to, step, (u64::from(last), u64::from(first)), end - begin));

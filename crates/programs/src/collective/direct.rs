@@ -42,13 +42,17 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// A slice's piece of the message of two ranks.
-    fn piece(&self, ranks: u32, (from, to): (u32, u32), slice: u32) -> u64 {
-        let all = match &self.sizes {
+    /// Where the message of two ranks begins, and ends.
+    fn message(&self, ranks: u32, (from, to): (u32, u32)) -> (u64, u64) {
+        match &self.sizes {
             Some(sizes) => (0, sizes[(from * ranks + to) as usize]),
             None => share((0, self.size), to, ranks),
-        };
-        let (begin, end) = share(all, slice, self.slices);
+        }
+    }
+
+    /// A slice's piece of the message of two ranks.
+    fn piece(&self, ranks: u32, ends: (u32, u32), slice: u32) -> u64 {
+        let (begin, end) = share(self.message(ranks, ends), slice, self.slices);
         end - begin
     }
 }
@@ -59,6 +63,19 @@ impl Direct {
         match &self.content {
             Content::Parts { pieces, .. } => share_of(pieces.range(pieces.slice_of(byte)), byte, self.ranks),
             Content::Pairs(_) => 0,
+        }
+    }
+
+    /// Of an all-to-all: messages and bytes to each other rank. Where a message has fewer bytes than there
+    /// are slices, as many slices have a byte.
+    pub fn each_message(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+        let Content::Pairs(pairs) = &self.content else { return };
+        for to in (0..self.ranks).filter(|&to| to != rank) {
+            let (begin, end) = pairs.message(self.ranks, (rank, to));
+            let bytes = end - begin;
+            if bytes > 0 {
+                each(to, bytes.min(u64::from(pairs.slices)), bytes);
+            }
         }
     }
 

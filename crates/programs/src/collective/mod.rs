@@ -18,6 +18,7 @@ use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use pieces::Pieces;
 pub(crate) use pieces::share;
 pub use request::{AlgorithmName, Request, RequestError, Sizes};
 
@@ -76,6 +77,38 @@ pub(crate) enum Steps {
     Around(around::Around),
     Broadcast(tree::Broadcast),
     DoubleTree(tree::DoubleTree),
+}
+
+impl Steps {
+    /// The pieces of its slices; none of an all-to-all, whose messages are cut one by one.
+    fn pieces(&self) -> Option<Pieces> {
+        match self {
+            Steps::Nested(of) => Some(of.pieces),
+            Steps::Direct(direct::Direct { content: direct::Content::Parts { pieces, .. }, .. }) => {
+                Some(*pieces)
+            }
+            Steps::Direct(_) | Steps::Around(_) => None,
+            Steps::Broadcast(of) => Some(of.pieces),
+            Steps::DoubleTree(of) => Some(of.pieces),
+        }
+    }
+
+    /// The same steps on other pieces, where there are any.
+    fn on(&self, pieces: Pieces) -> Steps {
+        let mut steps = self.clone();
+        match &mut steps {
+            Steps::Nested(of) => of.pieces = pieces,
+            Steps::Direct(of) => {
+                if let direct::Content::Parts { pieces: old, .. } = &mut of.content {
+                    *old = pieces;
+                }
+            }
+            Steps::Around(of) => of.pieces = pieces,
+            Steps::Broadcast(of) => of.pieces = pieces,
+            Steps::DoubleTree(of) => of.pieces = pieces,
+        }
+        steps
+    }
 }
 
 /// The steps of one algorithm for a group of ranks.
@@ -220,22 +253,33 @@ impl Plan {
 
     /// For each rank that a rank sends to: the number of messages and their bytes, in all slices and steps.
     pub fn each_peer(&self, rank: u32, mut each: impl FnMut(u32, u64, u64)) {
-        if let Steps::Nested(nested) = &self.steps {
-            return nested.each_peer(rank, each);
-        }
         let mut peers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-        let mut memory = Step::default();
-        for slice in 0..self.slices() {
-            for step in 0..self.steps(rank, slice) {
-                self.step(rank, slice, step, &mut memory);
-                for transfer in &memory.sends {
-                    let (messages, bytes) = peers.entry(transfer.to).or_default();
-                    (*messages, *bytes) = (*messages + 1, *bytes + transfer.bytes.0);
-                }
-            }
+        let mut add = |to, messages, bytes| {
+            let sum = peers.entry(to).or_default();
+            (sum.0, sum.1) = (sum.0 + messages, sum.1 + bytes);
+        };
+        match (&self.steps, self.steps.pieces()) {
+            (Steps::Nested(nested), _) => nested.each_peer(rank, &mut add),
+            (Steps::Around(around), _) => around.each_peer(rank, &mut add),
+            (Steps::Direct(direct), None) => direct.each_message(rank, &mut add),
+            (_, pieces) => self.each_of_kinds(pieces, rank, &mut add),
         }
         for (to, (messages, bytes)) in peers {
             each(to, messages, bytes);
+        }
+    }
+
+    /// What one slice of each kind sends, as often as there are such slices.
+    fn each_of_kinds(&self, pieces: Option<Pieces>, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+        let mut memory = Step::default();
+        for (alike, turn, slices) in pieces.iter().flat_map(Pieces::kinds) {
+            let plan = Plan { steps: self.steps.on(alike), ..self.clone() };
+            for step in 0..plan.steps(rank, turn) {
+                plan.step(rank, turn, step, &mut memory);
+                for transfer in &memory.sends {
+                    each(transfer.to, slices, transfer.bytes.0 * slices);
+                }
+            }
         }
     }
 

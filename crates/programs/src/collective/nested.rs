@@ -80,19 +80,27 @@ impl Nested {
 
     /// For each rank that a rank sends to: messages and bytes. At each level it sends all parts of what it
     /// holds but its own, and in an all-gather all but that of the next digit.
-    pub fn each_peer(&self, rank: u32, mut each: impl FnMut(u32, u64, u64)) {
+    pub fn each_peer(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+        for (pieces, slice, slices) in self.pieces.kinds() {
+            let nested = Nested { pieces, ..self.clone() };
+            nested.each_of_slice(rank, slice, &mut |to, messages, bytes| {
+                each(to, messages * slices, bytes * slices);
+            });
+        }
+    }
+
+    /// The same of one slice.
+    fn each_of_slice(&self, rank: u32, slice: u32, each: &mut impl FnMut(u32, u64, u64)) {
         for (level, &ranks) in self.levels.iter().enumerate().filter(|(_, ranks)| **ranks > 1) {
             let (digit, unit) = self.digit(rank, level);
             let next = (digit + 1) % ranks;
             let kept = [(self.scatters, digit), (self.gathers, next)];
             let (mut messages, mut bytes) = (0, 0);
-            for slice in 0..self.pieces.slices {
-                let held = self.held(rank, level, slice);
-                for (_, part) in kept.iter().filter(|(there, _)| *there) {
-                    let (begin, end) = share(held, *part, ranks);
-                    messages += u64::from(ranks - 1);
-                    bytes += held.1 - held.0 - (end - begin);
-                }
+            let held = self.held(rank, level, slice);
+            for (_, part) in kept.iter().filter(|(there, _)| *there) {
+                let (begin, end) = share(held, *part, ranks);
+                messages += u64::from(ranks - 1);
+                bytes += held.1 - held.0 - (end - begin);
             }
             each(rank - digit * unit + next * unit, messages, bytes);
         }

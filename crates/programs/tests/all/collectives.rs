@@ -274,6 +274,55 @@ fn an_all_to_all_takes_the_bytes_of_all_others() {
     assert_eq!(history.end().map(|end| end.0), Some(7 * (700 + 1_000 * 80)));
 }
 
+/// What a rank sends to each other one, step by step.
+fn sent(plan: &Plan, rank: u32) -> BTreeMap<u32, (u64, u64)> {
+    let (mut step, mut sent) = (Step::default(), BTreeMap::new());
+    for slice in 0..plan.slices() {
+        for at in 0..plan.steps(rank, slice) {
+            plan.step(rank, slice, at, &mut step);
+            for transfer in &step.sends {
+                let sum: &mut (u64, u64) = sent.entry(transfer.to).or_default();
+                (sum.0, sum.1) = (sum.0 + 1, sum.1 + transfer.bytes.0);
+            }
+        }
+    }
+    sent
+}
+
+proptest! {
+    #[test]
+    fn what_a_rank_sends_in_all_is_the_sum_of_its_steps((request, ranks) in requests(), size in 1..5_000u64) {
+        let request = Request { size: Bytes(size + u64::from(ranks)), ..request };
+        let plan = Plan::new(&request, ranks).expect("it can be met");
+        for rank in 0..ranks {
+            let mut counted = BTreeMap::new();
+            plan.each_peer(rank, |to, messages, bytes| _ = counted.insert(to, (messages, bytes)));
+            prop_assert_eq!(counted, sent(&plan, rank), "{:?}", request);
+        }
+    }
+}
+
+/// 2^24 slices of a byte: to go through them for each rank takes seconds.
+#[test]
+fn what_a_rank_sends_in_all_takes_no_time_for_many_slices() {
+    for op in [Purpose::AllReduce, Purpose::AllGather, Purpose::Broadcast, Purpose::AllToAll] {
+        for &algorithm in AlgorithmName::of(op) {
+            let mut request = Request::new(op, Bytes(1 << 22));
+            (request.algorithm, request.chunk) = (Some(algorithm), Some(Bytes(1)));
+            if algorithm == AlgorithmName::Hierarchical {
+                request.levels = vec![2, 2];
+            }
+            let Ok(plan) = Plan::new(&request, 4) else { continue };
+            let begun = std::time::Instant::now();
+            for rank in 0..4 {
+                plan.each_peer(rank, |_, _, _| {});
+            }
+            // A microsecond is what one of the slices took.
+            assert!(begun.elapsed().as_millis() < 50, "{algorithm:?}: {:?}", begun.elapsed());
+        }
+    }
+}
+
 /// The largest message that any rank sends.
 fn largest_message(request: &Request, ranks: u32) -> u64 {
     let plan = Plan::new(request, ranks).expect("it can be met");

@@ -84,6 +84,68 @@ def test_a_deep_queue_reaches_the_line_rate_less_headers_and_both_ways_count_twi
     assert averages[1] == pytest.approx(200 * 65_536 / (65_536 / share + 66 * ACK), rel=5e-3)
 
 
+def read_of(keys: str) -> dict[str, object]:
+    shape = f'perftest = {{ test = "read-bw", from = "h1", to = "h3", {keys} }}'
+    result = result_of(f'{HEAD}\n[[workload]]\nname = "read"\n{shape}\n')
+    (row,) = perftest(result.flows, result.run)[0].iter_rows(named=True)
+    return row
+
+
+def test_one_read_outstanding_is_a_request_there_and_a_response_back() -> None:
+    row = read_of('size = "800B", outstanding-reads = 1, iterations = 50')
+    # A request of a byte has 99 on the wire. The ACK of the response goes before the next request, and that
+    # of the request before its response.
+    whole = 3 * (99 + 898) * BYTE + 2 * LINKS + ACK * BYTE
+    total = 50 * whole + 49 * ACK * BYTE
+    assert (row["from"], row["to"], row["bytes"], row["iterations"]) == ("h1", "h3", 800, 50)
+    assert row["bw_average_gbps"] == pytest.approx(50 * 6.4 / total, rel=1e-9)
+    # The depth of the queue is no more than what the NIC sends of it.
+    assert read_of('size = "800B", queue-depth = 1, iterations = 50') == row
+
+
+def test_outstanding_reads_bound_the_bandwidth_over_a_long_link() -> None:
+    far = HEAD.replace('delay = "1us" }', 'delay = "1us", bottleneck = { delay = "400us" } }')
+    rates = {}
+    for keys in (
+        "",
+        ", outstanding-reads = 4",
+        ", queue-depth = 8",
+        ", queue-depth = 64, outstanding-reads = 64",
+    ):
+        shape = f'perftest = {{ test = "read-bw", from = "h1", to = "h3", iterations = 256{keys} }}'
+        result = result_of(f'{far}\n[[workload]]\nname = "read"\n{shape}\n')
+        (row,) = perftest(result.flows, result.run)[0].iter_rows(named=True)
+        rates[keys] = row["bw_average_gbps"]
+    # So many messages of 65,536 B a round trip of 804 us, which the last of them lengthens by 5.7 us each.
+    for keys, outstanding in zip(rates, (16, 4, 8, 64), strict=True):
+        most = outstanding * 65_536 * 8e-3 / 804
+        assert 0.5 * most < rates[keys] < most, keys
+    assert rates[""] == pytest.approx(2 * rates[", queue-depth = 8"], rel=0.1)
+
+
+def test_many_reads_reach_the_line_rate_less_headers() -> None:
+    row = read_of("iterations = 500, outstanding-reads = 16, qps = 2")
+    share = 65_536 / (65 * 1082 + 16 + 618)
+    assert row["iterations"] == 1000
+    assert row["bw_average_gbps"] == pytest.approx(100 * share, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ('test = "read-bw", outstanding-reads = 0', "outstanding-reads: 0 is not allowed; the minimum is 1"),
+        ('test = "read-bw", bidirectional = true', '"read-bw" has no such key: it belongs to "write-bw"'),
+        ('test = "write-bw", outstanding-reads = 4', '"write-bw" has no such key: it belongs to "read-bw"'),
+        ('test = "write-lat", queue-depth = 4', 'it belongs to "write-bw" and "read-bw"'),
+        ('test = "read-bx"', 'did you mean "read-bw"'),
+    ],
+)
+def test_keys_of_other_tests_are_refused(keys: str, why: str) -> None:
+    text = f'{HEAD}\n[[workload]]\nname = "w"\nperftest = {{ from = "h1", to = "h3", {keys} }}\n'
+    with pytest.raises(package.ScenarioError, match=why):
+        package.Scenario.from_toml(name="small", text=text)
+
+
 def test_the_peak_is_that_of_the_best_run_of_messages() -> None:
     rng = np.random.default_rng(1)
     for n in (1, 2, 7, 60):

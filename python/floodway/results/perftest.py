@@ -43,7 +43,8 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
     """Report on workloads that are closed loops, in perftest's columns: bandwidth and latency.
 
     A message is posted at its start, and complete at its sender's finish; where nothing is acknowledged, at
-    its arrival. Messages that are not complete do not count.
+    its arrival. A read is posted when its request starts, and complete when its response has arrived.
+    Messages that are not complete do not count.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
     Returns
     -------
     tuple of pl.DataFrame
-        Of `write-bw`, a row for each pair of client (`from`) and server (`to`), all its queue pairs together:
+        Of `write-bw` and `read-bw`, a row for each pair of client (`from`) and server (`to`), all its queue
+        pairs together:
         `bytes` of a message, `iterations` complete; `bw_peak_gbps`, the payload of the best run of
         consecutive messages, from the post of its first to the completion of its last, over that time;
         `bw_average_gbps` and `msg_rate_mpps`, payload and messages (in millions) from the first post to the
@@ -78,6 +80,9 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
             if test["test"] == "write-bw":
                 back = _between(messages, server, client) if test["bidirectional"] else there.clear()
                 bandwidth += [who | row for row in bandwidth_of(there, back)]
+            elif test["test"] == "read-bw":
+                reads = _reads(there, _between(messages, server, client))
+                bandwidth += [who | row for row in bandwidth_of(reads, reads.clear())]
             else:
                 latency += [who | row for row in latency_of(there)]
     return pl.DataFrame(bandwidth, schema=BANDWIDTH), pl.DataFrame(latency, schema=LATENCY)
@@ -96,4 +101,16 @@ def _between(messages: pl.DataFrame, source: str, destination: str) -> pl.DataFr
         pl.col("destination").cast(pl.String) == destination
     )
     completed = pl.coalesce("finish_sender_us", "finish_receiver_us").alias("completed_us")
-    return messages.filter(ends & pl.col("finished")).select("size_bytes", "start_us", completed)
+    return messages.filter(ends & pl.col("finished")).select(
+        "size_bytes", "start_us", completed, "finish_receiver_us"
+    )
+
+
+def _reads(requests: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
+    """Return complete reads: posted with their requests, complete when responses have arrived."""
+    done = responses.sort("finish_receiver_us")
+    return done.select(
+        "size_bytes",
+        requests["start_us"].sort().head(len(done)),
+        pl.col("finish_receiver_us").alias("completed_us"),
+    )

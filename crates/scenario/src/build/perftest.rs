@@ -16,6 +16,12 @@ const MOST_MESSAGES: u64 = 1 << 26;
 /// The most queue pairs of a workload.
 const MOST_LOOPS: u64 = 1 << 20;
 
+/// Payload of the request of a read. A READ's has none, but a header of 16 bytes, as the first packet of any
+/// message here has; a message has a byte at least.
+const REQUEST: Bytes = Bytes(1);
+/// The reads of a queue pair that a NIC has outstanding: `max_qp_rd_atom` of the ConnectX family.
+const OUTSTANDING_READS: u64 = 16;
+
 /// What each queue pair of a test does.
 #[derive(Clone, Copy)]
 struct Loop {
@@ -49,7 +55,7 @@ impl Builder<'_> {
         }
         let meets = |&&(a, b): &&(usize, usize)| a < b && pairs.contains(&(b, a));
         if let Some(&(a, b)) = pairs.iter().find(meets)
-            && (perftest.bidirectional || perftest.test == Test::WriteLat)
+            && (perftest.bidirectional || perftest.test != Test::WriteBw)
         {
             let [a, b] = [a, b].map(|host| map.name(host));
             let message = format!("{a} and {b} would each be the other's client: name each pair once");
@@ -66,10 +72,12 @@ impl Builder<'_> {
                     let directions = if perftest.bidirectional { 2 } else { 1 };
                     loops.extend((0..qps * directions).map(|i| each.bandwidth(ends, i >= qps)));
                 }
-                Test::WriteLat => {
-                    let first = loops.len();
-                    loops.extend(each.latency(ends, first));
+                Test::ReadBw => {
+                    for _ in 0..qps {
+                        loops.extend(each.there_and_back(ends, loops.len(), REQUEST));
+                    }
                 }
+                Test::WriteLat => loops.extend(each.there_and_back(ends, loops.len(), each.size)),
             }
         }
         Some(Arrivals::ClosedLoop(loops))
@@ -79,27 +87,31 @@ impl Builder<'_> {
         let Perftest { test, .. } = *perftest;
         let size = perftest.size.unwrap_or(test.size());
         let messages = perftest.iterations.unwrap_or(test.iterations());
-        let depth = perftest.queue_depth.unwrap_or(128);
+        let outstanding = if test == Test::ReadBw {
+            perftest.outstanding_reads.unwrap_or(OUTSTANDING_READS)
+        } else {
+            u64::MAX
+        };
+        let depth = match test {
+            Test::WriteLat => 1,
+            Test::WriteBw | Test::ReadBw => perftest.queue_depth.unwrap_or(128),
+        };
         let start = workload.start.unwrap_or_default();
         let least = test.least_iterations();
-        let own = |key: &'static str, given: bool| (test == Test::WriteLat && given).then_some(key);
-        let fault = if let Some(key) = own("queue-depth", perftest.queue_depth.is_some())
-            .or(own("qps", perftest.qps.is_some()))
-            .or(own("bidirectional", perftest.bidirectional))
-        {
-            Some((
-                key,
-                "\"write-lat\" has one message on its way: the key belongs to \"write-bw\"".to_owned(),
-            ))
+        let fault = if let Some(foreign) = of_other_tests(perftest) {
+            Some(foreign)
         } else if size == Bytes::ZERO || size > MOST_BYTES {
             Some(("size", format!("{size} is not a size from 1B to {MOST_BYTES}")))
         } else if messages < least {
             Some(("iterations", format!("{messages} is not allowed; the minimum is {least}")))
         } else if depth == 0 {
             Some(("queue-depth", "0 is not allowed; the minimum is 1".to_owned()))
+        } else if outstanding == 0 {
+            Some(("outstanding-reads", "0 is not allowed; the minimum is 1".to_owned()))
         } else {
             None
         };
+        let depth = depth.min(outstanding);
         let Some((key, why)) = fault else { return Some(Loop { size, messages, depth, start }) };
         self.fault(&["workload", &workload.name, "perftest", key], why);
         None
@@ -124,6 +136,20 @@ impl Builder<'_> {
     }
 }
 
+/// A key that belongs to other tests than this one, and why it is refused.
+fn of_other_tests(perftest: &Perftest) -> Option<(&'static str, String)> {
+    let (test, ways) = (perftest.test, perftest.bidirectional);
+    let keys = [
+        ("queue-depth", perftest.queue_depth.is_some(), &[Test::WriteBw, Test::ReadBw][..]),
+        ("qps", perftest.qps.is_some(), &[Test::WriteBw, Test::ReadBw]),
+        ("bidirectional", ways, &[Test::WriteBw]),
+        ("outstanding-reads", perftest.outstanding_reads.is_some(), &[Test::ReadBw]),
+    ];
+    let (key, _, tests) = keys.into_iter().find(|(_, given, tests)| *given && !tests.contains(&test))?;
+    let tests: Vec<String> = tests.iter().map(|of| format!("{:?}", of.name())).collect();
+    Some((key, format!("{:?} has no such key: it belongs to {}", test.name(), tests.join(" and "))))
+}
+
 impl Loop {
     fn bandwidth(self, [client, server]: [NodeId; 2], back: bool) -> LoopSpec {
         let (source, destination) = if back { (server, client) } else { (client, server) };
@@ -131,10 +157,10 @@ impl Loop {
         LoopSpec { source, destination, size, messages, depth, start, next: Next::Sent }
     }
 
-    /// There and back; the first of both has the index `first`.
-    fn latency(self, [client, server]: [NodeId; 2], first: usize) -> [LoopSpec; 2] {
-        let Loop { size, messages, start, .. } = self;
-        let direction = |source, destination, depth, other| LoopSpec {
+    /// There, with messages of `request` bytes, and back; the first of both has the index `first`.
+    fn there_and_back(self, [client, server]: [NodeId; 2], first: usize, request: Bytes) -> [LoopSpec; 2] {
+        let Loop { size, messages, depth, start } = self;
+        let direction = |(source, destination), size, depth, other| LoopSpec {
             source,
             destination,
             size,
@@ -143,6 +169,7 @@ impl Loop {
             start,
             next: Next::Arrived(other),
         };
-        [direction(client, server, 1, first + 1), direction(server, client, 0, first)]
+        let there = direction((client, server), request, depth, first + 1);
+        [there, direction((server, client), size, 0, first)]
     }
 }

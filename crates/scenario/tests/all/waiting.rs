@@ -215,6 +215,23 @@ fn perftest_has_its_own_defaults() {
         found,
         [(Bytes(2), 1000, 1, start, Next::Arrived(1)), (Bytes(2), 1000, 0, start, Next::Arrived(0))]
     );
+    // Requests there and responses back, in turns, on two queue pairs.
+    let read = loops(r#"perftest = { test = "read-bw", from = "h1", to = "h3", qps = 2 }"#);
+    let found: Vec<_> = read.iter().map(|of| (of.source.0, of.size, of.depth, of.next)).collect();
+    let pair = |first| {
+        let there = (0, Bytes(1), 16, Next::Arrived(first + 1));
+        [there, (2, Bytes(65_536), 0, Next::Arrived(first))]
+    };
+    assert_eq!((found, read[0].messages), ([pair(0), pair(2)].concat(), 1000));
+    let depths = [
+        ("queue-depth = 4", 4),
+        ("outstanding-reads = 32", 32),
+        ("queue-depth = 8, outstanding-reads = 4", 4),
+    ];
+    for (keys, depth) in depths {
+        let read = loops(&format!("perftest = {{ test = \"read-bw\", from = \"h1\", to = \"h3\", {keys} }}"));
+        assert_eq!(read[0].depth, depth, "{keys}");
+    }
     let both = loops(
         r#"perftest = { test = "write-bw", from = { tag = "left" }, to = { tag = "right" }, qps = 3, bidirectional = true }"#,
     );
@@ -226,7 +243,7 @@ fn perftest_has_its_own_defaults() {
 #[test]
 fn perftest_refuses_what_it_cannot_do() {
     let refused = |keys: &str| refused(&format!("perftest = {{ from = \"h1\", to = \"h3\", {keys} }}"));
-    let belongs = "\"write-lat\" has one message on its way: the key belongs to \"write-bw\"";
+    let belongs = "\"write-lat\" has no such key: it belongs to \"write-bw\" and \"read-bw\"";
     assert_eq!(
         refused(r#"test = "write-lat", queue-depth = 4"#),
         format!("a.toml:4: workload.w.perftest.queue-depth: {belongs}")
@@ -255,9 +272,20 @@ fn perftest_refuses_what_it_cannot_do() {
         refused(r#"test = "write-bw", size = "0B""#),
         "a.toml:4: workload.w.perftest.size: 0B is not a size from 1B to 1000TB"
     );
-    assert!(
-        refused(r#"test = "read-bw""#).contains(r#""read-bw" is not a choice; allowed: write-bw, write-lat"#)
+    assert_eq!(
+        refused(r#"test = "read-bw", bidirectional = true"#),
+        "a.toml:4: workload.w.perftest.bidirectional: \"read-bw\" has no such key: it belongs to \"write-bw\""
     );
+    assert_eq!(
+        refused(r#"test = "write-bw", outstanding-reads = 8"#),
+        "a.toml:4: workload.w.perftest.outstanding-reads: \"write-bw\" has no such key: it belongs to \"read-bw\""
+    );
+    assert_eq!(
+        refused(r#"test = "read-bw", outstanding-reads = 0"#),
+        "a.toml:4: workload.w.perftest.outstanding-reads: 0 is not allowed; the minimum is 1"
+    );
+    let unknown = refused(r#"test = "read-lat""#);
+    assert!(unknown.contains("is not a choice; allowed: write-bw, read-bw, write-lat"), "{unknown}");
 }
 
 #[test]
@@ -268,6 +296,7 @@ fn hosts_are_not_each_others_clients_where_answers_would_be_taken_for_questions(
     let expected =
         "a.toml:4: workload.w.perftest: h1 and h2 would each be the other's client: name each pair once";
     assert_eq!(refused(&mutual("write-lat")), expected);
+    assert_eq!(refused(&mutual("read-bw")), expected);
     assert!(with(&mutual("write-bw")).is_ok());
 }
 
@@ -291,5 +320,5 @@ fn the_ready_scenarios_match_their_description() {
     let ring = ready("ring-allreduce");
     assert_eq!((flows(&ring).len(), ring.warnings().len()), (14 * 8, 0));
     let perftest = ready("perftest");
-    assert_eq!((perftest.blueprint().workloads.len(), perftest.warnings().len()), (4, 0));
+    assert_eq!((perftest.blueprint().workloads.len(), perftest.warnings().len()), (5, 0));
 }

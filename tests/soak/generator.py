@@ -322,7 +322,14 @@ class _Making(Values):
                 {"burst": {"to": "h1", "size": size}},
                 {"burst": {"to": "h1", "size": self._one(_SIZES[5:]), "back-to-back": True}},
                 {"permutation": {"size": self._one((size, "unbounded"))}},
-                {"incast": {"to": "*", "size": size, "every": "20us"}},
+                {
+                    "incast": {
+                        "to": "*",
+                        "size": size,
+                        "every": "20us",
+                        "spacing": self._one(("fixed", "exponential")),
+                    }
+                },
                 {"all-to-all": {"size": size}},
                 {"micro-bursts": {"from": "h1", "to": "h2", "length": "3us", "every": "30us"}},
                 {"long-lived": {"from": "h1", "to": "h2"}},
@@ -341,9 +348,9 @@ class _Making(Values):
 
     def _loops(self, network: _Network) -> Json:
         client, server = self._pair(network)
-        table: Json = {"test": self._one(("write-bw", "write-lat")), "from": client, "to": server}
+        table: Json = {"test": self._one(("write-bw", "read-bw", "write-lat")), "from": client, "to": server}
         table |= {"size": self._one(_SIZES[:7]), "iterations": self._one((4, 9, 40))}
-        if table["test"] == "write-bw":
+        if table["test"] != "write-lat":
             table |= {"queue-depth": self._one((1, 3, 16)), "qps": self._one((1, 2))}
         return {"perftest": table}
 

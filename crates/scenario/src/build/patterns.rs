@@ -13,7 +13,7 @@ use crate::workload::Workload;
 use crate::workload::incast::Incast;
 use crate::workload::micro_bursts::{MicroBursts, Spacing, payload};
 use crate::workload::pairs::{AllToAll, Permutation, around};
-use crate::workload::recipe::{Again, Bursting, Pattern, Recipe};
+use crate::workload::recipe::{Again, Bursting, Pattern, Recipe, Starts};
 
 impl Builder<'_> {
     /// Arrivals of a workload that is generated, and the recipe by which a seed draws them; nothing where it
@@ -102,6 +102,12 @@ impl Builder<'_> {
         let most = to.iter().map(flows).max()?;
         let key = if incast.load.is_some() { "incast.load" } else { "incast.every" };
         let starts = self.starts(workload, ("an incast", key), every, most)?;
+        let starts = match (incast.spacing, every, workload.until) {
+            (Spacing::Exponential, Some(mean), Some(until)) if !starts.is_empty() => {
+                Starts::Poisson { start: workload.start.unwrap_or_default(), until, mean }
+            }
+            _ => Starts::At(starts),
+        };
         let fan_in = incast.fan_in.unwrap_or(usize::MAX);
         Some(Pattern::Incast { to, from, fan_in, size: incast.size, starts })
     }
@@ -112,6 +118,8 @@ impl Builder<'_> {
             ("incast", "\"load\" and \"every\" are given together: give one")
         } else if incast.load.is_none() && incast.of.is_some() {
             ("incast.of", "it needs \"load\", which is not given")
+        } else if incast.spacing == Spacing::Exponential && incast.load.is_none() && incast.every.is_none() {
+            ("incast.spacing", "an incast that comes once has no spacing: \"every\" or \"load\" is missing")
         } else {
             return Some(());
         };

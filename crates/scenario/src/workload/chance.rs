@@ -19,6 +19,11 @@ impl Chance {
         seed.map_or(Chance::InTurn, |seed| Chance::Seeded(Box::new(stream(seed, key, purpose))))
     }
 
+    /// Is there a seed?
+    pub fn is_seeded(&self) -> bool {
+        matches!(self, Chance::Seeded(_))
+    }
+
     /// A number from 0 to `choices - 1`, uniformly distributed; in turn, the `turn`-th.
     pub fn pick(&mut self, choices: u64, turn: u64) -> u64 {
         match self {

@@ -1,16 +1,18 @@
 //! Incast: many senders send to one receiver at one instant.
 
 use floodway_units::cast::to_usize;
-use floodway_units::{Bytes, Span};
+use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::chance::Chance;
+use super::micro_bursts::Spacing;
 use crate::grammar::selector::Selector;
 
-/// At regular times, senders drawn by the seed send one flow each to one receiver, all at the same instant,
+/// Again and again, senders drawn by the seed send one flow each to one receiver, all at the same instant,
 /// like the workers of a partition-aggregate job. HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such
-/// incasts at 2 % of the capacity to its background traffic.
+/// incasts at 2 % of the capacity to its background traffic: `load = 0.02`, as a Poisson process with
+/// `spacing = "exponential"`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Incast {
@@ -31,10 +33,28 @@ pub struct Incast {
     /// together with `every`. Default: as `every` says.
     #[serde(default)]
     pub load: Option<f64>,
+    /// Whether the time between two incasts, of `every` or of `load`, is constant or a mean: with
+    /// `exponential` they are a Poisson process from the workload's `start` to its `until`. Default: `fixed`,
+    /// the first one at the `start`.
+    #[serde(default)]
+    pub spacing: Spacing,
     /// Links whose summed rate is the capacity for `load`, in the direction from senders to receivers; or
     /// `"hosts"`: the NICs of `from`. Default: `"hosts"`.
     #[serde(default)]
     pub of: Option<Selector>,
+}
+
+/// Times of a Poisson process from `start` to `until`, with this mean time between two; without a seed, a
+/// process of constant gaps that begins at the start.
+pub fn poisson_times((start, until): (Time, Time), mean: Span, chance: &mut Chance) -> Vec<Time> {
+    let after = |time: Time, chance: &mut Chance| Time(time.0.saturating_add(chance.gap(mean).0));
+    let mut next = if chance.is_seeded() { after(start, chance) } else { start };
+    let mut times = Vec::new();
+    while next < until {
+        times.push(next);
+        next = after(next, chance);
+    }
+    times
 }
 
 /// `fan_in` different elements of `pool` that are not `receiver`, lowest first, or as many as there are. The
@@ -82,6 +102,32 @@ mod tests {
             assert!((count - expected).abs() <= most, "{host}: {count}");
         }
         assert_eq!(counts[7], 0.0);
+    }
+
+    /// The number in a window has a Poisson distribution, and the gaps an exponential one.
+    #[test]
+    fn a_poisson_process_has_the_mean_and_the_variance_of_its_counts() {
+        let (mean, window, runs) = (Span::us(10), Span::us(1_000), 2_000);
+        let times = |seed| {
+            let mut chance = Chance::new(Some(seed), 1, "test");
+            poisson_times((Time::ZERO, Time::ZERO + window), mean, &mut chance)
+        };
+        let drawn: Vec<Vec<Time>> = (0..runs).map(times).collect();
+        assert!(drawn.iter().flatten().all(|time| *time < Time::ZERO + window));
+        let counts: Vec<f64> = drawn.iter().map(|times| times.len() as f64).collect();
+        let n = runs as f64;
+        let average = counts.iter().sum::<f64>() / n;
+        let variance = counts.iter().map(|count| (count - average).powi(2)).sum::<f64>() / (n - 1.0);
+        // 100 in each window: within five standard errors of mean and variance.
+        assert!((average - 100.0).abs() < 5.0 * (100.0 / n).sqrt(), "{average}");
+        assert!((variance - 100.0).abs() < 5.0 * 100.0 * (2.0 / n).sqrt(), "{variance}");
+        // The first comes after a gap, too: e^-1 of them after more than the mean.
+        let late = drawn.iter().filter(|times| times[0] > Time::ZERO + mean).count() as f64 / n;
+        let share = std::f64::consts::E.recip();
+        assert!((late - share).abs() < 5.0 * (share * (1.0 - share) / n).sqrt(), "{late}");
+        let mut turns = Chance::new(None, 1, "test");
+        let in_turn = poisson_times((Time::ZERO, Time(25)), Span(10), &mut turns);
+        assert_eq!(in_turn, [Time(0), Time(10), Time(20)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use floodway_units::{Bytes, NodeId, Span, Time, fold, name_key};
 
 use super::chance::Chance;
 use super::hot_spot::hot;
-use super::incast::senders;
+use super::incast::{poisson_times, senders};
 use super::micro_bursts::{Spacing, starts};
 use super::pairs::{all_to_all, cycle};
 
@@ -29,11 +29,27 @@ pub enum Pattern {
     /// At each start, all pairs; this pattern has no random choices.
     AllToAll { hosts: Vec<usize>, size: Bytes, starts: Vec<Time> },
     /// At each start, one receiver and its senders.
-    Incast { to: Vec<usize>, from: Vec<usize>, fan_in: usize, size: Bytes, starts: Vec<Time> },
+    Incast { to: Vec<usize>, from: Vec<usize>, fan_in: usize, size: Bytes, starts: Starts },
     /// Start times of each sender's bursts.
     MicroBursts { senders: Vec<Bursting>, start: Time, again: Option<Again> },
     /// The hot receivers of a Poisson workload.
     HotHosts { hosts: Vec<usize>, count: usize },
+}
+
+/// When a pattern starts.
+#[derive(Clone, Debug)]
+pub enum Starts {
+    /// At these times.
+    At(Vec<Time>),
+    /// As a Poisson process.
+    Poisson {
+        /// None starts before.
+        start: Time,
+        /// None starts then or later.
+        until: Time,
+        /// Mean time between two.
+        mean: Span,
+    },
 }
 
 /// A sender of micro-bursts.
@@ -102,7 +118,13 @@ impl Recipe {
             Pattern::Incast { to, from, fan_in, size, starts } => {
                 let mut chance = self.chance(seed, "incast");
                 let mut pool = from.clone();
-                each(starts, *size, |turn| {
+                let starts = match starts {
+                    Starts::At(times) => times.clone(),
+                    Starts::Poisson { start, until, mean } => {
+                        poisson_times((*start, *until), *mean, &mut self.chance(seed, "incast-times"))
+                    }
+                };
+                each(&starts, *size, |turn| {
                     let receiver = to[to_usize(chance.pick(to.len() as u64, turn))];
                     let senders = senders(&mut pool, receiver, *fan_in, &mut chance);
                     senders.into_iter().map(|sender| (sender, receiver)).collect()

@@ -19,6 +19,7 @@ const PATTERNS: &[&str] = &[
     "permutation = { size = \"1KB\" }",
     "permutation = { size = \"1KB\", every = \"100us\" }",
     "incast = { to = \"*\", fan-in = 5, size = \"1KB\", every = \"50us\" }",
+    "incast = { to = \"*\", fan-in = 5, size = \"1KB\", every = \"50us\", spacing = \"exponential\" }",
     "incast = { to = { tag = \"pod-1\" }, from = { tag = \"pod-2\" }, size = \"10KB\", load = 0.1 }",
     "all-to-all = { of = \"h?\", size = \"1KB\", every = \"300us\" }",
     "micro-bursts = { to = \"h16\", length = \"2us\", every = \"100us\" }",
@@ -137,6 +138,43 @@ fn incasts_may_be_a_share_of_the_capacity() {
     let rare =
         flows("incast = { to = \"h1\", fan-in = 4, size = \"500KB\", load = 0.02, of = \"h1-t1\" }", 1);
     assert_eq!(by_start(&rare).len(), 1);
+}
+
+/// A thousand incasts in the mean: Poisson, within five standard deviations of their number and of the share
+/// of gaps above the mean.
+#[test]
+fn incasts_may_be_a_poisson_process_of_a_load() {
+    // Four times 5 KB are 160 kbit; 10 % of 16 NICs of 100G are 160 Gbit/s: one each microsecond.
+    let incasts =
+        "incast = { to = \"*\", fan-in = 4, size = \"5KB\", load = 0.1, spacing = \"exponential\" }";
+    let drawn = flows(incasts, 1);
+    let starts: Vec<Time> = by_start(&drawn).into_keys().collect();
+    assert!((starts.len() as f64 - 1_000.0).abs() < 5.0 * 1_000_f64.sqrt(), "{}", starts.len());
+    assert!(starts.iter().all(|start| *start < us(1_000)) && drawn.len() == 4 * starts.len());
+    let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1].since(pair[0]).as_us()).collect();
+    let (n, share) = (gaps.len() as f64, std::f64::consts::E.recip());
+    let above = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / n;
+    assert!((above - share).abs() < 5.0 * (share * (1.0 - share) / n).sqrt(), "{above}");
+    // The receivers and senders are those of any spacing; `every` is a mean as well.
+    let every =
+        flows("incast = { to = \"*\", size = \"1KB\", every = \"10us\", spacing = \"exponential\" }", 2);
+    let times = by_start(&every).len() as f64;
+    assert!((times - 100.0).abs() < 50.0 && times != 100.0, "{times}");
+    let once = error_of(TREE, "incast = { to = \"h1\", size = \"1KB\", spacing = \"exponential\" }");
+    assert!(once.contains("workload.w.incast.spacing: an incast that comes once has no spacing"), "{once}");
+}
+
+/// A window so short that most draws have no incast still runs.
+#[test]
+fn a_poisson_process_without_an_incast_is_a_run_without_flows() {
+    let rare =
+        "incast = { to = \"h1\", fan-in = 4, size = \"500KB\", load = 0.0001, spacing = \"exponential\" }";
+    let scenario = read(&text(TREE, rare), &[]).with_seed(1);
+    let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("a list") };
+    assert_eq!(flows.len(), 0);
+    let control = Control::default();
+    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").run();
+    assert_eq!(records.flows.len(), 0);
 }
 
 #[test]

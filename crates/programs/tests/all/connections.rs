@@ -127,7 +127,12 @@ fn mistakes_name_line_and_nearest_word() {
         ("0->1 start 0 trigger 1 size 5", "a connection has one \"start\" or one \"trigger\""),
         ("0->1 start -1 size 5", "start \"-1\" is not a time in picoseconds below 2^64"),
         ("0->1 start 1e30 size 5", "start \"1e30\" is not a time in picoseconds below 2^64"),
-        ("0->1 start 0 size 0", "size \"0\" is no number from 1 to 1125899906842623"),
+        (
+            "0->1 start 0 size 0",
+            "size 0 is a connection without end, and a job ends: write it as a flow of size \"unbounded\" in a \
+             workload's flows, or a size from 1",
+        ),
+        ("0->1 start 0 size -1", "size \"-1\" is no number from 0 to 1125899906842623"),
         (
             "0->1 strat 0 size 5",
             "\"strat\" is unknown; allowed: id, start, trigger, size, send_done_trigger, recv_done_trigger, prio, \

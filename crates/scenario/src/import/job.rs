@@ -61,11 +61,7 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     let source = Source { name: &file, text: &text, folder: to, sets: &[], tables: None };
     let scenario = Scenario::from_source(source).map_err(|mut errors| {
         for error in &mut errors.0 {
-            // The scenario is not written, so its lines are nowhere, and its files are the given ones.
-            error.place = place();
-            if error.key.ends_with(".trace.files") {
-                error.key.clear();
-            }
+            replace(error, job, &place());
         }
         errors
     })?;
@@ -77,6 +73,25 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     };
     let warnings = scenario.warnings().iter().map(warning).collect();
     Ok(Imported { text, folder: to.to_path_buf(), warnings, idle: Vec::new() })
+}
+
+/// The place of an error of the scenario, which is not written, so that its lines are nowhere: a file that
+/// the network is read from, the option that gave the network, or the files of the job.
+fn replace(error: &mut ScenarioError, job: &Job<'_>, of_job: &Place) {
+    let of_network = error.key.split('.').next() == Some("topology");
+    if of_network && error.place.file != of_job.file {
+        return;
+    }
+    let option = match (of_network, job.topology, error.key.rsplit('.').next()) {
+        (true, Some(_), _) => Some("--topology"),
+        (true, None, Some("rate")) => Some("--rate"),
+        (true, None, Some("delay")) => Some("--delay"),
+        _ => None,
+    };
+    error.place = option.map_or_else(|| of_job.clone(), |file| Place { file: file.into(), line: None });
+    if error.key.ends_with(".trace.files") {
+        error.key.clear();
+    }
 }
 
 /// The table of a trace, as a workload has it.

@@ -125,7 +125,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
                 failures += 1;
                 *matrix
                     .unused
-                    .entry("\"failure\", a link that fails (write a [[fault]] instead)")
+                    .entry("\"failure\", a link that fails (write faults.down of an [[override]] instead),")
                     .or_default() += 1;
                 continue;
             }
@@ -195,8 +195,7 @@ fn connection(
             "id" => id.replace(line.number(word, any)?).is_some(),
             "start" => start.replace(Start::At(time(line)?)).is_some(),
             "trigger" => start.replace(Start::Trigger(line.number(word, any)?)).is_some(),
-            // Size 0 is a connection without end.
-            "size" => bytes.replace(Bytes(line.number(word, (1, (1 << 50) - 1))?)).is_some(),
+            "size" => bytes.replace(size(line)?).is_some(),
             "send_done_trigger" => send_done.replace(line.number(word, any)?).is_some(),
             "recv_done_trigger" => recv_done.replace(line.number(word, any)?).is_some(),
             "prio" => {
@@ -222,6 +221,17 @@ fn connection(
     };
     let Some(bytes) = bytes else { return Err(line.error("the connection has no \"size\"")) };
     Ok(Connection { line: line.number, from, to, id, start, bytes, send_done, recv_done })
+}
+
+/// The payload of a connection; of htsim, 0 is one without end.
+fn size(line: &mut Line<'_>) -> Result<Bytes, ReadError> {
+    match line.number("size", (0, (1 << 50) - 1))? {
+        0 => Err(line.error(
+            "size 0 is a connection without end, and a job ends: write it as a flow of size \"unbounded\" in a \
+             workload's flows, or a size from 1",
+        )),
+        bytes => Ok(Bytes(bytes)),
+    }
 }
 
 /// A time in picoseconds, with or without a fraction.

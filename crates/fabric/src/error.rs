@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::ParamError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct BuildError {
-    /// The object: "link x1-x2", "switch t1", "workload hadoop".
+    /// The object: "link x1-x2", "switch t1", "workload hadoop"; of the run as a whole, the key.
     pub place: String,
     /// The parameter, where one is at fault, as scenarios spell it.
     pub key: Option<&'static str>,

@@ -297,7 +297,7 @@ def _iterations(summary: Summary) -> Table:
             row.workload,
             str(row.iteration),
             f"{row.time_us:,.1f}",
-            *(f"{share:.1%}" for share in shares),
+            *(f"{share:z.1%}" for share in shares),
             str(row.straggler),
             f"{row.lag_us:,.1f}",
         )

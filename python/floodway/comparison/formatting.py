@@ -81,4 +81,4 @@ def _change(row: Row, cell: Cell) -> str:
         return ""
     unit = "%" if row.change_unit == "percent" else "points"
     reach = "" if cell.reach is None else f" ± {cell.reach:,.1f}"
-    return f"{cell.change:+,.1f}{reach} {unit}"
+    return f"{cell.change:+z,.1f}{reach} {unit}"

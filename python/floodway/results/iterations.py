@@ -79,6 +79,11 @@ def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:
     return _iterations(operations, exposed_of(operations))
 
 
+def _idle(time: pl.Expr, compute: pl.Expr, exposed: pl.Expr) -> pl.Expr:
+    """Return the rest of the time, of which rounding must not make less than nothing."""
+    return (time - compute - exposed).clip(lower_bound=0.0)
+
+
 def _iterations(operations: pl.DataFrame, exposed: pl.DataFrame) -> pl.DataFrame:
     """Break iterations down, with the exposed communication of each rank by name."""
     spans = operations.group_by(KEY, maintain_order=True).agg(
@@ -94,7 +99,7 @@ def _iterations(operations: pl.DataFrame, exposed: pl.DataFrame) -> pl.DataFrame
             pl.col("exposed_us").fill_null(0.0),
             (pl.col("end_us") - pl.col("start_us")).alias("time_us"),
         )
-        .with_columns((pl.col("time_us") - pl.col("compute_us") - pl.col("exposed_us")).alias("idle_us"))
+        .with_columns(_idle(pl.col("time_us"), pl.col("compute_us"), pl.col("exposed_us")).alias("idle_us"))
         .select(*KEY, "start_us", "end_us", "time_us", "compute_us", "exposed_us", "idle_us")
         .sort(KEY)
     )
@@ -149,7 +154,7 @@ def iteration_summaries(operations: pl.DataFrame) -> Iterator[IterationSummary]:
             time_us=time_us,
             compute_us=compute_us,
             exposed_us=exposed_us,
-            idle_us=time_us - compute_us - exposed_us,
+            idle_us=max(0.0, time_us - compute_us - exposed_us),
             exposed=tuple(
                 Exposed(name=str(name), mean_us=float(total) / ranks.height)
                 for name, total in parts.select("name", "exposed_us").iter_rows()

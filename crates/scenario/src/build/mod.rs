@@ -303,17 +303,13 @@ impl Builder<'_> {
         self.windows(plan, &mut blueprint, &routes);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;
-        blueprint.validate_with(&routes).map_err(|error| {
-            let path: &[&str] = match error.key {
-                Some("mtu") => &["mtu"],
-                Some("topology") => &["topology"],
-                Some("workload") => &["workload"],
-                _ => &[],
-            };
+        blueprint.validate_with(&routes).map_err(|error| match error.key {
             // The key is not said twice.
-            let is_place = path.contains(&&*error.place);
-            let text = if is_place { error.message } else { error.to_string() };
-            error_at(self.tree, path, text)
+            Some(key) if error.place == key => error_at(self.tree, &[key], error.message),
+            Some(key @ ("mtu" | "topology" | "workload")) => {
+                error_at(self.tree, &[key], error.to_string())
+            }
+            _ => error_at(self.tree, &[], error.to_string()),
         })?;
         Ok((blueprint, Arc::new(routes)))
     }

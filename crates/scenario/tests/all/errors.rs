@@ -510,6 +510,15 @@ fn classes_that_lose_on_a_part_of_the_path_get_a_warning() {
     assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) has no limit for class 3: "));
 }
 
+#[test]
+fn a_seed_that_the_generator_of_ns3_lacks_is_named_by_its_key() {
+    let text = "name = \"a\"\nseed = 0\nsemantics.draws = \"hpcc-ns3\"\n\
+                topology.single-switch = { hosts = 2, rate = \"100G\", delay = \"1us\" }\n\
+                [[workload]]\nname = \"w\"\nflows = [{ from = \"h1\", to = \"h2\", size = \"1KB\" }]\n";
+    let errors = Scenario::from_text("a.toml", text, &[]).expect_err("0 is no seed there");
+    assert_eq!(errors.to_string(), "a.toml:2: seed: 0 is not a seed of ns-3's generator, 1 to 4294944442");
+}
+
 fn warnings_of(text: &str) -> Vec<String> {
     let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     scenario.warnings().to_vec()

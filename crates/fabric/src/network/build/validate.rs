@@ -222,12 +222,12 @@ impl Blueprint {
         self.validate_buffers()?;
         if self.mtu == Bytes::ZERO || self.largest_frame().0 > 16_000 {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
-            return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
+            return Err(BuildError { place: "mtu".into(), key: Some("mtu"), message });
         }
         if self.semantics.draws != Draws::PerNode && !(1..FirstDraws::SEEDS).contains(&self.seed) {
             let message =
                 format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
-            return Err(BuildError { place: "run".into(), key: Some("seed"), message });
+            return Err(BuildError { place: "seed".into(), key: Some("seed"), message });
         }
         for link in &self.links {
             let place = format!("link {}", link.name);

@@ -12,6 +12,7 @@ import pytest
 
 import floodway
 from floodway import plot
+from floodway import read as reading
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
@@ -219,6 +220,20 @@ def test_results_have_bandwidths_as_nccl_tests_define_them() -> None:
     total = parts["compute_us"] + parts["exposed_us"] + parts["idle_us"]
     assert total.to_list() == pytest.approx(parts["time_us"].to_list())
     assert parts["compute_us"].sum() == 0
+
+
+def test_nobody_is_idle_for_less_than_nothing(floodway: Any, tmp_path: Path) -> None:  # noqa: ANN401 (the command line)
+    # Each rank computes for 0.1 us and is done. Three times 0.1 over three is more than 0.1 in binary.
+    ranks = "".join(f"rank {i} {{\nc: calc 100 cpu 1\n}}\n" for i in range(3))
+    trace = goal(tmp_path, f"num_ranks 3\n{ranks}")
+    text = f'{star(3, rate="8G", delay="1us")}\n[[workload]]\nname = "job"\n{trace}\n'
+    (floodway.folder / "scenario.toml").write_text(text, encoding="utf-8")
+    ran = floodway("run", "scenario.toml", "--out", "out")
+    assert ran.code == 0, ran.err
+    assert "100.0%" in ran.out
+    assert "-0.0" not in ran.out
+    (iteration,) = reading(floodway.folder / "out").summary().iterations
+    assert str(iteration.idle_us) == "0.0"
 
 
 def test_parts_of_an_iteration_overlap(tmp_path: Path) -> None:

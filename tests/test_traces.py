@@ -76,6 +76,29 @@ def test_import_writes_a_scenario_that_runs(floodway: Command, tmp_path: Path, k
     assert again.err.endswith("error: job.toml: is there already; --force replaces it\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--topology", 'hpcc={ file = "net.txt" }'),
+            "./net.txt:2: topology.hpcc: switch 8 is not below 7, ",
+        ),
+        (
+            ("--topology", 'hpcc={ file = "nix.txt" }'),
+            '--topology: topology.hpcc.file: cannot read "./nix.txt": ',
+        ),
+        (("--topology", "fat-tree={ k = 3 }"), "--topology: topology.fat-tree.k: 3 is not an even number"),
+        (("--rate", "x"), '--rate: topology.single-switch.rate: "x" is not a rate'),
+    ],
+)
+def test_faults_of_the_network_are_not_told_as_those_of_the_job(
+    floodway: Command, tmp_path: Path, options: tuple[str, str], told: str
+) -> None:
+    (tmp_path / "net.txt").write_text("7 2 1\n4 8\n0 4 100Gbps 1us 0\n", encoding="utf-8")
+    done = floodway("import", "goal", FILES["goal"], *options, "--out", "job.toml")
+    assert (done.code, done.err.startswith(f"error: {told}")) == (2, True), done.err
+
+
 def test_import_takes_a_network_and_keys(floodway: Command) -> None:
     network = 'leaf-spine={ spines = 2, leaves = 2, hosts = 2, rate = "100G", delay = "1us" }'
     keys = ("--trace", "algorithm=halving-doubling", "--trace", "splits=2")

@@ -27,11 +27,11 @@ pub struct Watchdog {
     /// Source: SONiC, `pfcwd start --restoration-time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restore: Option<Span>,
-    /// Time between two looks at the queue, above 0 and at most `after` and `restore`. At each multiple of it,
-    /// counted from the start of the run, the watchdog learns whether the class was paused, or quiet, all the
-    /// time since the last look; `after` and `restore` are rounded up to whole intervals. Default: it looks
-    /// all the time.
-    /// Source: SONiC, `pfcwd interval`, which has 200 ms; floodway's choice is the exact times.
+    /// Time between two looks at the queue, above 0 and at most `after` and `restore`. At each multiple of
+    /// it, counted from the start of the run, the watchdog learns whether the class was paused, or quiet, all
+    /// the time since the last look; `after` and `restore` are rounded up to whole intervals. Default: it
+    /// looks all the time. Source: SONiC, `pfcwd interval`, which has 200 ms; floodway's choice is the exact
+    /// times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll: Option<Span>,
 }

@@ -17,19 +17,29 @@ pub fn cycle_held(frames: &[Bytes], cell: Bytes, overhead: Bytes, wire: Bytes) -
     let sent: Vec<u64> = frames.iter().map(|frame| frame.0 + overhead.0).collect();
     let (whole_held, whole_sent) = (held.iter().sum::<u64>(), sent.iter().sum::<u64>().max(1));
     let rounds = wire.0 / whole_sent;
-    let from = |first: usize| {
-        let (mut left, mut most) = (wire.0 % whole_sent, 0);
-        for i in (0..frames.len()).map(|i| (first + i) % frames.len()) {
-            if left == 0 {
-                break;
-            }
-            most += held[i];
-            left = left.saturating_sub(sent[i]);
-        }
-        most
-    };
-    let most = (0..frames.len()).map(from).max().unwrap_or_default();
+    let most = worst_part(&held, &sent, wire.0 % whole_sent);
     Bytes(rounds.saturating_mul(whole_held).saturating_add(most))
+}
+
+/// The most that frames hold which begin in `left` bytes of a cycle, less than a whole one, whichever frame
+/// is the first: a window that moves on by one frame after another, so that long cycles take no longer than
+/// their frames are many.
+fn worst_part(held: &[u64], sent: &[u64], left: u64) -> u64 {
+    if left == 0 {
+        return 0;
+    }
+    let (mut most, mut holds, mut takes, mut next) = (0, 0, 0, 0);
+    for first in 0..held.len() {
+        while takes < left {
+            holds += held[next % held.len()];
+            takes += sent[next % held.len()];
+            next += 1;
+        }
+        most = most.max(holds);
+        holds -= held[first];
+        takes -= sent[first];
+    }
+    most
 }
 
 /// The frame of a link that occupies most of a buffer for its bytes on the wire.
@@ -89,7 +99,7 @@ impl LinkInfo {
         worst.unwrap_or_else(|| self.frame(self.mtu.0))
     }
 
-    /// Frames have less than 16 KB, and cells at most 4 KiB.
+    /// Frames have less than 16 KB, and cells at most 8 KiB.
     fn frame(&self, size: u64) -> WorstFrame {
         let of = |bytes: u64| u16::try_from(bytes).unwrap_or(u16::MAX);
         WorstFrame { held: of(in_cells(Bytes(size), self.cell).0), wire: of(size + self.overhead.0) }
@@ -168,6 +178,27 @@ mod tests {
             let bound = cycle_held(&frames, link.cell, Bytes(20), Bytes(wire));
             prop_assert!(held <= bound.0);
             prop_assert!(bound <= link.worst_frame().most_held(Bytes(wire)) + link.largest_held());
+        }
+
+        /// The window that moves finds what trying every first frame finds.
+        #[test]
+        fn the_worst_phase_is_that_of_all_first_frames(
+            cell in 1u64..600,
+            sizes in prop::collection::vec(64u64..1_500, 1..40),
+            wire in 1u64..100_000,
+        ) {
+            let from = |first: usize| {
+                let (mut sent, mut held, mut at) = (0, 0, first);
+                while sent < wire {
+                    held += in_cells(Bytes(sizes[at]), Bytes(cell)).0;
+                    sent += sizes[at] + 20;
+                    at = (at + 1) % sizes.len();
+                }
+                held
+            };
+            let frames: Vec<Bytes> = sizes.iter().map(|&size| Bytes(size)).collect();
+            let most = (0..sizes.len()).map(from).max().expect("there is a frame");
+            prop_assert_eq!(cycle_held(&frames, Bytes(cell), Bytes(20), Bytes(wire)), Bytes(most));
         }
 
         /// What is sent within the allowance fits into what it was computed from.

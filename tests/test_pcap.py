@@ -89,6 +89,21 @@ def test_counts_of_packets_are_those_of_the_counters(frames: list[Frame], result
     assert found["nak"] > 0
 
 
+def test_packets_have_the_class_selector_of_their_class_or_the_dscp_that_is_given(
+    frames: list[Frame], tmp_path: Path
+) -> None:
+    assert {frame.dscp for frame in frames if frame.kind in DATA} == {24}
+    assert {frame.dscp for frame in frames if frame.kind in REPLIES} == {48}
+    asked = MEETING.replace('bytes = "16KB"', 'bytes = "128B", dscp = { class-3 = 26 }')
+    (tmp_path / "capture.pcapng").write_bytes(
+        package.run(package.Scenario.from_toml(asked, name="meeting")).capture or b""
+    )
+    for reader in READERS.values():
+        again = reader(tmp_path / "capture.pcapng")
+        assert {frame.dscp for frame in again if frame.payload or frame.kind in DATA} == {26}
+        assert {frame.dscp for frame in again if frame.kind in REPLIES} == {48}
+
+
 def test_pauses_name_their_class_and_are_as_many_as_counted(
     frames: list[Frame], result: package.Result
 ) -> None:

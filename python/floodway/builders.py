@@ -66,6 +66,7 @@ __all__ = [
     "DistanceList",
     "DoubleOrAuto",
     "DrawsKey",
+    "DscpByClass",
     "Dumbbell",
     "Ecmp",
     "EngineKeys",
@@ -3605,11 +3606,15 @@ class CaptureKeys(Table):
     bytes
         Maximum number of bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of
         packets that are cut, Wireshark shows the headers, but calls them malformed.
+    dscp
+        DSCP of the packets of classes of data, from 0 to 63, such as `{ class-3 = 26 }`.
+        Default: the class selector (RFC 2474), which is 8 times the class: 24 for class 3.
     """
 
     links: Selector
     packets: int | None = None
     bytes: Size | None = None
+    dscp: DscpByClass | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3831,6 +3836,9 @@ DoubleOrAuto: TypeAlias = "Literal['auto'] | float"
 #: - 'swing-ns3': As in SWING's simulator: each switch draws from its own stream of ns-3's
 #:   generator, numbered in the order of switches.
 DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3', 'conweave-ns3', 'swing-ns3']"
+
+
+DscpByClass: TypeAlias = "Mapping[str, int]"
 
 
 ErrorRate: TypeAlias = "float | ErrorRates"

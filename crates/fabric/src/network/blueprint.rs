@@ -535,6 +535,13 @@ pub struct CaptureSpec {
     pub packets: usize,
     /// Maximum number of bytes of each frame.
     pub bytes: usize,
+    /// The DSCP of the packets of each class.
+    pub dscp: [u8; Class::COUNT],
+}
+
+impl CaptureSpec {
+    /// The class selector of each class (RFC 2474, 4.2.2): 24 for class 3, 48 for the control class.
+    pub const CLASS_SELECTORS: [u8; Class::COUNT] = [0, 8, 16, 24, 32, 40, 48, 56];
 }
 
 /// So many operations of jobs are kept by default.

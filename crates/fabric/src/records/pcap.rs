@@ -11,7 +11,7 @@ use floodway_wire::udp::{Datagram, IpEcn};
 use floodway_wire::{int, message, pfc, word};
 
 use crate::link::packet::{CE, FIRST, INT, Kind, LAST, UE};
-use crate::network::blueprint::Role;
+use crate::network::blueprint::{CaptureSpec, Role};
 use crate::network::routing::peer;
 use crate::records::capture::{Captured, Seen, Tap};
 use crate::records::outcome::CaptureTotals;
@@ -122,6 +122,11 @@ impl World<'_> {
         word::frame(macs, packet.class, word, keep)
     }
 
+    fn dscp(&self, class: Class) -> u8 {
+        let spec = self.facts.blueprint.records.capture.as_ref();
+        spec.map_or(CaptureSpec::CLASS_SELECTORS, |spec| spec.dscp)[usize::from(class.0)]
+    }
+
     fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
         let headers = Headers {
             datagram: self.datagram(packet, macs, codes.of(packet)),
@@ -142,16 +147,11 @@ impl World<'_> {
             macs,
             addresses: if forward { ends } else { [ends[1], ends[0]] },
             source_port: tuple.source_port,
-            dscp: dscp(self.facts.layout.classes[packet.class as usize]),
+            dscp: self.dscp(self.facts.layout.classes[packet.class as usize]),
             ecn,
             ttl: TTL - packet.hop.min(TTL - 1),
         }
     }
-}
-
-/// The class selector of a class (RFC 2474 §4.2.2): 24 for class 3, 48 for the control class.
-fn dscp(class: Class) -> u8 {
-    class.0 << 3
 }
 
 /// The two bits of ECN.

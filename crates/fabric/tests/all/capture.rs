@@ -45,7 +45,7 @@ fn all_ports() -> Vec<PortId> {
 }
 
 fn spec(packets: usize, bytes: usize) -> CaptureSpec {
-    CaptureSpec { ports: all_ports(), packets, bytes }
+    CaptureSpec { ports: all_ports(), packets, bytes, dscp: CaptureSpec::CLASS_SELECTORS }
 }
 
 /// The file's blocks behind the head of its section.
@@ -174,7 +174,12 @@ fn what_does_not_fit_is_counted_by_port_and_in_all() {
 
 #[test]
 fn ports_that_were_not_chosen_are_not_in_the_file() {
-    let one = CaptureSpec { ports: vec![port(1, 0), port(1, 0)], packets: 10, bytes: 128 };
+    let one = CaptureSpec {
+        ports: vec![port(1, 0), port(1, 0)],
+        packets: 10,
+        bytes: 128,
+        dscp: CaptureSpec::CLASS_SELECTORS,
+    };
     let records = incast(Some(one));
     assert_eq!(interfaces(&records), 1);
     for frame in frames(&records) {
@@ -313,7 +318,8 @@ fn chain(point: &str) -> Records {
     net.flow(far, receiver, Bytes::mb(1), Span::ZERO);
     net.flow(near, receiver, Bytes::mb(1), Span::ZERO);
     let ports = (0..4).map(|link| port(link, 0)).collect();
-    net.blueprint.records.capture = Some(CaptureSpec { ports, packets: 100_000, bytes: 128 });
+    net.blueprint.records.capture =
+        Some(CaptureSpec { ports, packets: 100_000, bytes: 128, dscp: CaptureSpec::CLASS_SELECTORS });
     net.run()
 }
 

@@ -437,7 +437,11 @@ impl Builder<'_> {
         if !(64..=16_000).contains(&keys.bytes.0) {
             self.fault(&["records", "capture", "bytes"], format!("{} is not from 64B to 16KB", keys.bytes));
         }
-        CaptureSpec { ports, packets: keys.packets, bytes: to_usize(keys.bytes.0) }
+        let mut dscp = CaptureSpec::CLASS_SELECTORS;
+        for (&class, &value) in &keys.dscp.0 {
+            dscp[usize::from(class)] = value;
+        }
+        CaptureSpec { ports, packets: keys.packets, bytes: to_usize(keys.bytes.0), dscp }
     }
 }
 

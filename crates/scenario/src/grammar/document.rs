@@ -9,6 +9,7 @@ use floodway_wire::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::forms::DscpByClass;
 use super::gpu_nodes::GpuNodes;
 use super::selector::Selector;
 use super::settings::{Defaults, Override};
@@ -506,6 +507,10 @@ pub struct CaptureKeys {
     /// cut, Wireshark shows the headers, but calls them malformed.
     #[serde(default = "capture_bytes")]
     pub bytes: Bytes,
+    /// DSCP of the packets of classes of data, from 0 to 63, such as `{ class-3 = 26 }`. Default: the class
+    /// selector (RFC 2474), which is 8 times the class: 24 for class 3.
+    #[serde(default)]
+    pub dscp: DscpByClass,
 }
 
 fn capture_packets() -> usize {

@@ -177,6 +177,50 @@ impl<'de> Visitor<'de> for FlowControlVisitor {
     }
 }
 
+/// DSCPs of classes of data: `{ class-3 = 26 }`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DscpByClass(pub BTreeMap<u8, u8>);
+
+impl<'de> Deserialize<'de> for DscpByClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(DscpVisitor)
+    }
+}
+
+impl JsonSchema for DscpByClass {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DscpByClass".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let dscp = json_schema!({ "type": "integer", "minimum": 0, "maximum": 63 });
+        json_schema!({ "type": "object", "patternProperties": { "^class-[0-57]$": dscp },
+            "additionalProperties": false })
+    }
+}
+
+struct DscpVisitor;
+
+impl<'de> Visitor<'de> for DscpVisitor {
+    type Value = DscpByClass;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of classes and their DSCP, like { class-3 = 26 }")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DscpByClass, A::Error> {
+        const MOST: i64 = 63;
+        let mut classes = BTreeMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let class = class_of(&key).unwrap_or_else(|| Err(format!("{key:?} is not a class like class-3")));
+            let value = map.next_value::<i64>()?;
+            let dscp = u8::try_from(value).ok().filter(|_| value <= MOST);
+            let wrong = || de::Error::custom(format_args!("{value} is not a DSCP from 0 to {MOST}"));
+            classes.insert(class.map_err(de::Error::custom)?, dscp.ok_or_else(wrong)?);
+        }
+        Ok(DscpByClass(classes))
+    }
+}
+
 /// A map whose first key has already been read.
 struct Rewound<A> {
     key: Option<String>,

@@ -376,6 +376,15 @@ fn captures_have_bounds() {
         capture(r#"{ links = "*", bytes = "63B" }"#),
         "a.toml:9: records.capture.bytes: 63B is not from 64B to 16KB"
     );
+    for (dscp, message) in [
+        ("{ class-3 = 64 }", "64 is not a DSCP from 0 to 63"),
+        ("{ class-3 = -1 }", "-1 is not a DSCP from 0 to 63"),
+        ("{ class-6 = 26 }", "\"class-6\" is not a class of data; allowed: class-0 to class-5, class-7"),
+        ("{ 3 = 26 }", "\"3\" is not a class like class-3"),
+    ] {
+        let error = capture(&format!(r#"{{ links = "*", dscp = {dscp} }}"#));
+        assert!(error.starts_with("a.toml:9: ") && error.contains(message), "{error}");
+    }
     assert!(capture("{ packets = 7 }").contains("links"), "{}", capture("{ packets = 7 }"));
 }
 

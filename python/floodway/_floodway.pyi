@@ -32,6 +32,7 @@ __all__ = [
     "export_goal",
     "import_hpcc",
     "import_job",
+    "interface_bits",
     "occupied_bytes",
     "parse_file",
     "parse_json",
@@ -329,6 +330,9 @@ def export_goal(
 
 def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float) -> float:
     """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""
+
+def interface_bits(rate_bps: int) -> int | None:
+    """Return the most that an interface of this rate takes, out and in, in bit times."""
 
 def pfc_bytes_until_heeded(*, rate_bps: int, delay_ps: int, react_ps: int, mtu_frame_bytes: int) -> int:
     """Return the bytes of a link's time from a decision to pause to the first moment that obeys it."""

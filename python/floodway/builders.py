@@ -106,6 +106,7 @@ __all__ = [
     "HpccPreset",
     "HpccTopology",
     "Incast",
+    "InterfaceDelay",
     "Ioq",
     "Irn",
     "IrnForm",
@@ -1005,7 +1006,7 @@ class Defaults(Table):
         Time from a packet's arrival at a switch to its place in the egress queue, for data,
         ACKs, NAKs and CNPs alike. Default: 0.
     cell
-        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes,
+        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
         thresholds and headroom count cells then. Default: 1 byte, as if there were none.
     """
 
@@ -1046,10 +1047,15 @@ class Pfc(Table):
         it open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
         (floodway's choice).
     resume_offset
-        XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU.
-        Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3
-        KiB: at 0, as SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a
-        RESUME.
+        XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU;
+        with `xon` alone none, so that only `xon` counts. Source: IEEE 802.1Qbb leaves it open;
+        floodway's choice, as Mercury's 2 KB and HPCC's 3 KiB: at 0, as SWING and Bifrost have
+        it, each packet at the crossing sends a PAUSE and a RESUME.
+    xon
+        XON, the bytes below headroom at which the class resumes, at most a fixed XOFF; beside
+        `resume-offset` the greater of both counts: XON is max(`xon`, XOFF - `resume-offset`).
+        Default: none. Source: OCP's SAI, `SAI_BUFFER_PROFILE_ATTR_XON_TH` and
+        `..._XON_OFFSET_TH`.
     headroom
         H, room for the bytes that arrive after the decision to pause: a size; `"auto"` for the
         formula, with a shared pool one MTU more; or `{ delays }`. Source: what IEEE 802.1Qbb
@@ -1079,6 +1085,13 @@ class Pfc(Table):
         40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
         Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G
         and 1.16 us at 400G.
+    interface_delay
+        Delay of the port's own interface, of the pause on its way out and of data on their way
+        in: a time of at least 0, or `"ieee-802.3"` for the most at the link's rate, in bit
+        times (10G 8192, 25G 6144, 40G 24576, 100G 122880; 50G, 200G, 400G and 800G as much as
+        `react`). Headroom grows with it, and pauses take so much longer to be obeyed. Source:
+        floodway's choice: an ideal interface. Real ones: IEEE 802.1Qbb, Annex O, with the
+        values that Cisco quotes.
     trigger
         What makes a packet's arrival send a PAUSE. Source: the HPCC simulator's `switch-
         mmu.cc`, which asks for either condition.
@@ -1090,6 +1103,7 @@ class Pfc(Table):
     _tag: ClassVar[str | None] = "pfc"
     xoff: Xoff | None = None
     resume_offset: Size | None = None
+    xon: Size | None = None
     headroom: Headroom | None = None
     pause: PauseMode | None = None
     quanta: Quanta | None = None
@@ -1097,6 +1111,7 @@ class Pfc(Table):
     renewal: Renewal | None = None
     refresh: float | None = None
     react: React | None = None
+    interface_delay: InterfaceDelay | None = None
     trigger: Trigger | None = None
     watchdog: Watchdog | None = None
 
@@ -2723,7 +2738,7 @@ class Override(Table):
         Time from a packet's arrival at a switch to its place in the egress queue, for data,
         ACKs, NAKs and CNPs alike. Default: 0.
     cell
-        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes,
+        Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
         thresholds and headroom count cells then. Default: 1 byte, as if there were none.
     """
 
@@ -3943,6 +3958,11 @@ HotHosts: TypeAlias = "float | Selector"
 #: - 'simulator': A rate, and a window that follows from it. Source: HPCC's simulator, mode 3, and
 #:   `hp` of its `run.py`.
 HpccPreset: TypeAlias = "Literal['paper', 'simulator']"
+
+
+#: Delay of a port's own interface, of the pause on its way out and of data on their way in:
+#: `"1us"`, or `"ieee-802.3"` for the most that an interface may take at the link's rate.
+InterfaceDelay: TypeAlias = "React"
 
 
 #: The published form of IRN.

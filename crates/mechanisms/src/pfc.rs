@@ -32,14 +32,14 @@
 //! | symbol | here |
 //! |---|---|
 //! | XOFF | `fixed` + `alpha` · (free bytes of the pool), for the *shared* bytes of one (ingress port, class) |
-//! | XON | XOFF - `resume-offset` |
+//! | XON | the greater of `xon` and XOFF - `resume-offset` |
 //! | H | `headroom`: the bytes that may still arrive after the decision to pause |
 //! | q | `quanta`: a pause time in units of 512 bit times |
 //!
 //! # Sizing
 //!
 //! ```text
-//! H      = rate · (forward delay + reverse delay + react) + 2 MTU + 64
+//! H      = rate · (forward delay + reverse delay + react + interface-delay) + 2 MTU + 64
 //! buffer = XOFF + MTU - 1 + H
 //! ```
 //!
@@ -53,7 +53,8 @@
 //! the worst size of frame makes them: 254 / 84 times for frames of 64 bytes in cells of 254.
 //!
 //! ```text
-//! H = (rate · (forward delay + reverse delay + react) + MTU + 64 + 40) · cells / wire + MTU in cells
+//! time = forward delay + reverse delay + react + interface-delay
+//! H    = (rate · time + MTU + 64 + 40) · cells / wire + MTU in cells
 //! ```
 //!
 //! - Where only headroom in use causes pauses (`trigger = "headroom"`), the packet that causes the pause is
@@ -62,12 +63,14 @@
 //!   begun. One packet that leaves can end it where `resume-offset` is no more than a frame; `floodway check`
 //!   warns then.
 //! - Pauses must not queue: from a RESUME to the next PAUSE the data must take the time of these frames, 168
-//!   bytes on the wire. So the lesser of XOFF and `resume-offset` has to exceed what a frame of 147 bytes
+//!   bytes on the wire. So XOFF - XON, or XOFF if that is less, has to exceed what a frame of 147 bytes
 //!   occupies: 148 bytes, or a cell and a byte (two cells and a byte with the frames of an ns-3 model that
 //!   may be shorter than 64 bytes). `"auto"` sees to it. Beside a pool whose last bytes are taken, XOFF may
 //!   be less, and headroom is enough for frames of at least 148 bytes.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
 //!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
+//! - The port's own interface takes time as well, to send the pause and to receive data: `interface-delay =
+//!   "ieee-802.3"` is the most that an interface may take, 122,880 bit times at 100G. By default it is 0.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
 //!   buffer.
 //! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
@@ -110,7 +113,7 @@ mod xoff;
 pub(crate) use arrivals::{bytes_meanwhile, bytes_until_heeded};
 pub use arrivals::{bytes_until_begun, utilisation};
 pub use headroom::Headroom;
-pub use react::React;
+pub use react::{InterfaceDelay, React, interface_bits};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use watchdog::{Action, Watchdog};
@@ -149,11 +152,17 @@ pub struct Params {
     /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Xoff>,
-    /// XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU.
+    /// XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU; with `xon`
+    /// alone none, so that only `xon` counts.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3 KiB: at 0, as
     /// SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a RESUME.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
+    /// XON, the bytes below headroom at which the class resumes, at most a fixed XOFF; beside `resume-offset`
+    /// the greater of both counts: XON is max(`xon`, XOFF - `resume-offset`). Default: none.
+    /// Source: OCP's SAI, `SAI_BUFFER_PROFILE_ATTR_XON_TH` and `..._XON_OFFSET_TH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Bytes>,
     /// H, room for the bytes that arrive after the decision to pause: a size; `"auto"` for the formula, with
     /// a shared pool one MTU more; or `{ delays }`.
     /// Source: what IEEE 802.1Qbb lets arrive, term by term (see Sizing).
@@ -184,6 +193,12 @@ pub struct Params {
     /// 453, 400G and 800G 905). Headroom grows with it. Source: floodway's choice: an ideal MAC. Real ones:
     /// IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
     pub react: React,
+    /// Delay of the port's own interface, of the pause on its way out and of data on their way in: a time of
+    /// at least 0, or `"ieee-802.3"` for the most at the link's rate, in bit times (10G 8192, 25G 6144, 40G
+    /// 24576, 100G 122880; 50G, 200G, 400G and 800G as much as `react`). Headroom grows with it, and pauses
+    /// take so much longer to be obeyed. Source: floodway's choice: an ideal interface. Real ones: IEEE
+    /// 802.1Qbb, Annex O, with the values that Cisco quotes.
+    pub interface_delay: InterfaceDelay,
     /// What makes a packet's arrival send a PAUSE.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
@@ -198,6 +213,7 @@ impl Default for Params {
         Params {
             xoff: None,
             resume_offset: None,
+            xon: None,
             headroom: Headroom::Auto,
             pause: None,
             quanta: Quanta::MAX,
@@ -205,6 +221,7 @@ impl Default for Params {
             renewal: Renewal::Timer,
             refresh: 0.5,
             react: React::default(),
+            interface_delay: InterfaceDelay::default(),
             trigger: Trigger::Threshold,
             watchdog: None,
         }
@@ -235,25 +252,43 @@ pub enum Renewal {
     Arrivals,
 }
 
-/// Why pauses may stop nothing, if thresholds of pause and resume are `given` apart rather than `least`.
-pub(crate) fn brief_pauses(given: Bytes, least: Bytes) -> Option<String> {
+/// Why pauses may stop nothing, if `what` sets thresholds of pause and resume `given` apart rather than
+/// `least`.
+pub(crate) fn brief_pauses(what: &str, given: Bytes, least: Bytes) -> Option<String> {
     (given < least).then(|| {
         format!(
-            "resume-offset is {given}: a pause may be shorter than a frame, and stops nothing then, since its upstream finishes the \
+            "{what} is {given}: a pause may be shorter than a frame, and stops nothing then, since its upstream finishes the \
              frame that it has begun; at least {least} avoid it"
         )
     })
 }
 
 impl Params {
-    /// XOFF - XON on this link.
+    /// How far below the threshold a class resumes on this link, if it does not at `xon`.
     fn resume_offset(&self, link: &LinkInfo) -> Bytes {
-        self.resume_offset.unwrap_or(link.largest_held() * 2)
+        let usual = if self.xon.is_some() { Bytes::MAX } else { link.largest_held() * 2 };
+        self.resume_offset.unwrap_or(usual)
+    }
+
+    /// From a PAUSE's leaving the switch to the first moment that obeys it, beside the link's delay.
+    fn obeyed_after(&self, link: &LinkInfo) -> Span {
+        self.react.on(link) + self.interface_delay.on(link)
+    }
+
+    /// A port that resumes above its threshold would send a RESUME with each packet.
+    fn check_xon(&self, link: &LinkInfo) -> Result<(), ParamError> {
+        let (fixed, alpha) = self.threshold(link)?;
+        match self.xon {
+            Some(xon) if alpha == 0.0 && xon > fixed => {
+                Err(ParamError::new("xon", format!("{xon} is above XOFF, {fixed}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The formula of H.
     fn after_decision(&self, link: &LinkInfo) -> Bytes {
-        held_until_heeded(link, self.react.on(link))
+        held_until_heeded(link, self.obeyed_after(link))
     }
 
     /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the
@@ -322,7 +357,13 @@ impl Params {
 
     /// Why a pause may stop nothing: one packet that leaves takes the queue from XOFF to XON.
     fn ends_at_once(&self, link: &LinkInfo) -> Option<String> {
-        brief_pauses(self.resume_offset?, link.largest_held() + Bytes(1))
+        let least = link.largest_held() + Bytes(1);
+        let by_offset = self.resume_offset.and_then(|given| brief_pauses("resume-offset", given, least));
+        by_offset.or_else(|| {
+            let (xoff, alpha) = self.threshold(link).ok()?;
+            let apart = xoff.saturating_sub(self.xon.filter(|_| alpha == 0.0)?);
+            brief_pauses("XOFF - xon", apart, least)
+        })
     }
 
     /// The fixed part of the threshold, and alpha.
@@ -357,7 +398,7 @@ impl Params {
     fn climb(&self, link: &LinkInfo) -> Option<Bytes> {
         // With XON below zero a port resumes when it has released all.
         let (xoff, _) = self.threshold(link).ok()?;
-        Some(xoff.min(self.resume_offset(link)))
+        Some(xoff.saturating_sub(self.xon.unwrap_or_default()).min(self.resume_offset(link)))
     }
 
     /// Why pauses may come later than headroom counts.
@@ -370,7 +411,7 @@ impl Params {
             format!(
                 "its pauses and resumes may wait behind one another, which headroom does not count: {climb} fill \
                  from a resume to the next pause, and small frames may need less time for that than the two \
-                 frames take; XOFF and resume-offset of at least {least} avoid it"
+                 frames take; XOFF and XOFF - XON (resume-offset) of at least {least} avoid it"
             )
         })
     }
@@ -448,6 +489,8 @@ impl FlowControl for Params {
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
         self.watchdog.map_or(Ok(()), |dog| dog.check())?;
         self.react.check(link)?;
+        self.interface_delay.check(link)?;
+        self.check_xon(link)?;
         let mode = self.pause_mode(link.pause);
         let pauses = match (mode, self.renewal) {
             (PauseMode::OnOff, _) => Pauses { quanta: self.quanta, ..Pauses::default() },

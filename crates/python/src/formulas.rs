@@ -13,6 +13,12 @@ pub fn pfc_utilisation(drain: f64, xoff_bytes: f64, round_trip_bytes: f64) -> f6
     pfc::utilisation(drain, xoff_bytes, round_trip_bytes)
 }
 
+/// The most that an interface of this rate takes, out and in, in bit times; None where it is not known.
+#[pyfunction]
+pub fn interface_bits(rate_bps: u64) -> Option<u64> {
+    pfc::interface_bits(Rate(rate_bps))
+}
+
 /// Bytes of a link's time, preambles and gaps included, from a port's decision to pause to the first moment
 /// that obeys it: all frames that begin in it arrive. The same delay both ways.
 #[pyfunction]

@@ -62,6 +62,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Queue>()?;
     module.add_class::<own::Sent>()?;
     module.add_function(wrap_pyfunction!(formulas::pfc_utilisation, module)?)?;
+    module.add_function(wrap_pyfunction!(formulas::interface_bits, module)?)?;
     module.add_function(wrap_pyfunction!(formulas::pfc_bytes_until_heeded, module)?)?;
     module.add_function(wrap_pyfunction!(formulas::occupied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::export_goal, module)?)?;

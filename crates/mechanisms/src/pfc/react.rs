@@ -1,4 +1,5 @@
-//! The reaction-time parameter: how long a MAC takes to obey a pause.
+//! The parameters of delays at both ends: how long the far end's MAC takes to obey a pause, and the delay of
+//! a port's own interface.
 
 use std::borrow::Cow;
 
@@ -30,6 +31,46 @@ pub enum React {
     Ieee,
 }
 
+/// Bit times of a port's own interface, out and in, by Gbit/s.
+// IEEE 802.1Qbb, Annex O: the interface's delay, as Cisco quotes it for 10, 25, 40 and 100G ("How to compute
+// headroom", part 2). For the others none is quoted, and what IEEE 802.3, 31B.3.7 allows the far end counts:
+// it is the sum of the delays of an interface's sublayers, out and in, which bounds them at either end.
+const INTERFACE_BITS: [(u64, u64); 8] = [
+    (10, 8_192),
+    (25, 6_144),
+    (40, 24_576),
+    (50, 147 * 512),
+    (100, 122_880),
+    (200, 453 * 512),
+    (400, 905 * 512),
+    (800, 905 * 512),
+];
+
+/// Delay of a port's own interface, of the pause on its way out and of data on their way in: `"1us"`, or
+/// `"ieee-802.3"` for the most that an interface may take at the link's rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct InterfaceDelay(pub React);
+
+impl InterfaceDelay {
+    /// The time on this link; 0 at a rate for which none is known, which [`InterfaceDelay::check`] rejects.
+    pub fn on(self, link: &LinkInfo) -> Span {
+        match self.0 {
+            React::After(span) => span,
+            React::Ieee => interface(link.rate).unwrap_or_default(),
+        }
+    }
+
+    /// Is a time defined for the link's rate?
+    ///
+    /// # Errors
+    /// None is known for it.
+    pub fn check(self, link: &LinkInfo) -> Result<(), ParamError> {
+        let unknown = self.0 == React::Ieee && interface(link.rate).is_none();
+        if unknown { Err(unlisted("interface-delay", "delay of an interface", link.rate)) } else { Ok(()) }
+    }
+}
+
 impl Default for React {
     fn default() -> Self {
         React::After(Span::ZERO)
@@ -50,23 +91,36 @@ impl React {
     /// # Errors
     /// IEEE 802.3 lists none for it.
     pub fn check(self, link: &LinkInfo) -> Result<(), ParamError> {
-        if self == React::Ieee && allowed(link.rate).is_none() {
-            let rates: Vec<String> = QUANTA.iter().map(|(gbps, _)| format!("{gbps}G")).collect();
-            let message = format!(
-                "{IEEE:?} has no reaction time for {}, but for {}: write a time like \"2us\"",
-                link.rate,
-                rates.join(", ")
-            );
-            return Err(ParamError::new("react", message));
-        }
-        Ok(())
+        let unknown = self == React::Ieee && allowed(link.rate).is_none();
+        if unknown { Err(unlisted("react", "reaction time", link.rate)) } else { Ok(()) }
     }
 }
 
-/// The time that IEEE 802.3 allows at a rate.
+/// The error of a rate for which IEEE 802.3 has no such time.
+fn unlisted(key: &'static str, what: &str, rate: Rate) -> ParamError {
+    let rates: Vec<String> = QUANTA.iter().map(|(gbps, _)| format!("{gbps}G")).collect();
+    let listed = rates.join(", ");
+    let message = format!("{IEEE:?} has no {what} for {rate}, but for {listed}: write a time like \"2us\"");
+    ParamError::new(key, message)
+}
+
+/// The reaction that IEEE 802.3 allows at a rate.
 fn allowed(rate: Rate) -> Option<Span> {
-    let quanta = QUANTA.iter().find(|(gbps, _)| Rate::gbps(*gbps) == rate).map(|(_, quanta)| *quanta)?;
-    Some(rate.time_to_send(Bytes(quanta * QUANTUM)))
+    of_rate(&QUANTA, rate).map(|quanta| rate.time_to_send(Bytes(quanta * QUANTUM)))
+}
+
+/// The most that an interface takes at a rate, out and in.
+fn interface(rate: Rate) -> Option<Span> {
+    interface_bits(rate).map(|bits| rate.time_to_send(Bytes(bits / 8)))
+}
+
+fn of_rate(table: &[(u64, u64)], rate: Rate) -> Option<u64> {
+    table.iter().find(|(gbps, _)| Rate::gbps(*gbps) == rate).map(|(_, value)| *value)
+}
+
+/// The most that an interface takes at a rate, out and in, in bit times; none where it is not known.
+pub fn interface_bits(rate: Rate) -> Option<u64> {
+    of_rate(&INTERFACE_BITS, rate)
 }
 
 impl Serialize for React {

@@ -14,8 +14,9 @@ pub struct Receiver {
     fixed: Bytes,
     /// Share of the pool's free bytes that XOFF has on top.
     alpha: f64,
-    /// XOFF - XON.
+    /// How far below XOFF it resumes, and up to how many bytes in any case.
     resume_offset: Bytes,
+    xon: Bytes,
     trigger: Trigger,
     pauses: Pauses,
     /// The upstream is paused.
@@ -45,6 +46,7 @@ impl Receiver {
             fixed,
             alpha,
             resume_offset: params.resume_offset(link),
+            xon: params.xon.unwrap_or_default(),
             trigger: params.trigger,
             pauses,
             paused: false,
@@ -73,10 +75,11 @@ impl Receiver {
         crossed || q.headroom > Bytes::ZERO
     }
 
-    /// A queue that has released all its shared bytes resumes, whatever the threshold is by then.
+    /// A queue that has released its shared bytes down to `xon`, or all of them, resumes, whatever the
+    /// threshold is by then.
     fn may_resume(&self, q: &IngressView) -> bool {
         let below = || q.shared.saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
-        q.headroom == Bytes::ZERO && (q.shared == Bytes::ZERO || below())
+        q.headroom == Bytes::ZERO && (q.shared <= self.xon || below())
     }
 
     /// A pause that has expired needs no RESUME.

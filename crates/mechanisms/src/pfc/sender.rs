@@ -13,7 +13,7 @@ pub struct Sender {
     rate: Rate,
     /// How long a PAUSE lasts, whatever its quanta.
     pause_time: Option<Span>,
-    /// From a PAUSE's arrival to its start.
+    /// From a PAUSE's arrival to its start, with the delay of the interface that it came from.
     react: Span,
     watchdog: Option<Box<Watchdog>>,
     state: State,
@@ -45,7 +45,7 @@ impl Sender {
             mode,
             rate: link.rate,
             pause_time: params.pause_time,
-            react: params.react.on(link),
+            react: params.obeyed_after(link),
             watchdog: params.watchdog.map(Box::new),
             state: State::Open,
         }

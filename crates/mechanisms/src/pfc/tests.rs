@@ -70,6 +70,34 @@ fn a_rate_that_the_standard_does_not_name_has_no_reaction_time() {
     assert!(params(r#"{ "react": "2us" }"#).build(&unlisted).is_ok());
 }
 
+/// IEEE 802.1Qbb, Annex O, with the bit times that Cisco quotes; at the others 802.3, 31B.3.7.
+#[test]
+fn a_port_s_own_interface_takes_time_as_well() {
+    let ieee = params(r#"{ "interface-delay": "ieee-802.3" }"#);
+    for (gbps, bits) in [
+        (10, 8_192),
+        (25, 6_144),
+        (40, 24_576),
+        (50, 75_264),
+        (100, 122_880),
+        (200, 231_936),
+        (400, 463_360),
+        (800, 463_360),
+    ] {
+        let rate = Rate::gbps(gbps);
+        let link = LinkInfo { rate, reverse_rate: rate, ..own() };
+        let more = ieee.headroom(&link) - params("{}").headroom(&link);
+        assert_eq!(more, Bytes(bits / 8), "{gbps}G");
+        // The far end does not know: its reaction is as before.
+        assert_eq!(ieee.reaction(&link), Some(Span::ZERO), "{gbps}G");
+        assert_eq!(interface_bits(rate), Some(bits), "{gbps}G");
+    }
+    let (key, message) =
+        error(r#"{ "interface-delay": "ieee-802.3" }"#, &LinkInfo { rate: Rate::gbps(33), ..own() });
+    assert_eq!(key, "interface-delay");
+    assert!(message.contains("no delay of an interface for 33G, but for 10G, 25G"), "{message}");
+}
+
 #[test]
 fn equation_4_gives_what_a_short_threshold_leaves_of_a_long_link() {
     // SWING, figure 5: 11 MB at 100G; 200 us of delay lose nothing, 400 us a quarter of what is drained.
@@ -349,6 +377,33 @@ fn with_no_offset_it_resumes_at_xoff_itself() {
     receive(json, &[(Arrive, shared(320_000), &[PAUSE]), (Leave, shared(320_000), &[RESUME])]);
 }
 
+/// SAI: XON is max(xon, xoff - offset).
+#[test]
+fn resumes_at_the_greater_of_xon_and_xoff_less_the_offset() {
+    for (more, xon) in [
+        (r#""xon": "3KB""#, 3_000),
+        (r#""xon": "3KB", "resume-offset": "2KB""#, 8_000),
+        (r#""xon": "9KB", "resume-offset": "2KB""#, 9_000),
+        (r#""xon": "0B""#, 0),
+        (r#""resume-offset": "2KB""#, 8_000),
+    ] {
+        let steps: [(Step, IngressView, &[FcFrame]); 3] = [
+            (Arrive, shared(10_000), &[PAUSE]),
+            (Leave, shared(xon + 1), &[]),
+            (Leave, shared(xon), &[RESUME]),
+        ];
+        receive(&format!(r#"{{ "xoff": "10KB", {more} }}"#), &steps);
+    }
+}
+
+#[test]
+fn an_xon_above_a_fixed_xoff_is_refused() {
+    let (key, message) = error(r#"{ "xoff": "10KB", "xon": "10001B" }"#, &own());
+    assert_eq!(key, "xon");
+    assert!(message.contains("10001B is above XOFF, 10KB"), "{message}");
+    assert!(params(r#"{ "xoff": { "alpha": 0.125 }, "xon": "18432B" }"#).build(&link()).is_ok());
+}
+
 #[test]
 fn headroom_in_use_pauses_and_holds_the_resume_back() {
     receive(
@@ -522,13 +577,15 @@ fn an_on_off_pause_lasts_until_the_resume() {
 }
 
 #[test]
-fn the_reaction_time_delays_the_beginning_only() {
-    let mut up = Upstream::new(r#"{ "react": "2us" }"#);
-    up.receives(us(1), PAUSE_5_12_US);
-    let end = us(1) + LASTS;
-    assert_eq!((up.gate(before(us(3))), up.gate(us(3))), (Gate::Open, Gate::Until(end)));
-    assert_eq!((up.wakes(), up.wakes()), (us(3), end));
-    assert_eq!(up.half.next_timeout(), None);
+fn the_reaction_time_and_the_pausing_interface_delay_the_beginning_only() {
+    for json in [r#"{ "react": "2us" }"#, r#"{ "react": "1.5us", "interface-delay": "500ns" }"#] {
+        let mut up = Upstream::new(json);
+        up.receives(us(1), PAUSE_5_12_US);
+        let end = us(1) + LASTS;
+        assert_eq!((up.gate(before(us(3))), up.gate(us(3))), (Gate::Open, Gate::Until(end)));
+        assert_eq!((up.wakes(), up.wakes()), (us(3), end));
+        assert_eq!(up.half.next_timeout(), None);
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ macro_rules! with_slots {
             /// Time from a packet's arrival at a switch to its place in the egress queue, for data, ACKs,
             /// NAKs and CNPs alike. Default: 0.
             pub pipeline: Option<Span>,
-            /// Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 4 KiB. Sizes,
+            /// Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
             /// thresholds and headroom count cells then. Default: 1 byte, as if there were none.
             pub cell: Option<Bytes>,
         }

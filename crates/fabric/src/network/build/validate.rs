@@ -17,7 +17,7 @@ use crate::network::routing::{Routes, peer};
 use crate::traffic::dependencies;
 
 /// Cells of switches' buffers.
-const CELLS: std::ops::RangeInclusive<Bytes> = Bytes(1)..=Bytes::kib(4);
+const CELLS: std::ops::RangeInclusive<Bytes> = Bytes(1)..=Bytes::kib(8);
 
 /// Maximum number of links between two hosts.
 const MOST_HOPS: usize = 250;

@@ -112,10 +112,8 @@ def test_a_name_that_nothing_has_is_answered_with_the_nearest(floodway: Command)
     with pytest.raises(UnknownNameError, match="did you mean 'bifrost'"):
         find("bifrots")
     done = floodway("explain", "bifrots")
-    assert (done.code, done.err) == (
-        2,
-        "error: 'bifrots' is not a mechanism, topology, workload or term; did you mean 'bifrost'?\n",
-    )
+    kinds = "mechanism, topology, workload, model, chip, paper or term"
+    assert (done.code, done.err) == (2, f"error: 'bifrots' is not a {kinds}; did you mean 'bifrost'?\n")
 
 
 def test_explain_shows_parameters_with_their_defaults(floodway: Command) -> None:
@@ -127,13 +125,28 @@ def test_explain_shows_parameters_with_their_defaults(floodway: Command) -> None
     ).items()
 
 
-@pytest.mark.parametrize("what", ["mechanisms", "topologies", "workloads"])
+@pytest.mark.parametrize("what", ["mechanisms", "topologies", "workloads", "models", "chips", "papers"])
 def test_all_that_is_listed_can_be_explained(what: str, floodway: Command) -> None:
     listed = json.loads(floodway("list", what, "--json").out)
     lines = floodway("list", what).out.splitlines()
     for entry in listed:
         assert find(f"{entry['slot']}.{entry['name']}")
         assert any(entry["name"] in line.split() for line in lines)
+
+
+def test_chips_models_and_papers_are_explained(floodway: Command) -> None:
+    for name in ("tomahawk-4", "TH4", "bcm56990"):
+        page = floodway("explain", name).out
+        assert "Broadcom Tomahawk 4: cells of 254 B, 113 MB of buffer." in page
+        assert "TH4, BCM56990" in page
+    assert "80 layers of 8192" in floodway("explain", "llama-3-70b").out
+    # A paper that has the name of its mechanism is asked for with its kind.
+    assert [entry.kind for entry in find("swing")] == ["mechanism"]
+    page = floodway("explain", "paper.swing").out
+    assert "Chen et al., IEEE TPDS 34(1), 2023" in page
+    assert "`floodway reproduce swing`" in page
+    done = floodway("explain", "TH9")
+    assert (done.code, "did you mean 'TH" in done.err) == (2, True)
 
 
 def test_published_networks_are_listed_with_their_size_and_source(floodway: Command) -> None:

@@ -161,7 +161,7 @@ def test_a_shell_gets_its_completion_script(floodway: Command, shell: str) -> No
 
 
 def test_words_are_completed(floodway: Command) -> None:
-    words = {"floodway ver": ["verify"], "floodway run --see": ["--seed"], "floodway list m": ["mechanisms"]}
+    words = {"floodway ver": ["verify"], "floodway run --see": ["--seed"], "floodway list me": ["mechanisms"]}
     for line, expected in words.items():
         place = str(len(line.split()) - 1)
         said = asked_by_a_shell(floodway, "complete_bash", COMP_WORDS=line, COMP_CWORD=place)

@@ -1,7 +1,8 @@
-"""The catalog of mechanisms, topologies, workloads and ready scenarios, with their documentation."""
+"""The catalog of what scenarios and commands can name, and of ready scenarios, with their documentation."""
 
-from floodway.catalog.entries import entries, find, left_out
+from floodway.catalog.entries import entries, find, known_names, left_out
 from floodway.catalog.model import Entry, Parameter, Section, TableOf
+from floodway.catalog.others import chips, models, paper_entries
 from floodway.catalog.pages import page_of
 from floodway.catalog.ready import ReadyScenario, ready_scenarios
 
@@ -11,9 +12,13 @@ __all__ = [
     "ReadyScenario",
     "Section",
     "TableOf",
+    "chips",
     "entries",
     "find",
+    "known_names",
     "left_out",
+    "models",
     "page_of",
+    "paper_entries",
     "ready_scenarios",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
 from floodway.catalog.model import Entry, Section
+from floodway.catalog.others import chips, models, paper_entries, paper_names
 from floodway.catalog.parameters import parameters_of
 from floodway.errors import UnknownNameError
 from floodway.glossary import terms
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from floodway.glossary import Term
 
-__all__ = ["entries", "find", "left_out"]
+__all__ = ["entries", "find", "known_names", "left_out"]
 
 
 @cache
@@ -44,7 +45,8 @@ def left_out() -> tuple[tuple[str, str], ...]:
 def find(name: str) -> tuple[Entry, ...]:
     """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
 
-    A term of the glossary is returned where nothing that a scenario can name has that name.
+    A model, a chip or a paper is returned where nothing that a scenario can name has that name, and a term of
+    the glossary where none of these has.
 
     Raises
     ------
@@ -53,14 +55,28 @@ def find(name: str) -> tuple[Entry, ...]:
     """
     folded = name.casefold()
     found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
+    found = found or tuple(entry for entry in (*models(), *chips()) if folded in _spellings(entry))
+    if not found and folded in (spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")):
+        found = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
     found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
     if found:
         return found
-    known = [name for entry in entries() for name in (entry.name, entry.full_name)]
-    near = nearest(name, [*known, *(spelling for term in terms() for spelling in term.names)])
+    near = nearest(name, known_names())
     hint = f"; did you mean {near!r}?" if near else ""
-    text = f"{name!r} is not a mechanism, topology, workload or term{hint}"
+    text = f"{name!r} is not a mechanism, topology, workload, model, chip, paper or term{hint}"
     raise UnknownNameError(text, given=name, nearest=near)
+
+
+def known_names() -> tuple[str, ...]:
+    """Return every name that `find` knows."""
+    known = (*entries(), *models(), *chips())
+    named = [name for entry in known for name in (entry.name, entry.full_name, *entry.other_names)]
+    papers = [f"paper.{paper}" for paper in paper_names()]
+    return (*named, *papers, *(spelling for term in terms() for spelling in term.names))
+
+
+def _spellings(entry: Entry) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in (entry.name, entry.full_name, *entry.other_names))
 
 
 @cache

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Kind", "Parameter", "Section", "TableOf"]
 
-Kind = Literal["mechanism", "topology", "preset", "workload", "sizes", "term"]
+Kind = Literal["mechanism", "topology", "preset", "workload", "sizes", "term", "model", "chip", "paper"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Something that a scenario can name.
+    """Something that a scenario, a job or a command can name.
 
     Attributes
     ----------
@@ -98,6 +98,8 @@ class Entry:
         Of a published network: who published it; else empty.
     has_parts
         Can a part of the network be taken?
+    other_names
+        Further names under which it is found.
     """
 
     kind: Kind
@@ -110,6 +112,7 @@ class Entry:
     size: str = ""
     source: str = ""
     has_parts: bool = False
+    other_names: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:

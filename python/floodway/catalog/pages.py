@@ -23,6 +23,14 @@ SLOTS = {
     "reliability": "recovery from losses, for each queue pair",
 }
 
+#: What an entry is that has no place in a scenario of its own.
+OUTSIDE = {
+    "term": "A term of the glossary.",
+    "model": "A language model, for jobs.",
+    "chip": "A switch chip, for plans.",
+    "paper": "A paper whose figures can be reproduced.",
+}
+
 
 def page_of(entry: Entry) -> str:
     """Return what is known about one thing, in Markdown."""
@@ -51,8 +59,8 @@ def _slot_text(entry: Entry) -> str:
             return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
         case "sizes":
             return f'A published distribution of flow sizes: `sizes = "{entry.name}"`.'
-        case "term":
-            return "A term of the glossary."
+        case kind:
+            return OUTSIDE[kind]
 
 
 def body_of(entry: Entry, level: str) -> list[str]:

@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from floodway import _floodway
-from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
+from floodway.catalog import (
+    chips,
+    entries,
+    find,
+    left_out,
+    models,
+    page_of,
+    paper_entries,
+    ready_scenarios,
+)
 from floodway.cli.output import echo
 from floodway.cli.terminal import Terminal
 from floodway.ready import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from floodway.catalog import Entry
@@ -27,6 +37,12 @@ KINDS = {
     "topologies": ("topology", "preset"),
     "workloads": ("workload", "sizes"),
 }
+#: What can be listed beside them.
+OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
+    "models": models,
+    "chips": chips,
+    "papers": paper_entries,
+}
 
 
 def list_(what: str, *, folder: Path | None, json_: bool) -> int:
@@ -35,7 +51,7 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
         return _list_scenarios(folder, json_=json_)
     if what == "studies":
         return _list_studies(folder, json_=json_)
-    found = [entry for entry in entries() if entry.kind in KINDS[what]]
+    found = OTHERS[what]() if what in OTHERS else [entry for entry in entries() if entry.kind in KINDS[what]]
     if json_:
         return _print_json([_named(entry) for entry in found])
     rows: list[tuple[str, ...]] = [(entry.slot, entry.name, entry.headline) for entry in found]
@@ -45,7 +61,9 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     _print_rows(rows)
     if what == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
-    echo("\nfloodway explain NAME shows the details.")
+    # A paper may have the name of the mechanism that it is about.
+    name = "paper.NAME" if what == "papers" else "NAME"
+    echo(f"\nfloodway explain {name} shows the details.")
     return 0
 
 
@@ -106,8 +124,15 @@ def _print_rows(rows: list[tuple[str, ...]]) -> None:
         echo("  ".join(cells).rstrip())
 
 
-def _named(entry: Entry) -> dict[str, str]:
-    named = {"kind": entry.kind, "slot": entry.slot, "name": entry.name, "summary": entry.summary}
+def _named(entry: Entry) -> dict[str, object]:
+    named: dict[str, object] = {
+        "kind": entry.kind,
+        "slot": entry.slot,
+        "name": entry.name,
+        "summary": entry.summary,
+    }
+    if entry.other_names:
+        return {**named, "other_names": list(entry.other_names)}
     return {**named, "size": entry.size, "source": entry.source} if entry.kind == "preset" else named
 
 

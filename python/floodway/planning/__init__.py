@@ -1,5 +1,17 @@
 """The planner: what a long lossless link needs, by formulas that runs check."""
 
-from floodway.planning.planner import Plan, Planned, plan
+from typing import TYPE_CHECKING
+
+from floodway.on_demand import found_in
+
+if TYPE_CHECKING:
+    from floodway.planning.planner import Plan, Planned, plan
 
 __all__ = ["Plan", "Planned", "plan"]
+
+#: The module of each name: questions are checked without what answers them.
+_NAMES = {"planner": __all__}
+
+
+def __getattr__(name: str) -> object:
+    return found_in(_NAMES, name, package=__name__)

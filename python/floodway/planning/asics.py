@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from floodway.errors import UnknownNameError
-from floodway.names import not_a_choice
+from floodway.names import nearest
 from floodway.planning.units import size_of
 
 __all__ = ["LANES", "Asic", "asic", "asics", "exponents", "pipeline_reserve"]
@@ -28,6 +28,8 @@ class Asic:
     ----------
     name, label
         Its name in commands, and in words.
+    aliases
+        Other names, as makers and operators write them.
     cell_bytes
         Bytes of a cell of its buffer: a packet occupies whole cells.
     buffer_bytes
@@ -45,6 +47,7 @@ class Asic:
     name: str
     label: str
     cell_bytes: int
+    aliases: tuple[str, ...] = ()
     buffer_bytes: int | None = None
     firm: bool = False
     source: str = ""
@@ -61,18 +64,22 @@ def asics() -> dict[str, Asic]:
 
 
 def asic(name: str) -> Asic:
-    """Return a chip.
+    """Return a chip by its name or one of its other names, in capitals or not.
 
     Raises
     ------
     UnknownNameError
         If none has this name.
     """
-    known = asics()
-    if name not in known:
-        message, near = not_a_choice(name, what="a chip", allowed=known)
-        raise UnknownNameError(f"asic: {message}", key="asic", given=name, nearest=near)
-    return known[name]
+    spelled = {each: chip for chip in asics().values() for each in (chip.name, *chip.aliases)}
+    by_folded = {each.casefold(): chip for each, chip in spelled.items()}
+    found = by_folded.get(name.casefold())
+    if found is None:
+        near = nearest(name, spelled)
+        hint = f"; did you mean {near!r}?" if near else ""
+        text = f"asic: {name!r} is not a chip; allowed: {', '.join(asics())}{hint}"
+        raise UnknownNameError(text, key="asic", given=name, nearest=near)
+    return found
 
 
 def exponents(name: str) -> range:
@@ -92,6 +99,7 @@ def pipeline_reserve(chip: Asic, lane_count: int = LANES) -> int:
 def _asic(table: dict[str, object]) -> Asic:
     given = dict(table)
     given["cell_bytes"] = given.pop("cell")
+    given["aliases"] = tuple(given.pop("aliases", ()))  # type: ignore[arg-type]
     if "buffer" in given:
         given["buffer_bytes"] = size_of(str(given.pop("buffer")), "buffer")
     return Asic(**given)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from floodway.cli.completions import named
 from floodway.cli.options import Json, Python
 from floodway.loading import loading
 
@@ -17,8 +18,10 @@ def command(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A mechanism, topology, workload, distribution or term; SLOT.NAME if two share a name.",
+            help="A mechanism, topology, workload, distribution, model, chip, paper or term; SLOT.NAME if "
+            "two share a name.",
             show_default=False,
+            autocompletion=named,
         ),
     ],
     *,
@@ -33,6 +36,8 @@ def command(
       floodway explain notification.dcqcn
       floodway explain fat-tree
       floodway explain poisson
+      floodway explain TH4
+      floodway explain paper.swing
     """
     with loading():
         from floodway.cli import find as finding

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 def command(
     what: Annotated[
-        Literal["mechanisms", "topologies", "workloads", "scenarios", "studies"],
+        Literal["mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"],
         typer.Argument(metavar="WHAT", help="What to list.", show_default=False),
     ],
     folder: Annotated[
@@ -30,12 +30,13 @@ def command(
     python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
-    """List mechanisms, topologies or workloads, or the scenarios or studies that are ready to run.
+    """List what can be named, or the scenarios or studies that are ready to run.
 
     \b
     Examples:
       floodway list mechanisms
       floodway list topologies --json
+      floodway list chips
       floodway list scenarios
       floodway list studies
     """

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from floodway.cli.commands.study_request import study_request
+from floodway.cli.completions import papers as paper_names
 from floodway.cli.options import (
     AlsoFormats,
     Cluster,
@@ -40,6 +41,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="PAPER [FIGURE]...",
             help="A paper and the figures to reproduce (by default all), then further papers.",
             show_default=False,
+            autocompletion=paper_names,
         ),
     ],
     *,

@@ -1,0 +1,50 @@
+"""Names that shells complete, for arguments and options that take one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["chips", "mixes", "named", "papers"]
+
+# Each imports what it needs when a shell asks: the commands themselves take no longer to start.
+
+
+def chips(incomplete: str) -> list[str]:
+    """Return the names of switch chips that begin so."""
+    from floodway.planning.asics import asics  # noqa: PLC0415
+
+    return _beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
+
+
+def mixes(incomplete: str) -> list[str]:
+    """Return the named mixes of frame sizes that begin so."""
+    from floodway.planning.question import MIXES  # noqa: PLC0415
+
+    return _beginning(incomplete, MIXES)
+
+
+def papers(incomplete: str) -> list[str]:
+    """Return the papers with studies whose names begin so."""
+    from floodway.errors import UnknownNameError  # noqa: PLC0415
+    from floodway.study.format.papers import papers as found  # noqa: PLC0415
+
+    try:
+        return _beginning(incomplete, (paper.name for paper in found()))
+    except UnknownNameError:
+        return []
+
+
+def named(incomplete: str) -> list[str]:
+    """Return what `floodway explain` knows that begins so."""
+    from floodway.catalog import known_names  # noqa: PLC0415
+
+    return _beginning(incomplete, known_names())
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Return names that begin so, in small letters where only these do: shells take no others."""
+    spelled = (name if name.startswith(incomplete) else name.lower() for name in names)
+    return [name for name in dict.fromkeys(spelled) if name.startswith(incomplete)]

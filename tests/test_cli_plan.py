@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 import floodway as simulator
+from command import environment
 
 if TYPE_CHECKING:
     from command import Command
@@ -60,6 +63,91 @@ def test_a_plan_toml_asks_the_same(floodway: Command) -> None:
     assert json.loads(other.out)["asked"]["links"] == 5
 
 
+def test_a_plan_toml_may_begin_with_a_mark_of_its_encoding(floodway: Command) -> None:
+    file = floodway.folder / "plan.toml"
+    file.write_bytes(b'\xef\xbb\xbfrate = "100G"\r\nlength = "2km"\r\n')
+    assert floodway("plan", file, "--no-simulate", "--quiet").code == 0
+    file.write_bytes(b'rate = "100G\xff"\n')
+    assert "is not text in UTF-8" in floodway("plan", file, "--no-simulate").err
+
+
+def test_an_option_s_fault_is_not_blamed_on_the_file(floodway: Command) -> None:
+    file = floodway.folder / "plan.toml"
+    file.write_text('rate = "100G"\nlength = "2km"\n', encoding="utf-8")
+    done = floodway("plan", file, "--links", "0", "--no-simulate")
+    assert done.err == "error: links: 0 is not from 1 to 512\n"
+
+
+def test_nothing_is_overwritten_without_force(floodway: Command) -> None:
+    asked = ("plan", *SMALL, "--buffer", "64MB", "--no-simulate", "--quiet")
+    for option in ("--out", "--sonic"):
+        assert floodway(*asked, option, "there").code == 0
+        before = {file: file.read_bytes() for file in (floodway.folder / "there").rglob("*.json")}
+        done = floodway(*asked, "--links", "2", option, "there")
+        assert (done.code, done.err) == (2, "error: there: holds a plan already; --force replaces it\n")
+        assert all(file.read_bytes() == content for file, content in before.items())
+        assert floodway(*asked, "--links", "2", option, "there", "--force").code == 0
+        assert any(file.read_bytes() != content for file, content in before.items())
+
+
+def test_faults_are_found_before_libraries_are_imported() -> None:
+    code = (
+        "import sys\n"
+        "from floodway.cli.app import app\n"
+        "try:\n    app(['plan', '--rate', '1G', '--length', '1km', '--asic', 'TH9'], standalone_mode=False)\n"
+        "except Exception as error:\n    print(error)\n"
+        "print(sorted({'polars', 'matplotlib', 'pyarrow', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'TH9' is not a chip" in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("plan --asic th", {"th2", "th3", "th4", "th5"}),
+        ("plan --asic TH", {"TH2", "TH3", "TH4", "TH5"}),
+        ("plan --mix ", {"any", "small", "dnx"}),
+        ("explain tomahawk", {"tomahawk-2", "tomahawk-3", "tomahawk-4", "tomahawk-5"}),
+        ("explain llama", {"llama-3-70b", "llama-3-405b"}),
+        ("reproduce sw", {"swift", "swing"}),
+        ("list ", {"mechanisms", "models", "chips", "papers"}),
+    ],
+)
+def test_shells_complete_names(words: str, expected: set[str], floodway: Command) -> None:
+    asked = {
+        "_FLOODWAY_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"floodway {words}",
+        "COMP_CWORD": str(len(words.split(" "))),
+    }
+    line = floodway.line()
+    done = subprocess.run(line, env=environment() | asked, capture_output=True, text=True, check=False)
+    assert expected <= set(done.stdout.split()), done.stderr
+
+
+def test_a_dscp_of_data_is_that_of_captures_or_the_one_that_is_given(floodway: Command) -> None:
+    asked = ("plan", *SMALL, "--buffer", "64MB", "--no-simulate", "--quiet", "--force", "--sonic", "sonic")
+    for options, expected in (
+        ((), {"24": "3"}),
+        (("--dscp", "3=26", "--dscp", "3=24"), {"24": "3", "26": "3"}),
+    ):
+        assert floodway(*asked, *options).code == 0
+        tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
+        dscps = tables["DSCP_TO_TC_MAP"]["AZURE"]
+        assert {dscp: number for dscp, number in dscps.items() if number == "3"} == expected
+        junos = (floodway.folder / "sonic" / "junos.txt").read_text(encoding="utf-8")
+        assert all(f"code-point {int(dscp):06b} pfc" in junos for dscp in expected)
+    for option, message in (
+        ("26", "dscp: '26' is not a class and its DSCP like \"3=26\""),
+        ("4=26", "dscp: class 4 is not lossless here"),
+        ("3=48", "dscp: 48 of class 3 is that of CNPs"),
+    ):
+        done = floodway(*asked, "--dscp", option)
+        assert (done.code, message in done.err) == (2, True), done.err
+    assert "only a configuration of SONiC has DSCPs" in floodway("plan", *SMALL, "--dscp", "3=26").err
+
+
 def test_a_scenario_s_long_links_are_planned(floodway: Command) -> None:
     done = floodway("plan", "scenarios/three-sites.toml", "--json", "--no-simulate")
     assert done.code == 0
@@ -80,6 +168,8 @@ def test_a_scenario_s_long_links_are_planned(floodway: Command) -> None:
         ((*SMALL, "--flow-control", "pfcx"), "did you mean 'pfc'?"),
         ((*SMALL, "--kinds", "long-haul"), "kinds: only links of a scenario have kinds"),
         ((*SMALL, "--oversubscribe", "0.5"), "oversubscribe: 0.5 is not a number of at least 1"),
+        ((*SMALL, "--oversubscribe", "inf"), "oversubscribe: inf is not a number of at least 1, and finite"),
+        ((*SMALL, "--asic", "TH9"), "did you mean 'TH"),
         (("nowhere.toml",), "nowhere.toml: cannot be read: No such file or directory"),
         (
             ("scenarios/incast.toml",),
@@ -101,7 +191,13 @@ def test_wrong_input_is_named(floodway: Command, arguments: tuple[str, ...], mes
         ('rate = "100G"\n', 'length is missing: give length = "40km"'),
         ('rate = "100G"\nlength = "2km"\nlinks = "3"\n', "links: '3' is not a whole number"),
         ('rate = 100\nlength = "2km"\n', "rate: 100 is not a text with a unit"),
-        ("rate = \n", "not TOML"),
+        ("rate = \n", ":1: not TOML"),
+        ('rate = "100G"\nlength = "2km\n', ":2: not TOML"),
+        ('rate = "100G"\n\nlength = "2km"\nlinks = 0\n', ":4: links: 0 is not from 1 to 512"),
+        ('rate = "100G"\nlength = "2km"\nasic = "TH9"\n', ":3: asic: 'TH9' is not a chip"),
+        ('mix = """\nrate = 1\n"""\nrate = 7\n', ":4: rate: 7 is not a text"),
+        ("rate.a = [1]\n", ":1: rate: a table is not a text with a unit"),
+        (f"rate = {'[' * 5000}1{']' * 5000}\n", "not TOML: it is nested too deeply"),
     ],
 )
 def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) -> None:
@@ -135,7 +231,7 @@ def test_a_plan_is_written_for_sonic_and_judged_to_hold(floodway: Command, chip:
 def test_nvidia_s_switches_reserve_their_pipeline_and_are_given_no_offset(floodway: Command) -> None:
     """As all their published rows do: they have a reserve, resume at it, and name no offset."""
     asked = ("--rate", "400G", "--length", "300m", "--links", "3", "--classes", "2", "--asic", "spectrum-4")
-    written = (*asked, "--no-simulate", "--quiet", "--sonic", "sonic")
+    written = (*asked, "--no-simulate", "--quiet", "--force", "--sonic", "sonic")
     assert floodway("plan", *written, "--buffer", "64MB").code == 0
     tables = json.loads((floodway.folder / "sonic" / "config_db.json").read_text(encoding="utf-8"))
     (profile,) = tables["BUFFER_PROFILE"].values()
@@ -159,7 +255,7 @@ def test_a_plan_that_cannot_be_met_is_not_written_for_sonic(floodway: Command) -
     done = floodway("plan", *asked, "--no-simulate", "--quiet", "--sonic", "sonic")
     assert done.code == 2
     assert "the plan cannot be met" in done.err
-    assert "96,564,369 bytes are missing" in done.err
+    assert "97,027,729 bytes are missing" in done.err
     assert not (floodway.folder / "sonic").exists()
     done = floodway("plan", *SMALL, "--no-simulate", "--quiet", "--sonic", "sonic")
     assert "sonic: a configuration needs a buffer's size" in done.err

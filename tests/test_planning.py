@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from floodway.errors import PlanError, UnknownNameError
-from floodway.planning.arriving import largest_held, pfc_headroom
+from floodway.planning import question as question_module
+from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, flow_control
 from floodway.planning.planner import plan, plan_of
@@ -41,16 +44,41 @@ def buffers(question: Question, name: str, size: int) -> Buffers:
 
 
 def test_headroom_is_the_sum_of_the_standard_s_terms() -> None:
-    """IEEE 802.1Qbb, Annex O: two delays, the reaction, two frames and the pause, without cells."""
+    """IEEE 802.1Qbb, Annex O: two delays, reaction, interface, two frames, the pause, without cells."""
     question = of()
     frame = 4096 + 62 + 16
-    reaction = 905 * 64
-    assert pfc_headroom(question) == 20 * MB + reaction + 2 * frame + 64 + 40
+    reaction = interface = 905 * 64
+    assert pfc_headroom(question) == 20 * MB + reaction + interface + 2 * frame + 64 + 40
+
+
+@pytest.mark.parametrize(
+    ("rate", "bits"), [("10G", 8_192), ("25G", 6_144), ("40G", 24_576), ("100G", 122_880)]
+)
+def test_the_port_s_own_interface_counts_beside_the_far_end_s_reaction(rate: str, bits: int) -> None:
+    """Annex O's D-Intf, as Cisco quotes it."""
+    asked = {"rate": rate, "length": "100m", "mtu": "9138B"}
+    without = pfc_headroom(of(**asked, interface_delay="0us"))
+    assert pfc_headroom(of(**asked)) == without + bits // 8
+    if rate == "100G":
+        assert (without, pfc_headroom(of(**asked))) == (56_252, 71_612)
+
+
+@given(question=QUESTIONS, latency=st.sampled_from(["0us", "0.6us", "13ns"]))
+def test_the_terms_of_headroom_add_up_and_have_sources(question: Question, latency: str) -> None:
+    one_way = Question.of(rate="10G", length="1m", latency=latency).delay_ps - 5_000
+    asked = replace(question, delay_ps=question.delay_ps + one_way)
+    terms = headroom_terms(asked)
+    assert sum(each.bytes for each in terms) == pfc_headroom(asked)
+    assert all(each.source and each.value for each in terms)
+    by_name = {each.name: each.bytes for each in terms}
+    assert by_name["latency beside it, there and back"] == pytest.approx(
+        2 * one_way * asked.rate_bps / 8e12, abs=1
+    )
 
 
 def test_100_kilometres_of_51_terabits_need_gigabytes() -> None:
     """A check from outside: 51.2T over 100 km has 6.4 GB on the fibre, and needs 12.8 GB to stay busy."""
-    question = of(rate="51200G", length="100km", react="1us")
+    question = of(rate="51200G", length="100km", react="1us", interface_delay="0us")
     assert question.round_trip_bytes == 6_400 * MB
     assert flow_control("pfc").no_loss(question) == pytest.approx(6_400 * MB, rel=0.002)
     assert flow_control("pfc").busy(question) == pytest.approx(12_800 * MB, rel=0.002)
@@ -149,7 +177,7 @@ def test_alpha_is_the_least_that_keeps_a_link_that_is_alone_busy() -> None:
 def test_a_plan_that_cannot_be_met_says_which_number_is_missing() -> None:
     plan = plan_of(of(links=8, buffer="64MB"), simulate=False)
     pfc = plan.row("pfc")
-    assert pfc.no_loss * 8 - 64 * MB == 8 * (20_066_372 + 4 * 4174 - 1) - 64 * MB
+    assert pfc.no_loss * 8 - 64 * MB == 8 * (20_124_292 + 4 * 4174 - 1) - 64 * MB
     assert (pfc.links_no_loss, pfc.links_busy) == (3, 1)
     assert plan.pool is not None
     assert plan.pool.shared < 0
@@ -212,11 +240,13 @@ def test_a_longer_link_keeps_what_is_not_fibre() -> None:
         ({"classes": 8}, r"classes: 8 is not from 1 to 7"),
         ({"mix": "32B"}, r"mix: 32 B is not a frame of 64 to 4174 B"),
         ({"mix": "64B:0"}, r"mix: '0' is not a count of frames, 1 to 1000"),
-        ({"cell": "0B"}, r"cell: 0 is not from 1 to 4096"),
+        ({"cell": "0B"}, r"cell: 0 is not from 1 to 8192"),
+        ({"mix": "64B,65B," * 8 + "64B"}, r"mix: 17 sizes one after another are more than 16"),
         ({"survive": "flood=1ms"}, r"survive: 'flood=1ms' is not a fault that is sized for"),
         ({"survive": "flap=0us"}, r"survive: 'flap=0us': a flap takes time"),
         ({"buffer": "0B"}, r"buffer: 0B holds no packet"),
         ({"rate": "33G"}, r"react: IEEE 802.3 has no time for this rate"),
+        ({"rate": "33G", "react": "1us"}, r"interface-delay: IEEE 802.3 has no time for this rate"),
     ],
 )
 def test_wrong_values_are_named(keys: dict[str, object], message: str) -> None:
@@ -229,8 +259,9 @@ def test_wrong_names_have_the_nearest_right_one() -> None:
         of(asic="tomahawk5")
     with pytest.raises(PlanError, match="did you mean 'bifrost'"):
         plan_of(of(), flow_controls=["bifrots"], simulate=False)
-    with pytest.raises(PlanError, match=r"oversubscribe: 0\.5 is not a number of at least 1"):
-        plan_of(of(), oversubscribed=0.5, simulate=False)
+    for ratio in (0.5, float("inf"), float("nan"), 10**400):
+        with pytest.raises(PlanError, match=r"oversubscribe: \S+ is not a number of at least 1, and finite"):
+            plan_of(of(), oversubscribed=ratio, simulate=False)
 
 
 def test_an_interrupt_ends_all_runs_of_a_plan() -> None:
@@ -274,6 +305,59 @@ def test_a_plan_needs_a_job_at_least() -> None:
 def test_a_value_of_another_kind_is_named(key: str, value: object, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         plan(**({"rate": "400G", "length": "40km", "simulate": False} | {key: value}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "mix",
+    [
+        "64B:1000,65B:999",
+        "64B:997,65B:991,66B:983,67B:977",
+        ",".join(f"{64 + each}B:{1000 - each}" for each in range(16)),
+    ],
+)
+def test_every_allowed_mix_is_planned_in_a_moment(mix: str) -> None:
+    began = time.process_time()
+    found = plan(rate="400G", length="40km", buffer="64MB", cell="254B", mix=mix, simulate=False)
+    assert time.process_time() - began < 20
+    need = found.row("pfc").no_loss
+    small = plan(rate="400G", length="40km", cell="254B", mix="small", simulate=False).row("pfc").no_loss
+    assert 0.7 * small < need <= small + 4 * 1000
+
+
+def test_the_most_important_choice_is_shown_side_by_side() -> None:
+    """Four links of 400G over 10 km in 113 MB: 52 MB keep them busy with DNX's frames, 122 MB with any."""
+    asked: dict[str, Any] = {"rate": "400G", "length": "10km", "asic": "TH4", "links": 4, "simulate": False}
+    found = plan(**asked)
+    by_name = {each.mix: each for each in found.by_mix}
+    assert [name for name, each in by_name.items() if each.is_asked] == ["any"]
+    assert (by_name["any"].verdict, by_name["dnx"].verdict) == ("may idle", "enough")
+    for name, each in by_name.items():
+        row = plan(**asked, mix=name).row("pfc")
+        assert (each.no_loss, each.busy) == (4 * row.no_loss, 4 * row.busy)
+    (said,) = [each for each in found.warnings if "choose the mix that your traffic has" in each]
+    assert "PFC with frames of any size: may idle (62.02 MB to lose nothing, 122.5 MB" in said
+    assert "--mix dnx: enough (26.39 MB to lose nothing, 52.1 MB" in said
+    # Where bytes are counted, frames decide nothing.
+    assert plan(rate="400G", length="10km", buffer="64MB", simulate=False).by_mix == ()
+
+
+def test_a_mix_of_one_s_own_is_among_those_shown() -> None:
+    found = plan(rate="400G", length="10km", asic="TH4", mix="64B:3,1082B", simulate=False)
+    (own,) = [each for each in found.by_mix if each.is_asked]
+    assert own.mix == "as asked"
+    assert own.no_loss == found.row("pfc").no_loss
+
+
+def test_cells_of_8_kib_are_planned() -> None:
+    asked = of(rate="100G", length="100m", cell="8KiB", mtu="9000B", mix="64B,9000B", buffer="20MB")
+    run = plan_of(asked, flow_controls=["pfc"]).row("pfc").trial
+    assert run is not None
+    assert run.holds
+    assert run.least is not None
+
+
+def test_the_names_that_are_checked_are_those_of_the_flow_controls() -> None:
+    assert tuple(each.name for each in FLOW_CONTROLS) == question_module.FLOW_CONTROLS
 
 
 def test_bifrost_s_size_is_set_beside_pfc_s_for_the_same_frames() -> None:

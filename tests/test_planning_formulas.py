@@ -11,7 +11,15 @@ import pytest
 
 from floodway.errors import PlanError, UnknownNameError
 from floodway.planning.asics import asic, asics
-from floodway.planning.formulas import dnx_xoff, large_frames_xoff, nvidia_profile, small_frames_xoff
+from floodway.planning.formulas import (
+    dnx_xoff,
+    large_frames_xoff,
+    nvidia_profile,
+    small_frames_xoff,
+    small_percent,
+)
+from floodway.planning.question import Question
+from floodway.planning.side_by_side import formulas
 
 G = 1_000_000_000
 
@@ -82,6 +90,24 @@ def test_nvidia_s_headroom_at_its_defaults() -> None:
     assert nvidia_profile(asic("spectrum-3"), rate_bps=100 * G, length_m=300).xoff == 221_184
 
 
+@pytest.mark.parametrize(
+    ("mix", "percent", "xoff"),
+    [
+        ("any", 100, 659_456),
+        ("small", 100, 659_456),
+        ("64B,1082B", 50, 272_384),
+        ("64B:1,1082B:99", 1, 248_832),
+    ],
+)
+def test_nvidia_s_formula_follows_the_mix(mix: str, percent: int, xoff: int) -> None:
+    """400G over 300 m on Spectrum-3: at 50 % the row of sonic-swss's pull request 3235."""
+    question = Question.of(rate="400G", length="300m", asic="spectrum-3", mtu="1024B", mix=mix, buffer="64MB")
+    assert small_percent(question.mix_bytes, question.cell_bytes) == percent
+    (found,) = [each for each in formulas(question) if each.name.startswith("NVIDIA")]
+    assert found.bytes == xoff
+    assert f"{percent} % of frames small" in found.source
+
+
 def test_jericho_s_rows_are_met_within_one_step() -> None:
     found = [row for row in rows() if "ixr7250e" in row.platform]
     assert len(found) == 15
@@ -119,3 +145,12 @@ def test_chips_say_where_their_memory_is_from() -> None:
     }
     with pytest.raises(UnknownNameError, match="did you mean 'tomahawk-2'"):
         asic("tomahawk2")
+
+
+def test_chips_have_the_names_that_operators_write() -> None:
+    names = [name.casefold() for chip in asics().values() for name in (chip.name, *chip.aliases)]
+    assert len(names) == len(set(names))
+    for name in ("TH4", "th4", "BCM56990", "Tomahawk-4"):
+        assert asic(name) is asics()["tomahawk-4"]
+    with pytest.raises(UnknownNameError, match=r"'TH9' is not a chip; allowed: spectrum-1.*did you mean 'TH"):
+        asic("TH9")

@@ -260,7 +260,7 @@ def _until_obeyed(question: Question) -> int:
     return _floodway.pfc_bytes_until_heeded(
         rate_bps=question.rate_bps,
         delay_ps=question.delay_ps,
-        react_ps=question.reaction_ps,
+        react_ps=question.obeyed_after_ps,
         mtu_frame_bytes=question.largest_frame,
     )
 

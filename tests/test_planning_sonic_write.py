@@ -256,7 +256,7 @@ def test_without_a_headroom_pool_the_pool_has_none() -> None:
 
 
 def test_lossless_classes_are_ranges_of_neighbours_and_have_their_own_dscp() -> None:
-    written = tables(replace(WHOLE, classes=(6, 0, 1)))
+    written = tables(replace(WHOLE, classes=(6, 0, 1), dscps=((6, 50), (6, 51))))
     assert [key for key in written["BUFFER_PG"] if key.startswith("Ethernet0|")] == [
         "Ethernet0|0-1",
         "Ethernet0|6",
@@ -264,12 +264,29 @@ def test_lossless_classes_are_ranges_of_neighbours_and_have_their_own_dscp() -> 
     assert written["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] == "0,1,6"
     dscp = written["DSCP_TO_TC_MAP"]["AZURE"]
     lossless = {key: value for key, value in dscp.items() if value in {"0", "1", "6"}}
-    assert lossless == {"0": "0", "1": "1", "6": "6"}
+    # The class selectors of RFC 2474, as captures write them, where none is given.
+    assert lossless == {"0": "0", "8": "1", "50": "6", "51": "6"}
     assert dscp["48"] == "2"
+    # Without another DSCP the class of CNPs is theirs.
+    assert tables(replace(WHOLE, classes=(6, 0)))["DSCP_TO_TC_MAP"]["AZURE"]["48"] == "6"
     assert tables(WHOLE)["DSCP_TO_TC_MAP"]["AZURE"]["48"] == "6"
     groups = written["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]
     assert all(groups[each] == each for each in ("0", "1", "6"))
     assert all(groups[each] == "2" for each in ("2", "3", "4", "5", "7"))
+
+
+@pytest.mark.parametrize(
+    ("dscps", "message"),
+    [
+        (((5, 26),), "dscp: class 5 is not lossless here; lossless: 3, 4"),
+        (((3, 64),), r"dscp: 64 is not from 0 to 63 \(sonic-dscp-tc-map: dscp\)"),
+        (((3, 48),), "dscp: 48 of class 3 is that of CNPs"),
+        (((3, 32),), "dscp: 32 of class 4 is that of class 3"),
+    ],
+)
+def test_a_dscp_that_cannot_be_is_refused(dscps: tuple[tuple[int, int], ...], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        tables(replace(WHOLE, dscps=dscps))
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -294,7 +311,7 @@ def test_snippets_say_first_that_they_were_not_tried_and_where_they_are_from() -
     assert "nv set qos pfc floodway cable-length 80000\n" in found["nvue.txt"]
     assert "nv set qos pfc floodway switch-priority 3,4\n" in found["nvue.txt"]
     assert "input cable-length 80000\n" in found["junos.txt"]
-    assert "code-point 000011 pfc mru 4184\n" in found["junos.txt"]
+    assert "code-point 011000 pfc mru 4184\n" in found["junos.txt"]
 
 
 def test_a_cable_longer_than_nvue_takes_is_not_given_to_it() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["chips", "mixes", "named", "papers"]
+__all__ = ["chips", "mixes", "named", "papers", "planned_flow_controls"]
 
 # Each imports what it needs when a shell asks: the commands themselves take no longer to start.
 
@@ -24,6 +24,13 @@ def mixes(incomplete: str) -> list[str]:
     from floodway.planning.question import MIXES  # noqa: PLC0415
 
     return _beginning(incomplete, MIXES)
+
+
+def planned_flow_controls(incomplete: str) -> list[str]:
+    """Return the flow controls that are planned whose names begin so."""
+    from floodway.planning.question import FLOW_CONTROLS  # noqa: PLC0415
+
+    return _beginning(incomplete, FLOW_CONTROLS)
 
 
 def papers(incomplete: str) -> list[str]:

@@ -13,6 +13,7 @@ __all__ = [
     "FontSize",
     "Force",
     "ForceMemory",
+    "ForcePlan",
     "ForceThreads",
     "Formats",
     "Jobs",
@@ -70,6 +71,7 @@ Python = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing results.", show_default=False)]
+ForcePlan = Annotated[bool, typer.Option("--force", help="Replace an existing plan.", show_default=False)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
 ]

@@ -57,10 +57,16 @@ def _headline(found: Lint) -> str:
     sizes = ",".join(f"{size}B" for size in assumed.mix_bytes) or "any size"
     cells = f"cells of {assumed.cell_bytes} bytes" if assumed.cell_bytes > 1 else "memory that counts bytes"
     chip = f" ({assumed.asic})" if assumed.asic else ""
+    beside = (
+        f"{assumed.latency_ps / 1000:g} ns beside the cable"
+        if assumed.latency_ps
+        else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
+    )
     rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows):,} rows"
     return (
         f"{found.file}, {found.form}: {rows}; held against frames of {sizes} up to {_largest(found)} bytes,"
-        f" and {cells}{chip}"
+        f" and {cells}{chip}, with the reaction and the interface's delay that IEEE 802.3 allows, and"
+        f" {beside}"
     )
 
 

@@ -13,6 +13,7 @@ from floodway.results.quantities import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from floodway.planning.mixes import OfMix
     from floodway.planning.planner import Plan, Planned
     from floodway.planning.question import Question
 
@@ -133,6 +134,7 @@ def warnings(plan: Plan) -> Iterator[str]:
         if not chip.firm:
             yield f"the memory of {chip.label} is from {chip.source}, and may count other memory, too"
         yield f"all memory of {chip.label} is counted for these links: other ports and classes need some"
+    yield from _other_mixes(plan)
     if plan.pool is not None and plan.pool.oversubscribed > 1:
         yield (
             f"the pool of headroom is over-subscribed {plan.pool.oversubscribed:g} times: it promises nothing"
@@ -157,6 +159,26 @@ def warnings(plan: Plan) -> Iterator[str]:
     untried = [row.label for row in plan.rows if not row.refused and row.trial is None]
     if untried:
         yield f"no number was tried by a run: {', '.join(untried)}"
+
+
+def _other_mixes(plan: Plan) -> Iterator[str]:
+    """Say so where the frames decide whether the memory is enough for PFC."""
+    mixes = plan.by_mix
+    own = next((each for each in mixes if each.is_asked), None)
+    others = [each for each in mixes if own is not None and each.verdict != own.verdict]
+    if own is None or not others:
+        return
+    name = "frames of any size" if not plan.question.mix_bytes else "the frames asked"
+    found = "; ".join(f"--mix {each.mix}: {_of_mix(each)}" for each in others)
+    yield (
+        f"the frames decide what the memory is enough for: PFC with {name}: {_of_mix(own)}; {found}; choose"
+        " the mix that your traffic has"
+    )
+
+
+def _of_mix(of: OfMix) -> str:
+    needs = f"{bytes_text(of.no_loss)} to lose nothing, {bytes_text(of.busy)} to keep links busy"
+    return f"{of.verdict} ({needs})"
 
 
 def notes(plan: Plan) -> Iterator[str]:

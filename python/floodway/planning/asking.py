@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import PlanError
-from floodway.files import read_text
+from floodway.errors import PlanError, UnknownNameError
 from floodway.names import not_a_choice
 from floodway.planning.question import Question
+from floodway.planning.toml_keys import Keys
 from floodway.planning.units import size_of
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ KEYS: dict[str, type] = {
     "cell": str,
     "asic": str,
     "react": str,
+    "interface-delay": str,
     "latency": str,
     "survive": str,
 }
@@ -50,10 +50,10 @@ def is_question(path: Path) -> bool:
     PlanError
         If it cannot be read.
     """
-    return "topology" not in _tables(path)
+    return "topology" not in Keys.of(path).values
 
 
-def read_keys(path: Path) -> dict[str, Any]:
+def read_keys(path: Path) -> Keys:
     """Return the keys of a `plan.toml`.
 
     Raises
@@ -61,27 +61,31 @@ def read_keys(path: Path) -> dict[str, Any]:
     PlanError
         If it cannot be read, has another key, or a value of another kind.
     """
-    tables = _tables(path)
-    for key, value in tables.items():
+    found = Keys.of(path)
+    for key, value in found.values.items():
+        place = found.place(key)
         if key not in KEYS:
             message, near = not_a_choice(key, what="a key", allowed=KEYS)
-            raise PlanError(f"{path}: {message}", place=str(path), key=key, given=key, nearest=near)
+            raise PlanError(f"{place}: {message}", place=place, key=key, given=key, nearest=near)
         if type(value) is not KEYS[key]:
             wanted = "a text with a unit" if KEYS[key] is str else "a whole number"
-            text = f"{path}: {key}: {value!r} is not {wanted}"
-            raise PlanError(text, place=str(path), key=key, given=str(value))
-    return tables
+            given = (
+                "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)
+            )
+            text = f"{place}: {key}: {given} is not {wanted}"
+            raise PlanError(text, place=place, key=key, given=given)
+    return found
 
 
-def question_of(keys: Mapping[str, Any], *, place: str = "") -> Question:
+def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Question:
     """Return the question of these keys.
 
     Parameters
     ----------
     keys
         Values by key; those that are None are not given.
-    place
-        The file that they are from; empty for the command line.
+    file
+        Keys of a file, which count where those are not given.
 
     Raises
     ------
@@ -90,16 +94,23 @@ def question_of(keys: Mapping[str, Any], *, place: str = "") -> Question:
     UnknownNameError
         If no chip has the name of `asic`.
     """
-    given = {key: value for key, value in keys.items() if value is not None}
-    at = f"{place}: " if place else ""
+    options = {key: value for key, value in keys.items() if value is not None}
+    given = options if file is None else file.values | options
     for key, example in (("rate", "400G"), ("length", "40km")):
         if key not in given:
-            option = f'{key} = "{example}"' if place else f"--{key} {example}"
-            raise PlanError(f"{at}{key} is missing: give {option}", place=place or None, key=key)
+            option = f"--{key} {example}" if file is None else f'{key} = "{example}"'
+            place = None if file is None else file.file
+            text = f"{place}: {key} is missing" if place else f"{key} is missing"
+            raise PlanError(f"{text}: give {option}", place=place, key=key)
     try:
-        return Question.of(**given)
-    except PlanError as error:
-        raise PlanError(f"{at}{error}", place=place or None, key=error.key, given=error.given) from None
+        return Question.of(**{key.replace("-", "_"): value for key, value in given.items()})
+    except (PlanError, UnknownNameError) as error:
+        if file is None or error.key is None or error.key in options:
+            raise
+        place = file.place(error.key)
+        kind = type(error)
+        text = f"{place}: {error}"
+        raise kind(text, place=place, key=error.key, given=error.given, nearest=error.nearest) from None
 
 
 def questions_of_scenario(
@@ -173,13 +184,3 @@ def _cells(scenario: Scenario) -> list[str]:
     written: dict[str, Any] = scenario.to_dict()
     tables = [written.get("defaults", {}), *written.get("override", [])]
     return [str(table["cell"]) for table in tables if "cell" in table]
-
-
-def _tables(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_text(path))
-    except OSError as error:
-        text = f"{path}: cannot be read: {error.strerror or error}"
-        raise PlanError(text, place=str(path)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PlanError(f"{path}: not TOML: {error}", place=str(path)) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.planning.answer import answers, asked, notes, verdict, warnings
+from floodway.planning.arriving import headroom_terms
 
 if TYPE_CHECKING:
     from floodway.planning.planner import Plan, Planned
@@ -25,6 +26,8 @@ def document(plan: Plan) -> dict[str, Any]:
         "warnings": list(warnings(plan)),
         "notes": list(notes(plan)),
         "flow_controls": [_row(row) for row in plan.rows],
+        "headroom_terms": [asdict(each) for each in headroom_terms(plan.question)],
+        "by_mix": [asdict(each) for each in plan.by_mix],
         "formulas": [asdict(each) for each in plan.formulas],
         "pool": None if plan.pool is None else asdict(plan.pool) | {"alpha": plan.pool.alpha},
         "pool_run": None if plan.pool_run is None else _trial(plan.pool_run),

@@ -24,6 +24,7 @@ __all__ = [
     "nvidia_profile",
     "reaction_quanta",
     "small_frames_xoff",
+    "small_percent",
 ]
 
 KIB = 1024
@@ -135,6 +136,16 @@ def nvidia_profile(  # noqa: PLR0913 (the plug-in's own parameters)
     xon = _in_kib(Fraction(asic.pipeline_kib * KIB * (2 if wide else 1)))
     size = xon if shared_headroom else _in_kib(Fraction(xoff + xon + (port_mtu if wide else 0)))
     return Profile(size=size, xon=xon, xoff=xoff)
+
+
+def small_percent(mix_bytes: tuple[int, ...], cell_bytes: int) -> int:
+    """Return the percentage of a mix's frames that the plug-in calls small, rounded up.
+
+    It knows small frames and those of the lossless MTU; small are those that fit into one cell. Of a mix of
+    any sizes all are.
+    """
+    small = sum(frame <= cell_bytes for frame in mix_bytes)
+    return ceil(Fraction(ALL * small, len(mix_bytes))) if mix_bytes else ALL
 
 
 def dnx_xoff(*, rate_bps: int, length_m: int) -> int:

@@ -7,12 +7,13 @@ a1 ===== the planned link =====> s ---> b1      b1 stops: nothing leaves s
 
 `a1` sends at the link's rate when `b1` stops. Just before `s` decides to pause, it has begun a full frame to
 `a1`, so that the pause waits; and `a1` takes as long to obey it as its MAC may. Several links are stopped at
-one instant.
+one instant. The delay of `s`'s own interface, too, is simulated as time until `a1` obeys.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.planning.question import HEADERS, SMALLEST
@@ -31,6 +32,7 @@ __all__ = [
     "Course",
     "link_scenario",
     "stop_ps",
+    "until_obeyed",
 ]
 
 #: Tag of the planned links.
@@ -138,6 +140,14 @@ def link_scenario(question: Question, buffers: Buffers, course: Course) -> str:
     return "\n\n".join(tables) + "\n"
 
 
+def until_obeyed(question: Question) -> tuple[str, str]:
+    """Return PFC's keys of the delays at both ends, as TOML; floodway's ports have none by themselves."""
+    return (
+        f'react = "{question.reaction_ps}ps"',
+        f'interface-delay = "{question.interface_delay_ps}ps"',
+    )
+
+
 def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[str]:
     yield "\n".join(
         (
@@ -145,7 +155,7 @@ def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[
             'rate-control = "line-rate"',
             'reliability = "none"',
             f'cell = "{question.cell_bytes}B"',
-            f'flow-control.pfc = {{ xoff = "1MB", react = "{question.reaction_ps}ps" }}',
+            f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}',
         )
     )
     own = ""
@@ -179,8 +189,11 @@ def _down(course: Course) -> str:
 def _workloads(question: Question, course: Course) -> Iterator[str]:
     hosts = range(1, question.links + 1)
     for number in CLASS_NUMBERS[: question.classes]:
-        for order, payload in enumerate(worst_payloads(question), start=1):
-            flows = ", ".join(f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts)
+        # Queue pairs send in turns, in the order in which they begin: one for each frame of the mix.
+        alike = ((payload, len(list(group))) for payload, group in groupby(worst_payloads(question)))
+        for order, (payload, count) in enumerate(alike, start=1):
+            each = [f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts]
+            flows = ", ".join(each * count)
             name = f"data-{number}-{order}"
             yield f'[[workload]]\nname = "{name}"\nflows = [{flows}]'
             yield _override(name, f'class = {number}\npayload = "{payload}B"')

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from floodway import _floodway
 from floodway.errors import PlanError, ScenarioError
 from floodway.planning.arriving import largest_held, occupied, pfc_headroom
-from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario
+from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, until_obeyed
 from floodway.planning.question import SMALLEST
 from floodway.scenarios import Scenario
 
@@ -135,13 +135,12 @@ class _Pfc:
         xoff = size - self._beside(question)
         offset = self._offset(question)
         headroom = pfc_headroom(question)
-        react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
         settings = (
             f'xoff = "{xoff}B"',
             f'resume-offset = "{offset}B"',
             f'headroom = "{headroom}B"',
             f'pause = "{self._pause}"',
-            f'react = "{react}"',
+            *until_obeyed(question),
         )
         control = f"{{ pfc = {{ {', '.join(settings)} }} }}"
         return Thresholds(size=size, control=control, xoff=xoff, xon=xoff - offset, headroom=headroom)
@@ -209,7 +208,9 @@ class _Sized:
 
     def _port(self, question: Question, size: int | None = None) -> Mapping[str, int]:
         """Return the row of the port whose buffer it is, as `floodway check` has it."""
-        one = replace(question, links=1, classes=1)
+        # How often a size comes does not matter to it.
+        sizes = tuple(dict.fromkeys(question.mix_bytes))
+        one = replace(question, links=1, classes=1, mix_bytes=sizes)
         buffers = Buffers(control=self._control(question), size=size)
         text = link_scenario(one, buffers, Course(end_ps=PS_PER_S))
         try:
@@ -233,8 +234,8 @@ class _Bifrost(_Sized):
     )
 
     def _control(self, question: Question) -> str:
-        react = "ieee-802.3" if question.react_ps is None else f"{question.react_ps}ps"
-        return f'{{ bifrost = {{ react = "{react}" }} }}'
+        # Bifrost has no delay of its own interface: it counts as the far end's.
+        return f'{{ bifrost = {{ react = "{question.obeyed_after_ps}ps" }} }}'
 
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """Its level is written out, since one by formula grows with the buffer."""

@@ -21,7 +21,8 @@ __all__ = ["body", "page"]
 TRIED = (
     "For each flow control one class of one link, whose far end stops when the link has been full for a round"
     " trip: frames of the mix that fill cells worst, a full frame of the other direction just ahead of the"
-    " pause, and a MAC that takes as long to obey as it may; the least size that holds, and one a cell less;"
+    " pause, and interfaces that take as long to pause and to obey as they may; the least size that holds,"
+    " and one a cell less;"
     " a far end that drains again; and one that drains at half and at 90 % of the rate. For the shared buffer"
     " all links and classes at once. That nothing was lost in these runs is no proof for other faults: links"
     " that fail, pauses that are lost, frames larger than the MTU."

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.comparison.execution import cores
 from floodway.errors import PlanError
-from floodway.names import not_a_choice
 from floodway.planning.advice import Advice, advice
 from floodway.planning.answer import answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
 from floodway.planning.folder import write_plan
 from floodway.planning.link import Buffers
+from floodway.planning.mixes import OfMix, by_mix
 from floodway.planning.needs import FLOW_CONTROLS, HALF, MOST, FlowControl, Thresholds
 from floodway.planning.page import body
 from floodway.planning.pool import Pool, pool
-from floodway.planning.question import Question
+from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
 from floodway.planning.reach import links_for, reach_m
 from floodway.planning.runs import at_once
 from floodway.planning.side_by_side import Formula, formulas
@@ -123,6 +123,11 @@ class Plan:
     pool_run: Trial | None = None
     advice: Advice | None = None
 
+    @property
+    def by_mix(self) -> tuple[OfMix, ...]:
+        """What PFC needs for the usual mixes of frames, where memory has cells."""
+        return by_mix(self.question)
+
     def row(self, flow_control: str) -> Planned:
         """Return a flow control's row."""
         return next(row for row in self.rows if row.flow_control == flow_control)
@@ -188,6 +193,7 @@ def plan(  # noqa: PLR0913 (one argument an option)
     cell: str | None = None,
     asic: str | None = None,
     react: str = "ieee-802.3",
+    interface_delay: str = "ieee-802.3",
     latency: str = "0us",
     survive: str | None = None,
     flow_controls: Iterable[str] = (),
@@ -213,8 +219,10 @@ def plan(  # noqa: PLR0913 (one argument an option)
         The cell of the switch's buffer, and its chip, whose cell and memory count where none is given.
     react
         From a pause's arrival to its start; "ieee-802.3" for what it allows at the rate.
+    interface_delay
+        Of the port's own interface, of pauses out and of data in; "ieee-802.3" for the most at the rate.
     latency
-        Beside the fibre, one way.
+        Beside the fibre, one way: transponders, gearboxes, retimers, MACsec.
     survive
         A fault that must be survived while the far end takes nothing, such as "flap=500us".
     flow_controls
@@ -250,6 +258,7 @@ def plan(  # noqa: PLR0913 (one argument an option)
         cell=cell,
         asic=asic,
         react=react,
+        interface_delay=interface_delay,
         latency=latency,
         survive=survive,
     )
@@ -293,17 +302,11 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     KeyboardInterrupt
         After Ctrl-C, when all runs have ended.
     """
-    if type(oversubscribed) not in (int, float) or not oversubscribed >= 1.0:
-        text = f"oversubscribe: {oversubscribed!r} is not a number of at least 1"
-        raise PlanError(text, key="oversubscribe", given=str(oversubscribed))
+    check_oversubscribed(oversubscribed)
     if jobs is not None and jobs < 1:
         raise PlanError(f"jobs: {jobs} is not a number of at least 1", key="jobs", given=str(jobs))
     chosen = (flow_controls,) if isinstance(flow_controls, str) else tuple(flow_controls)
-    names = [each.name for each in FLOW_CONTROLS]
-    for name in chosen:
-        if name not in names:
-            message, near = not_a_choice(name, what="a flow control that is planned", allowed=names)
-            raise PlanError(f"flow-control: {message}", key="flow-control", given=name, nearest=near)
+    check_flow_controls(chosen)
     own = [each for each in FLOW_CONTROLS if not chosen or each.name in chosen]
     planned = [_planned(question, each) for each in own]
     shared = pool(question, oversubscribed=oversubscribed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from floodway.planning.arriving import largest_held, pfc_headroom
 from floodway.planning.asics import asic, exponents, pipeline_reserve
-from floodway.planning.link import Buffers
+from floodway.planning.link import Buffers, until_obeyed
 from floodway.planning.needs import flow_control
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Pool:
         """Return what a scenario sets for it."""
         control = (
             f'{{ pfc = {{ xoff = {{ alpha = {self.alpha} }}, headroom = "{self.headroom_each}B", '
-            f'pause = "{pause}", react = "{question.reaction_ps}ps" }} }}'
+            f'pause = "{pause}", {", ".join(until_obeyed(question))} }} }}'
         )
         reserve = f'reserve = "{self.reserve_each}B", ' if self.reserve_each else ""
         shared = f'{{ pool = "{self.shared}B", {reserve}headroom-pool = "{self.headroom_pool}B" }}'

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from floodway import _floodway
 from floodway.errors import PlanError
+from floodway.names import not_a_choice
 from floodway.planning.asics import asic as chip
 from floodway.planning.formulas import QUANTA, reaction_quanta
 from floodway.planning.units import PS_PER_METRE, metres_of, rate_of, size_of, span_of
 
-__all__ = ["MIXES", "Question"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["FLOW_CONTROLS", "MIXES", "Question", "check_flow_controls", "check_oversubscribed"]
 
 #: Ethernet, IPv4, UDP, BTH, ICRC and FCS of a RoCEv2 packet, and the RETH of a message's first one.
 HEADERS, RETH = 62, 16
+#: For what IEEE 802.3 allows at the link's rate.
+IEEE = "ieee-802.3"
 #: Bytes of the smallest frame.
 SMALLEST = 64
 #: A mix of frame sizes by name: their bytes, one after the other; none for whatever sizes.
 MIXES: dict[str, tuple[int, ...]] = {"any": (), "small": (64,), "dnx": (64, 1082)}
+#: The flow controls that are planned, by name.
+FLOW_CONTROLS = ("pfc", "pfc-timer", "bifrost", "swing", "cbfc")
 LARGEST_PAYLOAD = 15_000
-MOST_OF_A_SIZE = 1000
-CELLS = range(1, 4097)
+#: Frames of a size one after another, and how often the size changes in a mix.
+MOST_OF_A_SIZE, MOST_SIZES = 1000, 16
+CELLS = range(1, 8193)
 PORTS = range(1, 513)
 CLASSES = range(1, 8)
 
@@ -49,6 +60,9 @@ class Question:
         Sizes of the frames of data, over and over in this order; any sizes, if there are none.
     react_ps
         From a pause's arrival to its start, ps; none for what IEEE 802.3 allows at the link's rate.
+    interface_ps
+        Delay of the port's own interface, of pauses out and of data in, ps; none for the most that an
+        interface may take at the link's rate.
     asic
         The chip whose values were taken; empty for none.
     flap_ps
@@ -66,6 +80,7 @@ class Question:
     cell_bytes: int = 1
     mix_bytes: tuple[int, ...] = ()
     react_ps: int | None = None
+    interface_ps: int | None = None
     asic: str = ""
     flap_ps: int | None = None
 
@@ -83,6 +98,7 @@ class Question:
         cell: str | None = None,
         asic: str | None = None,
         react: str = "ieee-802.3",
+        interface_delay: str = "ieee-802.3",
         latency: str = "0us",
         survive: str | None = None,
     ) -> Self:
@@ -95,9 +111,10 @@ class Question:
         UnknownNameError
             If no chip has that name.
         """
-        given = (rate, length, buffer, mtu, mix, cell, asic, react, latency, survive)
-        names = ("rate", "length", "buffer", "mtu", "mix", "cell", "asic", "react", "latency", "survive")
-        for key, value in zip(names, given, strict=True):
+        texts = {"rate": rate, "length": length, "buffer": buffer, "mtu": mtu, "mix": mix, "cell": cell}
+        texts |= {"asic": asic, "react": react, "interface-delay": interface_delay}
+        texts |= {"latency": latency, "survive": survive}
+        for key, value in texts.items():
             if value is not None and not isinstance(value, str):
                 raise _no(key, value, "a text with a unit" if key != "asic" else "the name of a chip")
         for key, number in (("links", links), ("classes", classes)):
@@ -117,7 +134,8 @@ class Question:
             buffer_bytes=size_of(buffer, "buffer") if buffer else memory,
             cell_bytes=cell_bytes,
             mix_bytes=_mix(mix),
-            react_ps=None if react == "ieee-802.3" else span_of(react, "react"),
+            react_ps=None if react == IEEE else span_of(react, "react"),
+            interface_ps=None if interface_delay == IEEE else span_of(interface_delay, "interface-delay"),
             asic=named.name if named else "",
             flap_ps=None if survive is None else _flap(survive),
         )
@@ -147,10 +165,11 @@ class Question:
                 raise PlanError(text, key="mix", given=str(frame))
         if self.buffer_bytes == 0:
             raise PlanError("buffer: 0B holds no packet", key="buffer", given="0B")
-        if self.react_ps is None and self.rate_bps not in {gbps * 1_000_000_000 for gbps in QUANTA}:
-            known = ", ".join(f"{gbps}G" for gbps in QUANTA)
-            text = f'react: IEEE 802.3 has no time for this rate, but for {known}: give one like "1us"'
-            raise PlanError(text, key="react")
+        for key, own in (("react", self.react_ps), ("interface-delay", self.interface_ps)):
+            if own is None and self.rate_bps not in {gbps * 1_000_000_000 for gbps in QUANTA}:
+                known = ", ".join(f"{gbps}G" for gbps in QUANTA)
+                text = f'{key}: IEEE 802.3 has no time for this rate, but for {known}: give one like "1us"'
+                raise PlanError(text, key=key)
 
     @property
     def largest_frame(self) -> int:
@@ -163,6 +182,23 @@ class Question:
         if self.react_ps is not None:
             return self.react_ps
         return reaction_quanta(self.rate_bps) * 512 * 1_000_000_000_000 // self.rate_bps
+
+    @property
+    def interface_delay_ps(self) -> int:
+        """Delay of the port's own interface, of pauses out and of data in, in ps."""
+        if self.interface_ps is not None:
+            return self.interface_ps
+        return (_floodway.interface_bits(self.rate_bps) or 0) * 1_000_000_000_000 // self.rate_bps
+
+    @property
+    def obeyed_after_ps(self) -> int:
+        """From the decision to pause until it is obeyed, beside the link's delay, in ps."""
+        return self.reaction_ps + self.interface_delay_ps
+
+    @property
+    def fibre_ps(self) -> int:
+        """The part of the one-way delay that is fibre, in ps; the rest is latency beside it."""
+        return min(self.delay_ps, self.length_m * PS_PER_METRE)
 
     @property
     def round_trip_bytes(self) -> int:
@@ -178,6 +214,33 @@ class Question:
         """Return the same of a link of another length; what is not fibre keeps its delay."""
         latency = self.delay_ps - self.length_m * PS_PER_METRE
         return replace(self, length_m=metres, delay_ps=metres * PS_PER_METRE + latency)
+
+
+def check_flow_controls(names: Iterable[str]) -> None:
+    """Refuse names of flow controls that are not planned.
+
+    Raises
+    ------
+    PlanError
+        If a name is none; the error has the nearest one.
+    """
+    for name in names:
+        if name not in FLOW_CONTROLS:
+            message, near = not_a_choice(name, what="a flow control that is planned", allowed=FLOW_CONTROLS)
+            raise PlanError(f"flow-control: {message}", key="flow-control", given=name, nearest=near)
+
+
+def check_oversubscribed(ratio: float) -> None:
+    """Refuse a ratio of headroom over its pool that is no finite number of at least 1.
+
+    Raises
+    ------
+    PlanError
+        If it is none.
+    """
+    if type(ratio) not in (int, float) or not 1.0 <= ratio <= sys.float_info.max:
+        text = f"oversubscribe: {ratio!r} is not a number of at least 1, and finite"
+        raise PlanError(text, key="oversubscribe", given=str(ratio))
 
 
 def _no(key: str, value: object, what: str) -> PlanError:
@@ -201,7 +264,11 @@ def _mix(text: str) -> tuple[int, ...]:
     if text in MIXES:
         return MIXES[text]
     sizes: list[int] = []
-    for part in text.split(","):
+    parts = text.split(",")
+    if len(parts) > MOST_SIZES:
+        message = f"mix: {len(parts)} sizes one after another are more than {MOST_SIZES}"
+        raise PlanError(message, key="mix", given=text)
+    for part in parts:
         size, _, count = part.partition(":")
         if count and not (count.isdecimal() and 0 < int(count) <= MOST_OF_A_SIZE):
             raise PlanError(

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from floodway.errors import PlanError
 from floodway.planning.arriving import pfc_headroom
 from floodway.planning.asics import asic
-from floodway.planning.formulas import dnx_xoff, large_frames_xoff, nvidia_profile, small_frames_xoff
+from floodway.planning.formulas import (
+    dnx_xoff,
+    large_frames_xoff,
+    nvidia_profile,
+    small_frames_xoff,
+    small_percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +74,7 @@ def _all(question: Question, physics: int) -> Iterator[Formula]:
     yield Formula(
         name="physics",
         version="floodway",
-        source="IEEE 802.1Qbb, Annex O; IEEE 802.3, 31B.3.7; cells and mix as asked",
+        source="IEEE 802.1Qbb, Annex O; IEEE 802.3, 31B.3.7; terms above; cells and mix as asked",
         bytes=physics,
     )
     if question.mix_bytes:
@@ -80,11 +86,11 @@ def _all(question: Question, physics: int) -> Iterator[Formula]:
             bytes=pfc_headroom(any_size),
         )
     round_trip = question.round_trip_bytes
-    reaction = question.reaction_ps * rate // (8 * 1_000_000_000_000)
+    reaction = question.obeyed_after_ps * rate // (8 * 1_000_000_000_000)
     yield Formula(
         name="closed form",
         version="802.1Qbb-2011",
-        source="2 D C + reaction + 2 MTU + pause frame, without cells",
+        source="2 D C + reaction + own interface + 2 MTU + pause frame, without cells",
         bytes=round_trip + reaction + 2 * question.largest_frame + PAUSE_FRAME,
     )
     yield Formula(
@@ -96,13 +102,26 @@ def _all(question: Question, physics: int) -> Iterator[Formula]:
     )
     chip = asic(question.asic or USUAL_NVIDIA)
     chip = chip if chip.generation else asic(USUAL_NVIDIA)
+    small = small_percent(question.mix_bytes, chip.cell_bytes)
     yield _tried(
         Formula(
             name=f"NVIDIA, {chip.label.removeprefix('NVIDIA ')}",
             version="sonic-swss e6b0c5b5d (2026-08-21)",
-            source="buffer_headroom_mellanox.lua, all frames small, port MTU 9100",
+            source=(
+                f"buffer_headroom_mellanox.lua, {small} % of frames small, port MTU 9100, headroom that ports"
+                " share"
+            ),
         ),
-        lambda: nvidia_profile(chip, rate_bps=rate, length_m=length, lossless_mtu=question.mtu_bytes).xoff,
+        lambda: (
+            nvidia_profile(
+                chip,
+                rate_bps=rate,
+                length_m=length,
+                lossless_mtu=question.mtu_bytes,
+                small_percent=small,
+                shared_headroom=True,
+            ).xoff
+        ),
     )
     yield _tried(
         Formula(

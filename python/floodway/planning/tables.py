@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.planning.answer import distance, verdict
+from floodway.planning.arriving import headroom_terms
 from floodway.planning.units import missing
 from floodway.results.quantities import bytes_text
 
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["WORDS", "PlanTable", "tables"]
 
 #: Columns that hold words.
-WORDS = ("flow control", "formula", "what", "verdict", "value", "source")
+WORDS = (
+    "flow control",
+    "frames",
+    "formula",
+    "term",
+    "what",
+    "what that assumes",
+    "verdict",
+    "value",
+    "source",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +43,8 @@ class PlanTable:
 
 def tables(plan: Plan) -> Iterator[PlanTable]:
     """Return the tables that have rows."""
-    made = (_needs(plan), _settings(plan), _runs(plan), _formulas(plan), _pool(plan), _advice(plan))
-    yield from (each for each in made if each.rows)
+    made = (_needs, _mixes, _settings, _runs, _terms, _formulas, _pool, _advice)
+    yield from (table for table in (make(plan) for make in made) if table.rows)
 
 
 def _needs(plan: Plan) -> PlanTable:
@@ -65,6 +76,24 @@ def _needs(plan: Plan) -> PlanTable:
     )
 
 
+def _mixes(plan: Plan) -> PlanTable:
+    rows = [
+        (
+            f"{each.mix} (asked)" if each.is_asked else each.mix,
+            f"{each.no_loss:,}",
+            f"{each.busy:,}",
+            each.verdict,
+            each.meaning,
+        )
+        for each in plan.by_mix
+    ]
+    return PlanTable(
+        title="What the frames decide (--mix): PFC for all links and classes, in bytes",
+        columns=("frames", "no loss", "and busy", "given memory", "what that assumes"),
+        rows=tuple(rows),
+    )
+
+
 def _settings(plan: Plan) -> PlanTable:
     rows = []
     for row in plan.rows:
@@ -92,6 +121,17 @@ def _runs(plan: Plan) -> PlanTable:
     return PlanTable(
         title="Tried by runs that stop the far end at the worst moment",
         columns=("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict"),
+        rows=tuple(rows),
+    )
+
+
+def _terms(plan: Plan) -> PlanTable:
+    terms = headroom_terms(plan.question)
+    rows = [(each.name, f"{each.bytes:,}", each.value, each.source) for each in terms]
+    rows.append(("together", f"{sum(each.bytes for each in terms):,}", "", ""))
+    return PlanTable(
+        title="PFC's headroom for one class of one link, term by term, in bytes",
+        columns=("term", "bytes", "value", "source"),
         rows=tuple(rows),
     )
 

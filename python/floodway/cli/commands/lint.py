@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from floodway.cli.completions import chips, mixes
 from floodway.cli.options import Jobs, Json, Quiet
 from floodway.loading import loading
 
@@ -35,7 +36,9 @@ def command(  # noqa: PLR0913 (one argument an option)
     mix: Annotated[
         str,
         typer.Option(
-            metavar="SIZES", help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B."
+            metavar="SIZES",
+            help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
+            autocompletion=mixes,
         ),
     ] = "any",
     cell: Annotated[
@@ -46,15 +49,16 @@ def command(  # noqa: PLR0913 (one argument an option)
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The switch's chip, such as tomahawk-5.",
+            help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
             show_default="that of a CONFIG_DB's hwsku",
+            autocompletion=chips,
         ),
     ] = None,
     latency: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Latency beside the fibre, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
+            help="Latency beside the cable, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
             "that none is counted.",
             show_default=False,
         ),
@@ -104,9 +108,9 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    every row holds for what is asked, if the far end obeys a pause in the time that IEEE 802.3 allows,
-           and as far as the file says: what decides and is not in it is named; also if there is no lossless
-           class
+      0    every row holds for what is asked, if the far end and the port's own interface take no longer than
+           IEEE 802.3 allows, and as far as the file says: what decides and is not in it is named; also if
+           there is no lossless class
       1    a class is not lossless, its headroom does not hold for what is asked, or it cannot be judged; with
            --strict also if there is a warning, or something is not judged
       2    bad usage, or the file has a mistake

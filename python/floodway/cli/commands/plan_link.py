@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from floodway.cli.options import Jobs, Json, Quiet
+from floodway.cli.completions import chips, mixes, planned_flow_controls
+from floodway.cli.options import ForcePlan, Jobs, Json, Quiet
 from floodway.loading import loading
 
 __all__ = ["command"]
@@ -52,6 +53,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="SIZES",
             help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
             show_default="any",
+            autocompletion=mixes,
         ),
     ] = None,
     cell: Annotated[
@@ -60,7 +62,12 @@ def command(  # noqa: PLR0913 (one argument an option)
     ] = None,
     asic: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The switch's chip, such as tomahawk-5.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
+            show_default=False,
+            autocompletion=chips,
+        ),
     ] = None,
     react: Annotated[
         str | None,
@@ -68,10 +75,20 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="TIME", help="From a pause's arrival to its start.", show_default="what 802.3 allows"
         ),
     ] = None,
+    interface_delay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Delay of the port's own interface, out and in, FEC included.",
+            show_default="what 802.3 allows",
+        ),
+    ] = None,
     latency: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="Latency beside the fibre, one way: transponders, FEC.", show_default="0us"
+            metavar="TIME",
+            help="Latency beside the fibre, one way: transponders, gearboxes, retimers, MACsec.",
+            show_default="0us",
         ),
     ] = None,
     survive: Annotated[
@@ -89,6 +106,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             metavar="NAME",
             help="Only this one: pfc, pfc-timer, bifrost, swing, cbfc; may be repeated.",
             show_default=False,
+            autocompletion=planned_flow_controls,
         ),
     ] = None,
     kinds: Annotated[
@@ -132,6 +150,16 @@ def command(  # noqa: PLR0913 (one argument an option)
             show_default="Ethernet0, Ethernet8, ...",
         ),
     ] = None,
+    dscp: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dscp",
+            metavar="CLASS=DSCP",
+            help="A DSCP of a lossless class in that configuration, such as 3=26; may be repeated.",
+            show_default="8 times the class: 24 for class 3",
+        ),
+    ] = None,
+    force: ForcePlan = False,
     jobs: Jobs = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -165,6 +193,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         "cell": cell,
         "asic": asic,
         "react": react,
+        "interface-delay": interface_delay,
         "latency": latency,
         "survive": survive,
     }
@@ -177,6 +206,8 @@ def command(  # noqa: PLR0913 (one argument an option)
         out=out,
         sonic=sonic,
         ports=tuple(ports or ()),
+        dscps=tuple(dscp or ()),
+        force=force,
         jobs=jobs,
         quiet=quiet,
         json=json,

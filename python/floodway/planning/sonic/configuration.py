@@ -19,7 +19,7 @@ from floodway.planning.sonic.row import MEGA
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ACTIONS", "Configuration", "LosslessPort"]
+__all__ = ["ACTIONS", "CNP_CLASS", "CNP_DSCP", "Configuration", "LosslessPort"]
 
 #: `sonic-pfcwd`: `action`.
 ACTIONS = ("drop", "forward", "alert")
@@ -29,6 +29,9 @@ EXPONENTS = range(-8, 8)
 CLASSES = range(8)
 #: `sonic-wred-profile`: `green_drop_probability`.
 PERCENT = range(101)
+#: `sonic-dscp-tc-map`: `dscp`. That of CNPs, and their class, as SONiC's own maps and
+#: captures have them.
+DSCPS, CNP_DSCP, CNP_CLASS = range(64), 48, 6
 #: `sonic-port`: `name` and `lanes`, characters.
 NAME_LENGTH = range(1, 129)
 
@@ -97,6 +100,8 @@ class Configuration:
         2019); NVIDIA's plug-in counts it beside the size.
     mark_from_bytes, mark_to_bytes, mark_percent
         Marks begin at the first queue length and reach `mark_percent` at the second.
+    dscps
+        DSCPs of lossless classes, as pairs of class and DSCP; a class that has none has its class selector.
     detection_ms, restoration_ms, action
         Of the PFC watchdog; `action` is ``drop``, ``forward`` or ``alert``.
     """
@@ -107,6 +112,7 @@ class Configuration:
     mark_from_bytes: int
     mark_to_bytes: int
     mark_percent: int
+    dscps: tuple[tuple[int, int], ...] = ()
     headroom_pool_bytes: int = 0
     size_has_headroom: bool = False
     detection_ms: int = 200
@@ -128,6 +134,7 @@ class Configuration:
         _named_once([port.name for port in self.ports])
         _one_profile_each(self.ports)
         _classes(self.classes)
+        _dscps(self)
         for key, value, allowed, leaf in self._numbers():
             _within(key, value, allowed, leaf)
         # sonic-wred-profile: green_max_threshold.
@@ -141,6 +148,10 @@ class Configuration:
         if self.action not in ACTIONS:
             message, near = not_a_choice(self.action, what="an action of sonic-pfcwd", allowed=ACTIONS)
             raise PlanError(f"action: {message}", key="action", given=self.action, nearest=near)
+
+    def dscps_of(self, number: int) -> tuple[int, ...]:
+        """Return the DSCPs of a class: by default its class selector (RFC 2474), 8 times its number."""
+        return tuple(dscp for of, dscp in self.dscps if of == number) or (8 * number,)
 
     def _numbers(self) -> Iterator[tuple[str, int, range, str]]:
         """Return name, value, range, and model with leaf."""
@@ -210,6 +221,23 @@ def _classes(classes: tuple[int, ...]) -> None:
     if len(classes) == len(CLASSES):
         text = "classes: all eight are lossless; one must be left for other traffic"
         raise PlanError(text, key="classes", given=str(classes))
+
+
+def _dscps(configuration: Configuration) -> None:
+    owners: dict[int, int] = {CNP_DSCP: CNP_CLASS}
+    for number, dscp in configuration.dscps:
+        if number not in configuration.classes:
+            lossless = ", ".join(str(each) for each in sorted(configuration.classes))
+            text = f"dscp: class {number} is not lossless here; lossless: {lossless}"
+            raise PlanError(text, key="dscp", given=f"{number}={dscp}")
+        _within("dscp", dscp, DSCPS, "sonic-dscp-tc-map: dscp")
+    for number in configuration.classes:
+        for dscp in configuration.dscps_of(number):
+            owner = owners.setdefault(dscp, number)
+            if owner != number:
+                whose = "of CNPs" if dscp == CNP_DSCP else f"of class {owner}"
+                text = f"dscp: {dscp} of class {number} is that {whose}; give another like {number}=26"
+                raise PlanError(text, key="dscp", given=f"{number}={dscp}")
 
 
 def _within(key: str, value: int, allowed: range, leaf: str, *, place: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlanError, unwritable
@@ -28,7 +29,7 @@ __all__ = ["configuration_of", "write_plan_for_switches"]
 ETHERNET = 18
 
 
-def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
+def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[str] = ()) -> Configuration:
     """Return what a plan sets in a switch with SONiC.
 
     NVIDIA's switches reserve what their pipeline holds and resume at it; the published source of their SAI
@@ -41,6 +42,8 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         With memory, and PFC among its flow controls.
     ports
         Names of the ports; Ethernet0, Ethernet8 and so on, if there are none.
+    dscps
+        DSCPs of lossless classes, such as "3=26"; a class that has none has its class selector.
 
     Raises
     ------
@@ -85,6 +88,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
             for name in names
         ),
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
+        dscps=tuple(_dscp(text) for text in dscps),
         pool_bytes=shared.shared,
         headroom_pool_bytes=shared.headroom_pool,
         size_has_headroom=not question.asic.startswith("spectrum"),
@@ -94,6 +98,14 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = ()) -> Configuration:
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
+
+
+def _dscp(text: str) -> tuple[int, int]:
+    """Read the DSCP of a class, as "3=26"."""
+    found = re.fullmatch(r"([0-7])=([0-9]{1,2})", text, re.ASCII)
+    if found is None:
+        raise PlanError(f'dscp: {text!r} is not a class and its DSCP like "3=26"', key="dscp", given=text)
+    return int(found[1]), int(found[2])
 
 
 def _enough_for(plan: Plan) -> str:
@@ -112,7 +124,9 @@ def _offset(question: Question) -> int:
     return 2 * largest_held(question)
 
 
-def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = ()) -> None:
+def write_plan_for_switches(
+    plan: Plan, folder: Path, *, ports: Sequence[str] = (), dscps: Sequence[str] = ()
+) -> None:
     """Write SONiC's files, and text for switches of other makers.
 
     Raises
@@ -122,7 +136,7 @@ def write_plan_for_switches(plan: Plan, folder: Path, *, ports: Sequence[str] = 
     OutputError
         If the folder cannot be written.
     """
-    configuration = configuration_of(plan, ports=ports)
+    configuration = configuration_of(plan, ports=ports, dscps=dscps)
     shared = plan.pool
     xoff = 0 if shared is None else shared.xoff_all
     xon = max(0, xoff - _offset(plan.question))

@@ -199,7 +199,7 @@ def lint(  # noqa: PLR0913 (one argument an option)
     asic
         The switch's chip; by default the one that a CONFIG_DB tells by its `hwsku`.
     latency
-        One way, beside the fibre: FEC, gearbox, retimer, MACsec. None counts nothing, which verdicts say.
+        Beside the cable, one way: FEC, gearbox, retimer, MACsec. None counts nothing, which verdicts say.
     least
         Computes the least headroom that holds for a question, such as `least.least_headroom` does by runs; it
         is called once for each rate and length, in a thread, with what runs a scenario. None to run nothing.
@@ -325,7 +325,10 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     found = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
-        found.append(f"no reaction to a pause is known for {rates}: none is counted, so that more may arrive")
+        found.append(
+            f"no reaction to a pause is known for {rates}, nor the delay of an interface: none is counted, so"
+            " that more may arrive"
+        )
     found += [f"{each.row.place}: {each.row.remark}" for each in judged if each.row.remark]
     return tuple(found)
 

@@ -3,8 +3,9 @@
 The bounds, from what no switch can do without to what holds for every traffic:
 
 - propagation: what the fibre carries in a round trip;
-- the least: frames of any size in memory that counts bytes, if the far end obeys a pause at once;
-- with the reaction that IEEE 802.3 allows the far end at that rate (31B.3.7);
+- the least: frames of any size in memory that counts bytes, if a pause is obeyed at once;
+- with the reaction that IEEE 802.3 allows the far end at that rate (31B.3.7), and the delay of the port's own
+  interface (IEEE 802.1Qbb, Annex O);
 - in the cells of the switch, for the mix that is asked;
 - in the cells of the switch, for frames of any size.
 """
@@ -17,8 +18,7 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
-from floodway import _floodway
-from floodway.planning.arriving import largest_held, pfc_headroom
+from floodway.planning.arriving import begun, largest_held, pfc_headroom
 from floodway.planning.formulas import QUANTA
 from floodway.planning.link import PREAMBLE_AND_GAP
 from floodway.planning.question import HEADERS, RETH, SMALLEST, Question
@@ -47,7 +47,7 @@ class Assumptions:
     asic
         The chip whose cell it is; empty for none.
     latency_ps
-        One way, beside the fibre: FEC, gearbox, retimer, MACsec; none where it was not given, and 0 is
+        One way, beside the cable: FEC, gearbox, retimer, MACsec; none where it was not given, and 0 is
         counted.
     """
 
@@ -76,15 +76,17 @@ class Bounds:
     propagation
         What the fibre carries in a round trip.
     least
-        Frames of any size, memory that counts bytes, a far end that obeys at once.
+        Frames of any size, memory that counts bytes, pauses that are obeyed at once.
     in_bytes
-        The same with the reaction that 802.3 allows.
+        The same with the reaction and the interface's delay that IEEE 802.3 allows.
     asked
         In the cells and for the mix that are asked.
     any_size
         In the same cells, for frames of any size.
     reaction_ps
         The reaction that 802.3 allows at the rate, in ps; none where it is not known, and 0 is counted.
+    interface_ps
+        The delay of the port's own interface, in ps; likewise.
     """
 
     propagation: int
@@ -93,6 +95,7 @@ class Bounds:
     asked: int
     any_size: int
     reaction_ps: int | None
+    interface_ps: int | None
 
 
 def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Question:
@@ -104,7 +107,8 @@ def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Quest
         mtu_bytes=assumed.mtu_bytes,
         cell_bytes=assumed.cell_bytes,
         mix_bytes=assumed.mix_bytes,
-        react_ps=None if _knows_reaction(rate_bps) else 0,
+        react_ps=None if _knows_delays(rate_bps) else 0,
+        interface_ps=None if _knows_delays(rate_bps) else 0,
         asic=assumed.asic,
     )
 
@@ -117,24 +121,26 @@ def bounds(rate_bps: int, length_m: int, assumed: Assumptions) -> Bounds:
     in_bytes = replace(any_size, cell_bytes=1)
     return Bounds(
         propagation=replace(asked, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
-        least=pfc_headroom(replace(in_bytes, react_ps=0)),
+        least=pfc_headroom(replace(in_bytes, react_ps=0, interface_ps=0)),
         in_bytes=pfc_headroom(in_bytes),
         asked=pfc_headroom(asked),
         any_size=pfc_headroom(any_size),
-        reaction_ps=asked.reaction_ps if _knows_reaction(rate_bps) else None,
+        reaction_ps=asked.reaction_ps if _knows_delays(rate_bps) else None,
+        interface_ps=asked.interface_delay_ps if _knows_delays(rate_bps) else None,
     )
 
 
 def obeyed_within_ps(row: Row, assumed: Assumptions) -> int:
-    """Return the longest reaction of the far end, in ps, for which the headroom is enough.
+    """Return the longest that far end's reaction and own interface may take together, in ps.
 
-    Memory counts bytes here. It is meant for rows between `Bounds.least` and `Bounds.in_bytes`.
+    That is for which the headroom is enough, in memory that counts bytes. It is meant for rows between
+    `Bounds.least` and `Bounds.in_bytes`.
     """
     question = replace(question_of_row(row.rate_bps, row.length_m, assumed), mix_bytes=(), cell_bytes=1)
-    enough, too_long = 0, question.reaction_ps
+    enough, too_long = 0, question.obeyed_after_ps
     while too_long - enough > 1:
         middle = (enough + too_long) // 2
-        if pfc_headroom(replace(question, react_ps=middle)) <= row.xoff:
+        if pfc_headroom(replace(question, react_ps=middle, interface_ps=0)) <= row.xoff:
             enough = middle
         else:
             too_long = middle
@@ -148,26 +154,21 @@ def holds_from(row: Row, assumed: Assumptions) -> int | None:
     for the largest alone. Frames that come one by one, such as acknowledgements, count as well.
     """
     question = replace(question_of_row(row.rate_bps, row.length_m, assumed), mix_bytes=())
-    begun = _floodway.pfc_bytes_until_heeded(
-        rate_bps=question.rate_bps,
-        delay_ps=question.delay_ps,
-        react_ps=question.reaction_ps,
-        mtu_frame_bytes=question.largest_frame,
-    )
+    wire = begun(question)
     small, large = SMALLEST, question.largest_frame
-    if _need(question, begun, large) > row.xoff:
+    if _need(question, wire, large) > row.xoff:
         return None
     # The need never grows with the smallest size.
     while small < large:
         middle = (small + large) // 2
-        if _need(question, begun, middle) <= row.xoff:
+        if _need(question, wire, middle) <= row.xoff:
             large = middle
         else:
             small = middle + 1
     return large
 
 
-def _need(question: Question, begun: int, smallest: int) -> int:
+def _need(question: Question, wire: int, smallest: int) -> int:
     """Return what frames of `smallest` bytes and larger may occupy, as physics counts for any size."""
     cell, largest = question.cell_bytes, question.largest_frame
     # Of the larger ones only those can be worse whose last byte begins a cell, of which the first or the last
@@ -175,7 +176,7 @@ def _need(question: Question, begun: int, smallest: int) -> int:
     first, last = (smallest - 1) // cell * cell + cell + 1, (largest - 1) // cell * cell + 1
     sizes = (smallest, first, last)
     worst = max(_per_byte(size, cell) for size in sizes if smallest <= size <= largest)
-    return ceil(begun * worst) + largest_held(question)
+    return ceil(wire * worst) + largest_held(question)
 
 
 def _per_byte(frame: int, cell: int) -> Fraction:
@@ -185,5 +186,5 @@ def _per_byte(frame: int, cell: int) -> Fraction:
     return Fraction(-(-frame // cell) * cell, frame + PREAMBLE_AND_GAP)
 
 
-def _knows_reaction(rate_bps: int) -> bool:
+def _knows_delays(rate_bps: int) -> bool:
     return rate_bps % GIGA == 0 and rate_bps // GIGA in QUANTA

@@ -106,7 +106,8 @@ def _junos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_by
     yield f"# what it reserves with the {port.xoff} bytes that are needed here."
     yield f"{profile} input cable-length {port.length_m}"
     for each in sorted(configuration.classes):
-        yield f"{profile} input dscp code-point {each:06b} pfc mru {mtu_bytes + FRAME}"
+        for dscp in configuration.dscps_of(each):
+            yield f"{profile} input dscp code-point {dscp:06b} pfc mru {mtu_bytes + FRAME}"
     for one in configuration.ports:
         yield f"# the interface that is {one.name} here"
         yield "set class-of-service interfaces <interface> congestion-notification-profile floodway"

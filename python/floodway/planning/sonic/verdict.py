@@ -91,27 +91,23 @@ def _headroom(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
     if row.xoff < bound.least:
         return _below(row, bound, assumed, spare)
     if row.xoff < bound.in_bytes:
-        within, allowed = obeyed_within_ps(row, assumed), bound.reaction_ps or 0
+        within = obeyed_within_ps(row, assumed)
         text = (
-            f"holds only if the far end obeys a pause within {within / 1000:,.0f} ns, where 802.3 allows"
-            f" {allowed / 1000:,.0f} ns; {bound.in_bytes - row.xoff:,} bytes short of that"
+            f"holds only if the far end's reaction and the port's own interface take {within / 1000:,.0f} ns"
+            f" together, where IEEE 802.3 allows {_ns(bound.reaction_ps)} and {_ns(bound.interface_ps)};"
+            f" {bound.in_bytes - row.xoff:,} bytes short of that"
         )
         return Verdict(level=Level.IF_OBEYED_SOONER, spare=spare, text=text)
     size = holds_from(row, assumed)
     if row.xoff >= bound.any_size:
-        return Verdict(
-            level=Level.ANY_SIZE,
-            spare=spare,
-            text=f"holds for frames of any size{_if(bound, assumed)}",
-            holds_from_bytes=size,
-        )
+        return _any(bound, assumed, spare, size)
     larger = "" if size is None else f"holds for frames of {size:,} bytes and larger"
     short = f"{bound.any_size - row.xoff:,} bytes short for frames of any size"
     if not assumed.mix_bytes:
         text = f"{larger}; {short}" if larger else f"holds if memory counts bytes, not in cells; {short}"
         return Verdict(level=Level.LARGE_FRAMES, spare=spare, text=text, holds_from_bytes=size)
     if row.xoff >= bound.asked:
-        text = f"holds for the mix asked{_if(bound, assumed)}; {short}"
+        text = f"holds for the mix asked{_if(assumed, ', if ')}; {short}"
         return Verdict(level=Level.MIX, spare=spare, text=text, holds_from_bytes=size)
     text = f"below physics for the mix asked by {-spare:,} bytes" + (f"; {larger}" if larger else "")
     return Verdict(level=Level.BELOW_WHAT_IS_ASKED, spare=spare, text=text, holds_from_bytes=size)
@@ -125,18 +121,33 @@ def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict
         return Verdict(level=Level.BELOW_PROPAGATION, spare=spare, text=text)
     text = (
         f"below physics for frames of up to {assumed.largest_frame:,} bytes by"
-        f" {bound.least - row.xoff:,} bytes, even if the far end obeys a pause at once"
+        f" {bound.least - row.xoff:,} bytes, even if the far end obeys a pause at once and the port's own"
+        " interface takes no time"
     )
     return Verdict(level=Level.BELOW_PHYSICS, spare=spare, text=text)
 
 
-def _if(bound: Bounds, assumed: Assumptions) -> str:
-    """Say what must be so because it is not counted."""
+def _any(bound: Bounds, assumed: Assumptions, spare: int, size: int | None) -> Verdict:
+    """Judge what is enough for frames of any size: it holds only if no term of physics is left out."""
+    if bound.reaction_ps is None or bound.interface_ps is None:
+        text = (
+            f"enough for frames of any size only if pauses are obeyed at once{_if(assumed, ', and ')}: no"
+            " reaction is known for this rate, nor the delay of the port's own interface"
+        )
+        return Verdict(level=Level.IF_OBEYED_SOONER, spare=spare, text=text, holds_from_bytes=size)
+    text = f"holds for frames of any size{_if(assumed, ', if ')}"
+    return Verdict(level=Level.ANY_SIZE, spare=spare, text=text, holds_from_bytes=size)
+
+
+def _if(assumed: Assumptions, before: str) -> str:
+    """Say what must be so because it is not counted, with a text before it."""
     terms = []
     if assumed.cell_bytes == 1:
         terms.append("memory counts bytes (--asic or --cell says how large its cells are)")
-    if bound.reaction_ps is None:
-        terms.append("the far end obeys a pause at once (no reaction is known for this rate)")
     if assumed.latency_ps is None:
         terms.append("FEC, gearbox, retimer and MACsec add no delay (--latency counts theirs)")
-    return f", if {', and '.join(terms)}" if terms else ""
+    return f"{before}{', and '.join(terms)}" if terms else ""
+
+
+def _ns(span_ps: int | None) -> str:
+    return f"{(span_ps or 0) / 1000:,.0f} ns"

@@ -10,6 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from floodway.errors import unwritable
+from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP
+from floodway.planning.written import SONIC_FILES as FILES
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
@@ -20,15 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "lookup_text", "tables", "write"]
 
-#: The files that are written.
-FILES = ("config_db.json", "pg_profile_lookup.ini")
 #: Names that SONiC's own configurations use.
 MAP, POOL, MARKS = "AZURE", "ingress_lossless_pool", "AZURE_LOSSLESS"
 #: Traffic classes, queues, priority groups and PFC priorities.
 CLASSES = range(8)
 DSCPS = range(64)
-#: The DSCP of CNPs, and the class that SONiC's own maps give them.
-CNP_DSCP, CNP_CLASS = 48, 6
 
 Tables = dict[str, dict[str, dict[str, str]]]
 
@@ -56,7 +54,7 @@ def tables(configuration: Configuration) -> Tables:
         for port in configuration.ports
         for groups in _ranges(configuration.classes)
     }
-    found |= _maps(configuration.classes)
+    found |= _maps(configuration)
     found["PORT_QOS_MAP"] = _port_maps(configuration)
     found["WRED_PROFILE"] = {MARKS: _marks(configuration)}
     found["QUEUE"] = {
@@ -144,14 +142,16 @@ def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
     return found
 
 
-def _maps(classes: Sequence[int]) -> Tables:
-    """Return maps in which a lossless class has the same number everywhere, and its number as DSCP.
+def _maps(configuration: Configuration) -> Tables:
+    """Return maps in which a lossless class has the same number everywhere, and the DSCPs that are given.
 
     All other traffic is in the lowest class that is lossy, but CNPs, which have one of their own.
     """
+    classes = configuration.classes
+    lossless = {dscp: each for each in classes for dscp in configuration.dscps_of(each)}
     lossy = next(each for each in CLASSES if each not in classes)
     cnp = lossy if CNP_CLASS in classes else CNP_CLASS
-    dscp = {each: each if each in classes else cnp if each == CNP_DSCP else lossy for each in DSCPS}
+    dscp = {each: lossless.get(each, cnp if each == CNP_DSCP else lossy) for each in DSCPS}
     groups = {each: each if each in classes else lossy for each in CLASSES}
     same = {each: each for each in CLASSES}
     numbers = {

@@ -1,0 +1,89 @@
+"""Plans as `floodway plan` computes, prints and writes them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from floodway.cli.bar import bar
+from floodway.cli.output import echo
+from floodway.cli.show_plan import show
+from floodway.errors import OutputError
+from floodway.planning.document import document
+from floodway.planning.folder import write_plan
+from floodway.planning.planner import plan_of
+from floodway.planning.sonic.from_plan import configuration_of, write_plan_for_switches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.cli.plan import Wanted
+    from floodway.planning.planner import Plan
+    from floodway.planning.question import Question
+
+__all__ = ["check_configuration", "echo_json", "planned", "show_and_write"]
+
+
+def check_configuration(questions: Mapping[str, Question], wanted: Wanted) -> None:
+    """Refuse a configuration of SONiC that cannot be met, by formulas.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be met.
+    """
+    for question in questions.values():
+        sketch = plan_of(question, simulate=False, oversubscribed=wanted.oversubscribed)
+        configuration_of(sketch, ports=wanted.ports, dscps=wanted.dscps)
+
+
+def planned(question: Question, wanted: Wanted) -> Plan:
+    """Answer a question, with a bar on the terminal."""
+    with bar() as display:
+        task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+
+        def done(count: int, of: int) -> None:
+            display.update(task, completed=count, total=of, state=f"{count} of {of} parts")
+
+        return plan_of(
+            question,
+            flow_controls=wanted.flow_controls,
+            simulate=wanted.simulate,
+            oversubscribed=wanted.oversubscribed,
+            jobs=wanted.jobs,
+            done=done,
+        )
+
+
+def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
+    """Print the document of the only plan, or of each by the name of its kind of link."""
+    documents = {name: document(each) for name, each in plans.items()}
+    whole = next(iter(documents.values())) if one else documents
+    echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def show_and_write(
+    plan: Plan, name: str, wanted: Wanted, *, out: Path | None = None, sonic: Path | None = None
+) -> bool:
+    """Print a plan, and write it into the folders that are given; whether that was possible."""
+    spoken = not wanted.json and not wanted.quiet
+    if spoken:
+        if name:
+            echo(f"{name}:")
+        show(plan, sys.stdout)
+    try:
+        if out is not None:
+            write_plan(plan, out)
+            if spoken:
+                echo(f"page, pictures, plan.json and scenarios: {out}")
+        if sonic is not None:
+            write_plan_for_switches(plan, sonic, ports=wanted.ports, dscps=wanted.dscps)
+            if spoken:
+                echo(f"SONiC's configuration, not tried on a device: {sonic}")
+    except OutputError as error:
+        # The answer itself is printed already.
+        echo(f"error: {error}", err=True)
+        return False
+    return True

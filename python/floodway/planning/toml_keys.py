@@ -1,0 +1,92 @@
+"""Keys of a small file of TOML, each with the line where it is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
+
+from floodway.errors import PlanError
+from floodway.files import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Keys"]
+
+#: What some editors put before a text in UTF-8.
+BOM = "\ufeff"
+#: So many lines that look like a key are tried: those within longer texts are none.
+MOST_TRIED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The keys of a file.
+
+    Attributes
+    ----------
+    file
+        The file.
+    text
+        What it has.
+    values
+        The values by key.
+    """
+
+    file: str
+    text: str
+    values: dict[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Read a file.
+
+        Raises
+        ------
+        PlanError
+            If it cannot be read, or is not TOML; the error names the line.
+        """
+        file = str(path)
+        try:
+            text = read_text(path).removeprefix(BOM)
+        except OSError as error:
+            raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
+        except UnicodeDecodeError:
+            raise PlanError(f"{file}: is not text in UTF-8", place=file) from None
+        try:
+            return cls(file=file, text=text, values=tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            place, reason = _fault(file, text, str(error))
+            raise PlanError(f"{place}: not TOML: {reason}", place=place) from None
+        except RecursionError:
+            raise PlanError(f"{file}: not TOML: it is nested too deeply", place=file) from None
+
+    def place(self, key: str) -> str:
+        """Return the file with the line of a key at the top level; the file alone where it is not found."""
+        line = self._line(key)
+        return self.file if line is None else f"{self.file}:{line}"
+
+    def _line(self, key: str) -> int | None:
+        begins = re.compile(rf"""\s*\[?\[?\s*["']?{re.escape(key)}["']?\s*[=.\]]""")
+        lines = self.text.splitlines(keepends=True)
+        found = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
+        return next((number + 1 for number in found if _begins_anew("".join(lines[:number]), key)), None)
+
+
+def _begins_anew(before: str, key: str) -> bool:
+    """Whether a line after this text begins a key: within a longer value the text would not be whole."""
+    try:
+        return key not in tomllib.loads(before)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _fault(file: str, text: str, reason: str) -> tuple[str, str]:
+    """Split what the library says is wrong into the place and the reason."""
+    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
+    if found is None:
+        return file, reason
+    return f"{file}:{found[2] or max(1, len(text.splitlines()))}", found[1]

@@ -68,11 +68,11 @@ def test_published_rows_below_propagation_and_below_two_frames_more_are_found() 
     assert frame.filter(frame["xoff_bytes"] < frame["propagation_bytes"] + 2 * 9216 + 64).height == 131
 
 
-def test_the_worst_published_row_is_said_to_be_meant_perhaps() -> None:
-    first = lint(published()).rows[0]
-    assert first.bounds is not None
-    assert (first.row.xoff, first.bounds.propagation) == (555_008, 1_000_000)
-    assert first.verdict.text == (
+def test_the_published_row_that_lacks_most_is_said_to_be_meant_perhaps() -> None:
+    judged = [(each, each.bounds) for each in lint(published()).rows if each.bounds is not None]
+    worst, bounds = max(judged, key=lambda each: each[1].propagation - each[0].row.xoff)
+    assert (worst.row.xoff, bounds.propagation) == (555_008, 1_000_000)
+    assert worst.verdict.text == (
         "below propagation alone by 444,992 bytes (with a shared headroom pool that may be meant: simulate)"
     )
 

@@ -129,9 +129,12 @@ def runs(command: str, folder: Path) -> None:
         arguments.append("--force")
     if arguments[0] == "lint" and "/etc/sonic" in command:
         pytest.skip("it is a file of a switch")
-    # Several kinds of links of 120 km take minutes, and the others show as well that they run.
-    if arguments[0] == "plan" and "regional-hub" in command:
-        arguments.append("--no-simulate")
+    if arguments[0] == "plan":
+        if {"--out", "--sonic"} & {*arguments}:
+            arguments.append("--force")
+        # Several kinds of links of 120 km take minutes, and the others show as well that they run.
+        if "regional-hub" in command:
+            arguments.append("--no-simulate")
     done = Command(folder)(*arguments)
     # A strict run that starves a buffer, and a deadlock, fail as their pages say.
     may_fail = "--strict" in arguments or "ring-deadlock" in command or " lint " in command

@@ -400,7 +400,7 @@ fn resumes_at_the_greater_of_xon_and_xoff_less_the_offset() {
 fn an_xon_above_a_fixed_xoff_is_refused() {
     let (key, message) = error(r#"{ "xoff": "10KB", "xon": "10001B" }"#, &own());
     assert_eq!(key, "xon");
-    assert!(message.contains("10001B is above XOFF, 10KB"), "{message}");
+    assert!(message.contains("10.001KB is above XOFF, 10KB"), "{message}");
     assert!(params(r#"{ "xoff": { "alpha": 0.125 }, "xon": "18432B" }"#).build(&link()).is_ok());
 }
 

@@ -536,6 +536,14 @@ def two_jobs() -> floodway.Result:
     return floodway.run(floodway.Scenario.from_toml(TWO_JOBS))
 
 
+def test_a_notebook_shows_the_collectives_of_jobs_as_the_terminal_does(two_jobs: floodway.Result) -> None:
+    shown = two_jobs._repr_html_()
+    for row in two_jobs.summary().collectives:
+        cells = (row.workload, row.name, f"{row.ranks:,}", f"{row.count:,}", f"{row.mean_us:,.1f}")
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in shown
+    assert "<th>busbw, GB/s</th>" in shown
+
+
 def test_collectives_of_several_jobs_are_listed_job_by_job(two_jobs: floodway.Result) -> None:
     assert two_jobs.collectives is not None
     started = two_jobs.collectives["workload"].cast(pl.String).to_list()

@@ -181,6 +181,57 @@ def test_worker_processes_know_a_file_that_is_called_as_a_module_of_python(
         assert (done.code, "error" in done.err) == (0, False), done.err
 
 
+DOCUMENTED = """
+import floodway
+
+
+class Base(floodway.RateControl):
+    #: Of the base.
+    share: float = 1.0
+
+    def start(self, flow):
+        self.window_bytes = self.share * flow.bdp_bytes
+
+
+class WithMeanings(Base):
+    \'\'\'Keeps a window.
+
+    Parameters
+    ----------
+    least, most : Size
+        Limits of the window,
+        in bytes.
+
+    Notes
+    -----
+    Nothing else.
+    \'\'\'
+
+    least: floodway.Size = floodway.Size("2KB")
+    most: floodway.Size = floodway.Size("2MB")
+    growth: int = 3  #: Packets of a round trip.
+    bare: bool = False
+"""
+
+
+def test_the_page_of_a_class_has_the_meanings_of_its_parameters(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(DOCUMENTED, encoding="utf-8")
+    done = Command(tmp_path)("explain", "with-meanings", "--python", "mine.py", "--json")
+    assert done.code == 0, done.err
+    entry = json.loads(done.out)
+    (entry,) = entry if isinstance(entry, list) else [entry]
+    assert {each["key"]: each["text"] for each in entry["parameters"]} == {
+        "share": "Of the base.",
+        "least": "Limits of the window, in bytes.",
+        "most": "Limits of the window, in bytes.",
+        "growth": "Packets of a round trip.",
+        "bare": "",
+    }
+    page = Command(tmp_path)("explain", "with-meanings", "--python", "mine.py").out
+    assert "Nothing else." in page
+    assert page.count("Parameters") == 1
+
+
 def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / str(number)).mkdir()

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -266,3 +267,17 @@ def test_pictures_are_drawn_and_the_same_result_gives_the_same_bytes(tmp_path: P
 
 def test_a_picture_with_nothing_in_it_is_left_out(tmp_path: Path) -> None:
     assert [file.name for file in save_all(made_up_result([None, None]), tmp_path)] == ["throughput.png"]
+
+
+def test_a_folder_of_several_runs_names_them(tmp_path: Path) -> None:
+    result = made_up_result()
+    for name in ("compare.json", "study.json"):
+        folder = tmp_path / name.partition(".")[0]
+        inside = folder / ("runs/a" if name == "study.json" else "a")
+        inside.parent.mkdir(parents=True)
+        result.save(inside)
+        (folder / name).write_text('{"runs": [{"variant": "a", "folder": "a"}]}', encoding="utf-8")
+        with pytest.raises(OutputError, match=f"name one of its runs: {re.escape(str(inside))}$"):
+            read(folder)
+    with pytest.raises(OutputError, match=r"no such folder; did you mean .*study"):
+        read(tmp_path / "studi")

@@ -42,6 +42,7 @@ from floodway import _floodway
 from floodway.errors import InputError, MechanismError
 from floodway.names import nearest
 from floodway.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
+from floodway.own_documents import documented
 from floodway.own_files import execute, neighbours_digest
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ __all__ = [
     "line_of",
     "load_file",
     "loaded_files",
+    "meanings_of",
     "name_of",
     "no_values",
 ]
@@ -112,6 +114,8 @@ TELLS = ("marks", "cnps")
 _DIGESTS: dict[str, str] = {}
 #: The class itself, by slot and name.
 _CLASSES: dict[str, type] = {}
+#: What the parameters of each mean, by their keys, as far as its class says so.
+_MEANINGS: dict[str, dict[str, str]] = {}
 #: Files that were loaded, in order, with what users called them.
 _FILES: dict[Path, str] = {}
 #: Those that are being loaded, the innermost last.
@@ -404,9 +408,13 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
             f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
             f' such as class {cls.__name__}(..., name="{called}-2")'
         )
-    head = inspect.cleandoc(cls.__doc__ or "") or f"`{cls.__name__}`, written in Python."
+    base = RateControl if issubclass(cls, RateControl) else CongestionPoint
+    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
+    document, meanings = documented(cls, own)
+    head = document or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
     _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
+    _MEANINGS[full] = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
     if by is not None:
         _LOADED_BY[full] = by
 
@@ -498,6 +506,11 @@ def load_file(path: Path, *, given: str | None = None) -> None:
         if by == path:
             _DIGESTS[full] += f"+{neighbours}"
     _FILES[path] = given
+
+
+def meanings_of(full: str) -> Mapping[str, str]:
+    """Return what the parameters of a mechanism in Python mean, by key: none for others."""
+    return _MEANINGS.get(full, {})
 
 
 def loaded_files() -> dict[Path, str]:

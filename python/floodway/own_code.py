@@ -18,7 +18,7 @@ from floodway.extensions import FOLDER, native
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["changed", "chosen_digests", "code_of", "known_digests", "missing", "warn_of_older"]
+__all__ = ["changed", "chosen_digests", "code_of", "known_digests", "meanings_of", "missing", "warn_of_older"]
 
 #: The module that knows the classes; it is imported when one is defined.
 MECHANISMS = "floodway.mechanisms"
@@ -34,6 +34,12 @@ def chosen_digests(resolved: object) -> dict[str, str]:
     """Return digests of the code of each class in Python that a scenario chooses, by slot and name."""
     module = sys.modules.get(MECHANISMS)
     return {} if module is None else module.digests_of(resolved)
+
+
+def meanings_of(full: str) -> Mapping[str, str]:
+    """Return what the parameters of a class in Python mean, by key; none for what is no such class."""
+    module = sys.modules.get(MECHANISMS)
+    return {} if module is None else module.meanings_of(full)
 
 
 def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:

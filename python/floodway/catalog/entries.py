@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from floodway.errors import UnknownNameError
 from floodway.glossary import terms
 from floodway.grammar import Grammar, is_table, reference, tagged
 from floodway.names import nearest
+from floodway.own_code import meanings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,7 +89,7 @@ def _catalog() -> Mapping[str, Any]:
 
 def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
     summary, sections = _head(entry["head"])
-    return Entry(
+    known = Entry(
         kind="mechanism",
         name=entry["name"],
         slot=entry["slot"],
@@ -95,6 +97,9 @@ def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
         sections=sections,
         **parameters_of(grammar, entry["definition"]),
     )
+    meanings = meanings_of(known.full_name)
+    meant = (replace(each, text=meanings.get(each.key, each.text)) for each in known.parameters)
+    return replace(known, parameters=tuple(meant)) if meanings else known
 
 
 def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:

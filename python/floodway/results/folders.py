@@ -11,12 +11,22 @@ from floodway.files import read_json
 from floodway.names import nearest
 from floodway.results.digests import RUN_FILE
 
-__all__ = ["COMPARISON_FILE", "STUDY_FILE", "ListedRun", "refuse_others", "run_folder", "runs_of"]
+__all__ = [
+    "COMPARISON_FILE",
+    "STUDY_FILE",
+    "ListedRun",
+    "refuse_collections",
+    "refuse_others",
+    "run_folder",
+    "runs_of",
+]
 
 #: The file that identifies the folder of a comparison.
 COMPARISON_FILE = "compare.json"
 #: The file that identifies the folder of a study.
 STUDY_FILE = "study.json"
+#: Runs of a study that an error names.
+MOST_NAMED = 2
 
 
 def run_folder(folder: str | os.PathLike[str]) -> Path:
@@ -31,8 +41,30 @@ def run_folder(folder: str | os.PathLike[str]) -> Path:
     refuse_others(path)
     if (path / RUN_FILE).is_file():
         return path
+    raise _is_comparison(path)
+
+
+def refuse_collections(path: Path) -> None:
+    """Name the runs of a folder that holds those of a comparison or of a study, instead of a run.
+
+    Raises
+    ------
+    OutputError
+        If it holds such runs, or there is no such folder.
+    """
+    if (path / COMPARISON_FILE).is_file():
+        raise _is_comparison(path)
+    if (path / STUDY_FILE).is_file():
+        runs = sorted(each.parent for each in path.glob(f"runs/*/{RUN_FILE}"))
+        named = ", ".join(map(str, runs[:MOST_NAMED])) + (", ..." if len(runs) > MOST_NAMED else "")
+        raise OutputError(os.fspath(path), f"is a study: name one of its runs: {named or 'none has ended'}")
+    if not path.exists():
+        refuse_others(path)
+
+
+def _is_comparison(path: Path) -> OutputError:
     inside = ", ".join(str(path / run.folder) for run in runs_of(path))
-    raise OutputError(os.fspath(folder), f"is a comparison: name one of its runs: {inside}")
+    return OutputError(os.fspath(path), f"is a comparison: name one of its runs: {inside}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from floodway.results.lossless import brief
 from floodway.results.percentiles import FEW, MARK, is_few
+from floodway.results.quantities import counted
 from floodway.results.simulated import Realised, facts, realised
 
 if TYPE_CHECKING:
     from floodway.results.outcome import Outcome
     from floodway.results.result import Result
-    from floodway.results.summary import WorkloadSummary
+    from floodway.results.summary import Summary, WorkloadSummary
 
 __all__ = ["html_of"]
 
@@ -35,6 +36,17 @@ _HEADS = (
     "goodput, Gbit/s",
 )
 
+_OF_COLLECTIVES = (
+    "workload",
+    "collective",
+    "ranks",
+    "count",
+    "time, µs",
+    "longest, µs",
+    "algbw, GB/s",
+    "busbw, GB/s",
+)
+
 
 def html_of(result: Result) -> str:
     """Return a short table; names of scenarios and workloads are escaped."""
@@ -50,7 +62,29 @@ def html_of(result: Result) -> str:
     few = any(is_few(row.measured, thousandths=990) for row in rows)
     note = f"<p>{FEW}</p>" if few else ""
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<p>{caption}</p>{_simulated(result)}{table}{note}"
+    return f"<p>{caption}</p>{_simulated(result)}{table}{note}{_collectives(summary)}"
+
+
+def _collectives(summary: Summary) -> str:
+    """Report on collectives as nccl-tests do; nothing where no job has any that are complete."""
+    if not summary.collectives:
+        return ""
+    rows = (
+        (
+            row.workload,
+            row.name,
+            f"{row.ranks:,}",
+            f"{row.count:,}",
+            f"{row.mean_us:,.1f}",
+            f"{row.most_us:,.1f}",
+            f"{row.algbw_gbps / 8:,.3f}",
+            f"{row.busbw_gbps / 8:,.3f}",
+        )
+        for row in summary.collectives
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    heads = "".join(f"<th>{escape(head)}</th>" for head in _OF_COLLECTIVES)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _simulated(result: Result) -> str:
@@ -66,7 +100,7 @@ def _simulated(result: Result) -> str:
 
 def _verdict(outcome: Outcome) -> str:
     broken = [f"invariant {name} broken" for name, _ in outcome.broken]
-    deadlocks = [f"{len(outcome.deadlocks)} deadlocks"] if outcome.deadlocks else []
+    deadlocks = [counted(len(outcome.deadlocks), "deadlock")] if outcome.deadlocks else []
     blocked = [f"{len(outcome.blocked)} ports blocked needlessly at the end"] if outcome.blocked else []
     return "; ".join((f"lossless: {brief([outcome.lossless])}", *deadlocks, *blocked, *broken))
 

@@ -37,6 +37,7 @@ from floodway.results.files import (
     remove_empty,
     to_disk,
 )
+from floodway.results.folders import refuse_collections
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
@@ -285,6 +286,8 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
         raise OutputError(
             shown, f"holds no results that this version can read: it lacks {', '.join(lacking)}"
         )
+    if not (path / RUN_FILE).exists():
+        refuse_collections(path)
     document = document_of(path, shown=shown)
     _refuse_changed(path, document, shown=shown)
     if key is not None and document.get("key", key) != key:

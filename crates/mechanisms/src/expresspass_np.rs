@@ -380,6 +380,40 @@ mod tests {
         near(period(&mut np, 100, 5), (rate * 0.6875 + 0.3125 * 1.1, 0.3125));
     }
 
+    /// Sections 3.1 to 3.3 and the simulator, whose numbers the fields name.
+    #[test]
+    fn each_default_is_that_of_its_source() {
+        let info = QpInfo { path_rate: Rate::gbps(10), wire: Bytes(1_538), ..qp() };
+        let mut np = Params::default().build(&info).unwrap();
+        // Half of the largest rate. 10 % are within the target, whatever the rate, and w is 1/2 at first and at
+        // most: 0.5 · 0.5 + 0.5 · 1.1, after a single round trip.
+        assert_eq!((np.0.rate, np.0.w), (0.5, 0.5));
+        near(period(&mut np, 100, 10), (0.8, 0.5));
+        near(period(&mut np, 100, 10), (0.95, 0.5));
+        // 4 credits of 88 bytes with their data came through in the time of 12500, and a tenth more is asked for.
+        let through = 4.0 * 1_626.0 / 12_500.0;
+        near(period(&mut np, 8, 4), (through * 1.1, 0.25));
+        // The second increase in a row goes half of the way to 1/2.
+        let rate = 0.75 * through * 1.1 + 0.25 * 1.1;
+        near(period(&mut np, 100, 10), (rate, 0.25));
+        near(period(&mut np, 100, 10), (0.625 * rate + 0.375 * 1.1, 0.375));
+        // 11 % are not within it.
+        assert_eq!(period(&mut np, 100, 11).1, 0.1875);
+        assert_eq!((0..10).map(|_| period(&mut np, 100, 11).1).last(), Some(0.01));
+        // A tenth of jitter, and sizes of 84 to 92 bytes.
+        let mut bench = Bench::new();
+        (np.0.rate, np.0.rtt) = (1.0, None);
+        let mean = 1_300_800;
+        let (gaps, paddings): (Vec<u64>, Vec<u8>) = (0..2_000)
+            .map(|_| (np.0.gap(&mut bench.rng).0, bench.sent(us(1), |cx| np.on_timeout(cx))[0].padding))
+            .unzip();
+        assert!(gaps.iter().all(|gap| gap.abs_diff(mean) <= mean / 10));
+        assert!(
+            gaps.iter().min() < Some(&(mean * 91 / 100)) && gaps.iter().max() > Some(&(mean * 109 / 100))
+        );
+        assert_eq!((paddings.iter().min(), paddings.iter().max()), (Some(&0), Some(&8)));
+    }
+
     #[test]
     fn the_authors_simulator_worked_by_hand() {
         let mut np = np();

@@ -67,3 +67,91 @@ pub(crate) fn bytes_meanwhile(link: &LinkInfo, reverse: Bytes) -> Bytes {
     let bytes = u128::from(reverse.0) * u128::from(link.rate.0);
     Bytes(u64::try_from(bytes.div_ceil(u128::from(link.reverse_rate.0))).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Rate;
+
+    use super::*;
+    use crate::testing::link;
+
+    /// Bytes of a buffer with which the frames of one size fill most of it in less time than two pauses take,
+    /// and one more: counted frame by frame.
+    fn counted(link: &LinkInfo) -> u64 {
+        let pauses = u128::from(2 * (64 + link.overhead.0)) * u128::from(link.rate.0);
+        let mut most = 0;
+        for frame in link.least_frame.0..=link.mtu.0 {
+            let time = u128::from(frame + link.overhead.0) * u128::from(link.reverse_rate.0);
+            let cells = if link.cell.0 > 1 { frame.div_ceil(link.cell.0) * link.cell.0 } else { frame };
+            let frames =
+                (1..1_000u32).take_while(|frames| u128::from(*frames) * time < pauses).count() as u64;
+            assert!(frames < 999, "a pause takes as long as a thousand frames");
+            most = most.max(frames * cells);
+        }
+        most + 1
+    }
+
+    #[test]
+    fn the_least_climb_is_what_counting_frames_of_every_size_finds() {
+        let mut found = std::collections::BTreeSet::new();
+        for (gbps, reverse_gbps) in [(100, 100), (100, 40), (100, 10), (25, 100), (3, 7), (7, 3)] {
+            for (least_frame, overhead, cell) in [
+                (64, 20, 0),
+                (64, 20, 1),
+                (49, 0, 1),
+                (148, 20, 1),
+                (64, 20, 96),
+                (49, 0, 96),
+                (64, 20, 254),
+                (1_000, 20, 254),
+                (64, 20, 4_096),
+            ] {
+                let (rate, reverse_rate) = (Rate::gbps(gbps), Rate::gbps(reverse_gbps));
+                let (least_frame, overhead, cell) = (Bytes(least_frame), Bytes(overhead), Bytes(cell));
+                let link = LinkInfo { rate, reverse_rate, least_frame, overhead, cell, ..link() };
+                assert_eq!(least_climb(&link), Bytes(counted(&link)), "{link:?}");
+                found.insert(counted(&link));
+            }
+        }
+        assert!(found.len() > 20, "the links differ: {found:?}");
+    }
+
+    #[test]
+    fn frames_that_take_no_byte_are_counted_as_one() {
+        let bare = LinkInfo { least_frame: Bytes(0), overhead: Bytes(0), ..link() };
+        // Of 1 byte, 127 fill less than the 128 bytes of two pauses.
+        assert_eq!(least_climb(&bare), Bytes(128));
+    }
+
+    #[test]
+    fn bytes_of_the_time_until_a_pause_is_obeyed_by_hand() {
+        // 2 us there, 1 us back and 1 us of reaction at 100 Gbit/s carry 50 KB. The way back is busy with a
+        // frame of 1500 bytes and a pause of 64 at 40 Gbit/s, in which 3910 bytes come in.
+        let link = LinkInfo {
+            reverse_rate: Rate::gbps(40),
+            delay: Span::us(2),
+            reverse_delay: Span::us(1),
+            overhead: Bytes(20),
+            ..link()
+        };
+        let react = Span::us(1);
+        assert_eq!(bytes_until_begun(&link, react), Bytes(50_000 + 3_910));
+        assert_eq!(bytes_until_heeded(&link, react), Bytes(50_000 + 3_910 + 1_500));
+        assert_eq!(held_until_heeded(&link, react), Bytes(50_000 + 3_910 + 1_500));
+        // In cells preambles and gaps count: 20 bytes of either frame take the time of 50.
+        let cells = LinkInfo { cell: Bytes(100), ..link };
+        assert_eq!(bytes_until_begun(&cells, react), Bytes(50_000 + 4_010));
+        assert_eq!(bytes_until_heeded(&cells, react), Bytes(50_000 + 4_010 + 1_520));
+        // At worst these are frames of 101 bytes, which take 121 on the wire and hold 200: 54,010 · 200 / 121,
+        // and the frame that had begun holds 1500.
+        assert_eq!(held_until_heeded(&cells, react), Bytes(89_273 + 1_500));
+    }
+
+    #[test]
+    fn bytes_meanwhile_are_rounded_up() {
+        let link = LinkInfo { rate: Rate::gbps(3), reverse_rate: Rate::gbps(7), ..link() };
+        for (reverse, bytes) in [(0, 0), (1, 1), (2, 1), (3, 2), (7, 3), (8, 4)] {
+            assert_eq!(bytes_meanwhile(&link, Bytes(reverse)), Bytes(bytes));
+        }
+    }
+}

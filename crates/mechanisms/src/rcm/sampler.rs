@@ -120,6 +120,48 @@ mod tests {
         assert_eq!(LAW.degree(10_000, 0), 10_000);
     }
 
+    /// Eq. 1: a queue of 40 KB that grew by 10 KB has Fb = 20 KB + wq · 10 KB, and 63 means Qeq · (2 wq + 1):
+    /// 60, 100, 140 and 180 KB.
+    #[test]
+    fn every_weight_scales_the_growth_and_the_largest_degree() {
+        for (weight, degree, most) in
+            [(1, 30_000, 60_000), (2, 40_000, 100_000), (3, 50_000, 140_000), (4, 60_000, 180_000)]
+        {
+            let law = Law { weight, ..LAW };
+            assert_eq!(law.degree(40_000, 30_000), degree, "wq = {weight}");
+            assert_eq!(law.degree(40_000, 50_000), 40_000 - degree, "wq = {weight}");
+            for quantum in 1..=63 {
+                // The least degree of each of the 63 steps.
+                let least: i64 = (most * quantum + 62) / 63;
+                let found = [least - 1, least].map(|degree| i64::from(law.quantised(degree)));
+                assert_eq!(found, [quantum - 1, quantum], "wq = {weight}");
+            }
+            assert_eq!((law.quantised(most), law.quantised(i64::MAX)), (63, 63));
+        }
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_upper_three_bits_of_the_degree() {
+        let mut rng = stream(1, 1, "test");
+        for (bits, interval) in INTERVALS.into_iter().enumerate() {
+            // A queue at rest, with the least and the largest degree of these bits.
+            for degree in [8 * bits as u64, 8 * bits as u64 + 7] {
+                let len = LAW.equilibrium + (100_000 * degree).div_ceil(63);
+                let mut sampler = Sampler { due: 1, before: len, ..Sampler::default() };
+                let sample = sampler.pass(&LAW, &mut rng, Bytes(1), Bytes(len)).expect("it is due");
+                assert_eq!(u64::from(sample.degree), degree);
+                let allowed = interval * 85 / 100..=interval * 115 / 100;
+                assert!(allowed.contains(&sampler.due), "{} after {degree}", sampler.due);
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_64_bits_with_a_sign_is_the_most() {
+        assert_eq!(LAW.quantised(LAW.degree(u64::MAX, 0)), MOST);
+        assert_eq!(LAW.quantised(LAW.degree(u64::MAX, u64::MAX)), MOST);
+    }
+
     #[test]
     fn samples_come_the_sooner_the_graver_it_is() {
         let mut rng = stream(1, 1, "test");

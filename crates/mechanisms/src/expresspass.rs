@@ -202,7 +202,7 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{qp, us};
+    use crate::testing::{qp, until_none, us};
 
     fn rp() -> Rp {
         Params::default().build(&qp()).unwrap()
@@ -261,7 +261,7 @@ mod tests {
         rp.on_message(us(1), &credit(7, 0));
         assert_eq!(rp.with_data(us(1)).unwrap().number, 7);
         (0..9).for_each(|number| rp.on_message(us(2), &credit(number, 1)));
-        let used: Vec<u64> = std::iter::from_fn(|| rp.with_data(us(3))).map(|used| used.number).collect();
+        let used: Vec<u64> = until_none(100, || rp.with_data(us(3)).map(|used| used.number));
         assert_eq!(used, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 

@@ -389,7 +389,7 @@ impl TransportReceiver for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bench, qp, us};
+    use crate::testing::{Bench, qp, segments, us};
     use Reply::{Ack, Nak};
 
     fn pair(json: &str, qp: &QpInfo) -> (Sender, Receiver) {
@@ -403,10 +403,6 @@ mod tests {
         sender.push(Bytes(bytes));
         assert!((0..packets).all(|_| sender.next_segment(Time::ZERO).is_some()));
         sender
-    }
-
-    fn psns(sender: &mut Sender, now: Time) -> Vec<(u64, bool)> {
-        std::iter::from_fn(|| sender.next_segment(now)).map(|s| (s.psn, s.retransmission)).collect()
     }
 
     fn lost(bytes: u64) -> LossView {
@@ -429,7 +425,7 @@ mod tests {
         let mut sender = sender("{}", 6_000, 5);
         assert_eq!(sender.on_reply(us(1), Nak { next: 2 }), (Bytes(2_000), Some(lost(3_000))));
         assert_eq!((sender.in_flight(), sender.ready()), (Bytes::ZERO, Some(Bytes(1_000))));
-        assert_eq!(psns(&mut sender, us(2)), [(2, true), (3, true), (4, true), (5, false)]);
+        assert_eq!(segments(&mut sender, us(2)), [(2, true), (3, true), (4, true), (5, false)]);
     }
 
     #[test]
@@ -445,14 +441,14 @@ mod tests {
         let mut sender = sender("{}", 4_000, 4);
         sender.on_reply(us(1), Nak { next: 1 });
         assert_eq!(sender.on_reply(us(2), Ack { next: 3 }), (Bytes(2_000), None));
-        assert_eq!(psns(&mut sender, us(3)), [(3, true)]);
+        assert_eq!(segments(&mut sender, us(3)), [(3, true)]);
     }
 
     #[test]
     fn what_was_never_sent_is_not_acknowledged() {
         let mut sender = sender("{}", 4_000, 1);
         assert_eq!(sender.on_reply(us(1), Ack { next: 9 }), (Bytes(1_000), None));
-        assert_eq!(psns(&mut sender, us(2)).len(), 3);
+        assert_eq!(segments(&mut sender, us(2)).len(), 3);
     }
 
     #[test]
@@ -476,7 +472,7 @@ mod tests {
         assert_eq!(sender.on_timeout(us(99)), None);
         assert_eq!(sender.on_timeout(us(100)), Some(LossView { lost: Bytes(3_000), timeout: true }));
         assert_eq!(sender.next_timeout(), None);
-        assert_eq!(psns(&mut sender, us(150)), [(0, true), (1, true), (2, true)]);
+        assert_eq!(segments(&mut sender, us(150)), [(0, true), (1, true), (2, true)]);
         assert_eq!(sender.next_timeout(), Some(us(250)));
     }
 
@@ -490,7 +486,7 @@ mod tests {
         assert_eq!(sender.next_timeout(), Some(us(120)));
         sender.on_reply(us(30), Nak { next: 1 });
         assert_eq!(sender.next_timeout(), Some(us(130)));
-        assert_eq!(psns(&mut sender, us(40)), [(1, true), (2, false)]);
+        assert_eq!(segments(&mut sender, us(40)), [(1, true), (2, false)]);
         sender.on_reply(us(50), Ack { next: 3 });
         assert!(sender.is_done() && sender.next_timeout().is_none());
     }

@@ -1,11 +1,11 @@
 //! Support for unit tests of mechanisms, also those of other crates: example views, and the context of a
 //! machine.
 
-use floodway_units::{Bytes, Class, QueueId, Rate, Rng, Span, Time, stream};
+use floodway_units::{Bytes, Class, QueueId, Rate, Rng, Span, Time, Turns, stream};
 
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Gate, IngressView, LinkInfo, Outbox, PacketView, PortEvent, PortInfo,
-    QpInfo, QueueView, ReadyView,
+    QpInfo, QueueView, ReadyView, TransportSender,
 };
 
 /// The context of a machine: a random stream and an outbox.
@@ -39,6 +39,17 @@ impl Bench<CpAction> {
     pub fn event(&mut self, now: Time, cp: &mut impl CongestionPoint, event: PortEvent<'_>) -> Vec<CpAction> {
         self.sent(now, |cx| cp.on_event(cx, event))
     }
+}
+
+/// What `next` returns until it returns nothing, which fails after `most` values.
+pub fn until_none<T>(most: u32, mut next: impl FnMut() -> Option<T>) -> Vec<T> {
+    let mut turns = Turns::at_most(most + 1);
+    std::iter::from_fn(|| if turns.go() { next() } else { None }).collect()
+}
+
+/// All packets that a sender may send at `now`: their numbers, and whether each is a retransmission.
+pub fn segments(sender: &mut impl TransportSender, now: Time) -> Vec<(u64, bool)> {
+    until_none(10_000, || sender.next_segment(now).map(|segment| (segment.psn, segment.retransmission)))
 }
 
 /// `n` microseconds after the start.

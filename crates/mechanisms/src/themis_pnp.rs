@@ -142,7 +142,7 @@ impl Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bench, egress, packet, port};
+    use crate::testing::{Bench, egress, packet, port, until_none};
 
     fn cp(json: &str) -> Cp {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
@@ -197,9 +197,9 @@ mod tests {
         for n in 0..300u64 {
             // A packet of 1048 bytes each 100 ns.
             let now = ns(100 * n);
-            while let Some(at) = cp.next_timeout().filter(|&at| at <= now) {
-                notified.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
-            }
+            let due = |cp: &Cp| cp.next_timeout().is_some_and(|at| at <= now);
+            let expired = until_none(100, || if due(&cp) { timer(&mut cp) } else { None });
+            notified.extend(expired);
             assert!(leaves(&mut cp, now, 7, Mark::Ce).0);
         }
         let each_7_us = [2_000, 9_000, 16_000, 23_000].map(|at| (ns(at), vec![7]));
@@ -212,7 +212,7 @@ mod tests {
         for (at, flow) in [(0, 7), (500, 8), (900, 7), (1_000, 9)] {
             assert_eq!(leaves(&mut cp, ns(at), flow, Mark::Ce), (true, vec![]));
         }
-        let sent: Vec<_> = std::iter::from_fn(|| timer(&mut cp)).collect();
+        let sent = until_none(100, || timer(&mut cp));
         assert_eq!(sent, [(ns(2_000), vec![7]), (ns(2_500), vec![8]), (ns(3_000), vec![9])]);
     }
 

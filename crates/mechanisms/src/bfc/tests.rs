@@ -269,7 +269,10 @@ fn an_ingress_sends_its_filter_each_interval_while_a_flow_is_paused_and_once_mor
     };
     tell(&mut port, us(5), 1);
     let mut sent = Vec::new();
-    while let Some(at) = port.cp.next_timeout() {
+    let mut limit = floodway_units::Turns::at_most(100);
+    while limit.go()
+        && let Some(at) = port.cp.next_timeout()
+    {
         let cp = &mut port.cp;
         for action in port.bench.sent(at, |cx| cp.on_timeout(cx)) {
             let CpAction::FilterUpstream(PortId(1), filter) = action else { panic!("{action:?}") };

@@ -13,14 +13,13 @@ pub(super) fn decayed(alpha: f64, g: f64, periods: u64) -> f64 {
 }
 
 /// By squaring, from the lowest bit of the exponent: this exact order defines the last digits.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
+fn power(mut base: f64, exponent: u64) -> f64 {
     let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
+    for bit in 0..u64::BITS - exponent.leading_zeros() {
+        if exponent >> bit & 1 == 1 {
             result *= base;
         }
         base *= base;
-        exponent >>= 1;
     }
     result
 }

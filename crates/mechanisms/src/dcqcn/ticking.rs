@@ -1,11 +1,14 @@
 //! The state machines with timers that always tick: a reference model for tests.
 
-use floodway_units::FlowId;
+use floodway_units::{FlowId, Turns};
 use proptest::prelude::*;
 
 use super::presets::Settings;
 use super::*;
 use crate::testing::qp;
+
+/// More than all timers tick in the longest wait, 2.5 ms, and steps that a machine makes at once.
+const MOST_TICKS: u32 = 10_000;
 
 /// The timers of a model.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +59,10 @@ impl Model {
 
     /// All ticks before `until`.
     fn pass(&mut self, until: Time) {
-        while let Some((now, timer)) = self.next().filter(|(now, _)| *now < until) {
+        let mut turns = Turns::at_most(MOST_TICKS);
+        while turns.go()
+            && let Some((now, timer)) = self.next().filter(|(now, _)| *now < until)
+        {
             match timer {
                 0 => self.tick_alpha(),
                 1 => self.check(now),
@@ -161,7 +167,8 @@ impl Model {
             return;
         }
         self.sent += bytes;
-        while self.sent >= self.settings.byte_counter.0 {
+        let mut turns = Turns::at_most(MOST_TICKS);
+        while turns.go() && self.sent >= self.settings.byte_counter.0 {
             self.sent -= self.settings.byte_counter.0;
             self.stages.1 += 1;
             self.step(now);
@@ -179,11 +186,16 @@ impl Sleeper {
     fn noting(&mut self, now: Time, call: impl FnOnce(&mut Rp)) {
         let before = self.rp.increases();
         call(&mut self.rp);
-        self.steps.extend((before..self.rp.increases()).map(|_| now));
+        let made = self.rp.increases() - before;
+        assert!(made <= u64::from(MOST_TICKS), "{made} steps at {now}");
+        self.steps.extend((0..made).map(|_| now));
     }
 
     fn pass(&mut self, until: Time) {
-        while let Some(at) = self.rp.next_timeout().filter(|at| *at < until) {
+        let mut turns = Turns::at_most(MOST_TICKS);
+        while turns.go()
+            && let Some(at) = self.rp.next_timeout().filter(|at| *at < until)
+        {
             self.noting(at, |rp| rp.on_timeout(at));
         }
     }

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use crate::irn::Params;
     use crate::slots::Reliability as _;
-    use crate::testing::{Bench, qp, us};
+    use crate::testing::{Bench, qp, segments, us};
     use Reply::{Ack, Sack};
 
     /// The published values, with a window for 100G and 4160 ns.
@@ -300,12 +300,8 @@ mod tests {
     fn sender(json: &str, packets: u64) -> Sender {
         let mut sender = settings(json).0;
         sender.push(Bytes::kb(packets));
-        sends(&mut sender, Time::ZERO);
+        segments(&mut sender, Time::ZERO);
         sender
-    }
-
-    fn sends(sender: &mut Sender, now: Time) -> Vec<(u64, bool)> {
-        std::iter::from_fn(|| sender.next_segment(now)).map(|s| (s.psn, s.retransmission)).collect()
     }
 
     fn loss(kb: u64) -> LossView {
@@ -331,10 +327,10 @@ mod tests {
         assert_eq!((sender.next_psn(), sender.in_flight()), (52, Bytes::kb(52)));
         assert!(sender.has_more() && sender.ready().is_none());
         assert_eq!(sender.on_reply(us(1), Ack { next: 2 }), (Bytes::kb(2), None));
-        assert_eq!(sends(&mut sender, us(1)), [(52, false), (53, false)]);
+        assert_eq!(segments(&mut sender, us(1)), [(52, false), (53, false)]);
         // A block does not make room: what it holds counts until all before it has arrived.
         sender.on_reply(us(2), Sack { next: 2, seen: 3 });
-        assert_eq!(sends(&mut sender, us(2)).last(), Some(&(53, true)));
+        assert_eq!(segments(&mut sender, us(2)).last(), Some(&(53, true)));
     }
 
     #[test]
@@ -345,7 +341,7 @@ mod tests {
         assert_eq!(sender.next_segment(us(3)).map(|s| s.psn), Some(2));
         // In recovery further blocks do not send back, but are left out, too; 7 is not known of.
         assert_eq!(sender.on_reply(us(4), Sack { next: 2, seen: 5 }), (Bytes::ZERO, None));
-        assert_eq!(sends(&mut sender, us(5)), [(3, true), (6, true), (7, true)]);
+        assert_eq!(segments(&mut sender, us(5)), [(3, true), (6, true), (7, true)]);
     }
 
     #[test]
@@ -354,7 +350,7 @@ mod tests {
         sender.on_reply(us(1), Sack { next: 2, seen: 3 });
         assert_eq!(sender.on_reply(us(2), Ack { next: 3 }), (Bytes::kb(2), None));
         assert_eq!((sender.unacknowledged, sender.acknowledged(Ack { next: 3 })), (4, 4));
-        assert_eq!(sends(&mut sender, us(3))[0], (4, true));
+        assert_eq!(segments(&mut sender, us(3))[0], (4, true));
         assert_eq!(sender.on_reply(us(4), Ack { next: 8 }), (Bytes::kb(4), None));
         assert!(sender.is_done() && sender.next_timeout().is_none() && !sender.has_more());
     }
@@ -365,12 +361,12 @@ mod tests {
         assert_eq!(sender.on_reply(us(1), Sack { next: 2, seen: 4 }), (Bytes::kb(2), Some(loss(18))));
         assert_eq!(sender.on_reply(us(2), Sack { next: 2, seen: 6 }).1, None);
         sender.on_reply(us(3), Ack { next: 3 });
-        sends(&mut sender, us(3));
+        segments(&mut sender, us(3));
         assert_eq!(sender.on_reply(us(4), Sack { next: 3, seen: 8 }), (Bytes::ZERO, Some(loss(17))));
 
         let mut sender = self::sender(C5, 60);
         assert_eq!(sender.on_reply(us(1), Sack { next: 2, seen: 4 }).1, Some(loss(50)));
-        assert_eq!(sends(&mut sender, us(2)).last(), Some(&(53, false)));
+        assert_eq!(segments(&mut sender, us(2)).last(), Some(&(53, false)));
         assert_eq!(sender.on_reply(us(3), Sack { next: 51, seen: 53 }).1, None);
         assert_eq!(sender.on_reply(us(4), Sack { next: 52, seen: 53 }).1, Some(loss(2)));
     }
@@ -390,7 +386,7 @@ mod tests {
         assert_eq!(sender.on_timeout(us(119)), None);
         assert_eq!(sender.on_timeout(us(120)), Some(LossView { lost: Bytes::kb(3), timeout: true }));
         assert_eq!(sender.next_timeout(), None);
-        assert_eq!(sends(&mut sender, us(130))[..2], [(2, true), (3, true)]);
+        assert_eq!(segments(&mut sender, us(130))[..2], [(2, true), (3, true)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use floodway_units::{Rate, Turns};
 
 use super::sizing::Settings;
 use super::*;
-use crate::testing::{Bench, qp, us};
+use crate::testing::{Bench, qp, segments, us};
 
 fn params(json: &str) -> Params {
     serde_json::from_str(json).expect("the parameters are well formed")
@@ -22,10 +22,6 @@ fn sender(json: &str, packets: u64, sent: u64) -> Sender {
     sender.push(Bytes(packets * 1000));
     assert!((0..sent).all(|at| sender.next_segment(us(at)).is_some()));
     sender
-}
-
-fn psns(sender: &mut Sender, now: Time) -> Vec<(u64, bool)> {
-    std::iter::from_fn(|| sender.next_segment(now)).map(|s| (s.psn, s.retransmission)).collect()
 }
 
 fn ack(next: u64) -> Reply {
@@ -153,34 +149,34 @@ mod paper {
         let mut sender = sender(r#"{ "window": 4 }"#, 20, 4);
         assert_eq!((sender.ready(), sender.in_flight()), (None, Bytes(4_000)));
         sender.on_reply(us(10), ack(1));
-        assert_eq!(psns(&mut sender, us(10)), [(4, false)]);
+        assert_eq!(segments(&mut sender, us(10)), [(4, false)]);
         // 2 out of order: 1 is lost and goes first, and 2 makes room for another.
         assert_eq!(sender.on_reply(us(11), sack(1, 2)), (Bytes(1_000), Some(lost(1, false))));
         assert_eq!(sender.in_flight(), Bytes(3_000));
-        assert_eq!(psns(&mut sender, us(11)), [(1, true), (5, false)]);
+        assert_eq!(segments(&mut sender, us(11)), [(1, true), (5, false)]);
     }
 
     #[test]
     fn in_recovery_each_packet_with_a_later_one_acknowledged_is_sent_once() {
         let mut sender = sender(r#"{ "window": 10 }"#, 12, 10);
         assert_eq!(sender.on_reply(us(20), sack(0, 3)), (Bytes(1_000), Some(lost(3, false))));
-        assert_eq!(psns(&mut sender, us(20)), [(0, true), (1, true), (2, true), (10, false)]);
+        assert_eq!(segments(&mut sender, us(20)), [(0, true), (1, true), (2, true), (10, false)]);
         // 4 to 6 are lost as well; 0 to 2 are on their way.
         assert_eq!(sender.on_reply(us(21), sack(0, 7)), (Bytes(1_000), None));
-        assert_eq!(psns(&mut sender, us(21)), [(4, true), (5, true), (6, true), (11, false)]);
+        assert_eq!(segments(&mut sender, us(21)), [(4, true), (5, true), (6, true), (11, false)]);
         assert_eq!(sender.on_reply(us(30), ack(4)), (Bytes(3_000), None));
-        assert_eq!(psns(&mut sender, us(30)), []);
+        assert_eq!(segments(&mut sender, us(30)), []);
     }
 
     #[test]
     fn a_recovery_ends_when_all_is_acknowledged_that_was_sent_before_it() {
         let mut sender = sender(r#"{ "window": 4 }"#, 20, 4);
         sender.on_reply(us(20), sack(0, 1));
-        assert_eq!(psns(&mut sender, us(20)), [(0, true), (4, false)]);
+        assert_eq!(segments(&mut sender, us(20)), [(0, true), (4, false)]);
         sender.on_reply(us(30), ack(3));
         // 3 was sent before: it is retransmitted in the same recovery, which is not reported.
         assert_eq!(sender.on_reply(us(31), sack(3, 4)), (Bytes(1_000), None));
-        assert_eq!(psns(&mut sender, us(31)), [(3, true), (5, false), (6, false), (7, false)]);
+        assert_eq!(segments(&mut sender, us(31)), [(3, true), (5, false), (6, false), (7, false)]);
         sender.on_reply(us(40), ack(5));
         assert_eq!(sender.on_reply(us(41), sack(5, 6)), (Bytes(1_000), Some(lost(1, false))));
     }
@@ -205,13 +201,13 @@ mod paper {
         assert_eq!(sender.on_timeout(us(322)), None);
         assert_eq!(sender.on_timeout(us(323)), Some(lost(1, true)));
         assert!(!sender.needs_room());
-        assert_eq!(psns(&mut sender, us(323)), [(0, true)]);
+        assert_eq!(segments(&mut sender, us(323)), [(0, true)]);
         sender.on_reply(us(330), sack(0, 2));
-        assert_eq!(psns(&mut sender, us(330)), [(1, true), (4, false)]);
+        assert_eq!(segments(&mut sender, us(330)), [(1, true), (4, false)]);
         // Both are lost again: only the timer detects it.
         assert_eq!(sender.next_timeout(), Some(us(650)));
         assert_eq!(sender.on_timeout(us(650)), Some(lost(2, true)));
-        assert_eq!(psns(&mut sender, us(650)), [(0, true), (1, true)]);
+        assert_eq!(segments(&mut sender, us(650)), [(0, true), (1, true)]);
     }
 
     #[test]
@@ -268,7 +264,7 @@ mod swing {
         assert_eq!((sender.ready(), sender.in_flight()), (None, Bytes(2_000)));
         sender.on_reply(us(6), one(0));
         assert_eq!(
-            (psns(&mut sender, us(6)), sender.in_flight()),
+            (segments(&mut sender, us(6)), sender.in_flight()),
             (vec![(4, false), (5, false)], Bytes(3_000))
         );
     }

@@ -1,4 +1,4 @@
-use floodway_units::{Class, FlowId, PortId};
+use floodway_units::{Class, FlowId, PortId, Turns};
 
 use super::*;
 use crate::slots::Cnp;
@@ -24,7 +24,10 @@ impl Port {
 
     /// Timers that run out before `now`.
     fn wait(&mut self, now: Time) {
-        while let Some(at) = self.cp.next_timeout().filter(|&at| at <= now) {
+        let mut turns = Turns::at_most(100_000);
+        while turns.go()
+            && let Some(at) = self.cp.next_timeout().filter(|&at| at <= now)
+        {
             assert_eq!(self.bench.sent(at, |cx| self.cp.on_timeout(cx)), []);
         }
     }
@@ -65,7 +68,8 @@ impl Port {
 
     /// The first packet of a queue leaves as soon as it may: when.
     fn leaves(&mut self, mut now: Time, sub: u8) -> Time {
-        loop {
+        let mut turns = Turns::at_most(10_000);
+        while turns.go() {
             self.wait(now);
             match self.cp.gate(now, QueueId { class: Class::DATA, sub }) {
                 Gate::Open => break,
@@ -268,7 +272,8 @@ fn marked(json: &str, cnps: u64) -> usize {
     let (now, mut marks) = (us(100), 0);
     let sub = (0..1_000).map(|_| port.comes(now, 7)).max().expect("there are some");
     let mut at = now;
-    loop {
+    let mut turns = Turns::at_most(100_000);
+    while turns.go() {
         port.wait(at);
         match port.cp.gate(at, QueueId { class: Class::DATA, sub }) {
             Gate::Until(next) => at = port.cp.next_timeout().map_or(next, |timer| timer.min(next)),

@@ -385,12 +385,13 @@ mod tests {
     fn each_default_is_that_of_its_source() {
         let info = QpInfo { path_rate: Rate::gbps(10), wire: Bytes(1_538), ..qp() };
         let mut np = Params::default().build(&info).unwrap();
-        // Half of the largest rate. 10 % are within the target, whatever the rate, and w is 1/2 at first and at
-        // most: 0.5 · 0.5 + 0.5 · 1.1, after a single round trip.
+        // Half of the largest rate. 10 % are within the target, whatever the rate, and w is 1/2 at first and
+        // at most: 0.5 · 0.5 + 0.5 · 1.1, after a single round trip.
         assert_eq!((np.0.rate, np.0.w), (0.5, 0.5));
         near(period(&mut np, 100, 10), (0.8, 0.5));
         near(period(&mut np, 100, 10), (0.95, 0.5));
-        // 4 credits of 88 bytes with their data came through in the time of 12500, and a tenth more is asked for.
+        // 4 credits of 88 bytes with their data came through in the time of 12500, and a tenth more is asked
+        // for.
         let through = 4.0 * 1_626.0 / 12_500.0;
         near(period(&mut np, 8, 4), (through * 1.1, 0.25));
         // The second increase in a row goes half of the way to 1/2.

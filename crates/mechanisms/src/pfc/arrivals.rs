@@ -142,8 +142,8 @@ mod tests {
         let cells = LinkInfo { cell: Bytes(100), ..link };
         assert_eq!(bytes_until_begun(&cells, react), Bytes(50_000 + 4_010));
         assert_eq!(bytes_until_heeded(&cells, react), Bytes(50_000 + 4_010 + 1_520));
-        // At worst these are frames of 101 bytes, which take 121 on the wire and hold 200: 54,010 · 200 / 121,
-        // and the frame that had begun holds 1500.
+        // At worst these are frames of 101 bytes, which take 121 on the wire and hold 200: 54,010 · 200 /
+        // 121, and the frame that had begun holds 1500.
         assert_eq!(held_until_heeded(&cells, react), Bytes(89_273 + 1_500));
     }
 

@@ -4,10 +4,13 @@ use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 
+use crate::Fabric;
 use crate::network::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
     RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
+use crate::records::outcome::Control;
+use crate::run::world::World;
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
     serde_json::from_str(json).expect("it is a choice")
@@ -97,6 +100,22 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
         },
         records: RecordSpec::default(),
     }
+}
+
+/// Lets a network that has not begun run until `end`.
+pub(crate) fn run_to(world: &mut World<'_>, end: Span) {
+    world.arm_machines();
+    let end = Time::ZERO + end;
+    world.run_until(end);
+    world.now = end.0;
+}
+
+/// Calls `test` with [`busy`] at `end`.
+pub(crate) fn at_busy(end: Span, test: impl FnOnce(&mut World<'_>)) {
+    let (blueprint, control) = (busy(), Control::default());
+    let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+    run_to(&mut fabric.world, end);
+    test(&mut fabric.world);
 }
 
 /// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses

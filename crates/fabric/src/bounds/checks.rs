@@ -230,7 +230,7 @@ mod tests {
     use crate::Fabric;
     use crate::records::outcome::Control;
     use crate::run::node::Node;
-    use crate::testing::busy;
+    use crate::testing::{busy, run_to};
 
     /// A port with a queue, the account of the packet in front, and their switch.
     #[derive(Clone, Copy)]
@@ -253,10 +253,8 @@ mod tests {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         let world = &mut fabric.world;
-        world.arm_machines();
-        let end = Time::ZERO + Span::us(40);
-        world.run_until(end);
-        world.now = end.0;
+        run_to(world, Span::us(40));
+        let end = world.time();
         world.debug_check();
         let at = crowded(world);
         breaks(world, at);

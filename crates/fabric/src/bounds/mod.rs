@@ -1,8 +1,9 @@
-//! Bounds and checks of a run: ideal completion times, deadlocks, ports blocked at the end, and invariants
-//! between events.
+//! Bounds and checks of a run: ideal completion times, deadlocks, ports blocked at the end, invariants
+//! between events, and a clock that stands still.
 
 pub(crate) mod blocked;
 pub(crate) mod checks;
 pub(crate) mod deadlock;
 pub(crate) mod fct_lower_bound;
 pub(crate) mod ideal;
+pub(crate) mod standstill;

@@ -2,6 +2,7 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 
+use crate::bounds::standstill::Standstill;
 use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
@@ -22,6 +23,8 @@ pub(crate) struct Kept {
     /// Where the instants at which queues are sampled lie among events.
     #[borsh(skip)]
     pub instants: Instants,
+    #[borsh(skip)]
+    pub standstill: Standstill,
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
     pub signals: Option<SignalLog>,
@@ -53,6 +56,7 @@ impl Kept {
         Kept {
             counts: Default::default(),
             instants: Instants::new(queue_histogram.as_ref(), blueprint.semantics.ties),
+            standstill: Standstill::default(),
             pauses: pauses.map(PauseLog::new),
             signals: signals.map(SignalLog::new),
             allowances: allowances.as_ref().map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),

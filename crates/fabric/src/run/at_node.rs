@@ -46,6 +46,9 @@ impl AtNode<'_, '_> {
     pub fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
+        if cfg!(debug_assertions) {
+            self.run.kept.standstill.count(self.now);
+        }
         let number = event.order >> NUMBER_SHIFT;
         self.run.kept.instants.pass(self.now, number, self.run.events.last_number());
         match self.run.events.moves(event.order) {

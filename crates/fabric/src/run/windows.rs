@@ -478,8 +478,10 @@ mod tests {
             let mut seen = Seen::new();
             let mut pending: BinaryHeap<Reverse<(Event, u32)>> =
                 self.first(seed).into_iter().map(|(node, event)| Reverse((event, node))).collect();
-            while let Some(Reverse((event, node))) =
-                pending.pop().filter(|Reverse((event, _))| event.time.0 < end)
+            let mut turns = Turns::at_most(10_000_000);
+            while turns.go()
+                && let Some(Reverse((event, node))) =
+                    pending.pop().filter(|Reverse((event, _))| event.time.0 < end)
             {
                 seen.entry(node).or_default().push((event.time.0, event.order));
                 pending.extend(self.causes(node, &event).into_iter().map(|(to, event)| Reverse((event, to))));
@@ -513,7 +515,9 @@ mod tests {
                         for &node in due.iter().rev() {
                             windows.prepare(node, &mut events);
                             windows.visit(node, &mut events);
-                            while let Some(event) = windows.pop() {
+                            while turns.go()
+                                && let Some(event) = windows.pop()
+                            {
                                 assert!(event.time.0 < stop);
                                 seen.entry(node).or_default().push((event.time.0, event.order));
                                 for (to, event) in self.causes(node, &event) {

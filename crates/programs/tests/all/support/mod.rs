@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use floodway_programs::collective::Step;
 use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Output, Posting, Program, SendCompletes, Walker};
-use floodway_units::{Bytes, Time};
+use floodway_units::{Bytes, Time, Turns};
 use proptest::prelude::*;
 
 /// How long messages take.
@@ -104,7 +104,9 @@ pub fn execute_by(
     };
     let (mut out, mut step) = (Output::default(), Step::default());
     let mut arrivals: BinaryHeap<Reverse<(Time, u32, u32, u64)>> = BinaryHeap::new();
+    let mut turns = Turns::at_most(1_000_000);
     loop {
+        turns.go();
         let next = walkers.iter().filter_map(Walker::next_time).min();
         let arrival = arrivals.peek().map(|Reverse(arrival)| arrival.0);
         let Some(now) = next.into_iter().chain(arrival).min() else { return history };

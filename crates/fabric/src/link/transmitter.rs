@@ -401,3 +401,137 @@ impl AtNode<'_, '_> {
         self.facts.ports[self.id(port).index()].rate
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{NodeId, Span};
+
+    use super::*;
+    use crate::run::world::World;
+    use crate::testing::at_busy;
+
+    const SWITCH: NodeId = NodeId(4);
+    const PORT: Local = Local::FIRST;
+
+    fn port<'w>(world: &'w mut World<'_>) -> &'w mut Port {
+        &mut world.nodes[SWITCH.index()].ports[PORT.index()]
+    }
+
+    #[test]
+    fn a_transmitter_is_busy_until_the_event_at_which_it_is_free() {
+        at_busy(Span::ZERO, |world| {
+            port(world).free_at = 100;
+            let departure = world.at(SWITCH).departure_order(PORT);
+            let cases = [(99, departure, true), (100, departure, false), (101, 0, false)];
+            let ties = [(100, departure - 1, true), (100, departure + 1, false)];
+            for (now, order, busy) in cases.into_iter().chain(ties) {
+                (world.now, world.order) = (now, order);
+                assert_eq!(world.at(SWITCH).is_busy(PORT), busy, "at {now}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_port_is_idle_while_nothing_waits_and_nothing_is_sent() {
+        type Sets = fn(&mut Port);
+        let cases: [(Sets, bool, bool); 5] = [
+            (|_| (), true, false),
+            (|port| port.waiting = 1, false, true),
+            (|port| port.controls = true, false, true),
+            (|port| port.choosing = true, false, false),
+            (|port| port.free_at = 1_000, false, false),
+        ];
+        for (sets, idle, waits) in cases {
+            at_busy(Span::ZERO, |world| {
+                (world.now, world.order) = (500, 0);
+                sets(port(world));
+                let at = world.at(SWITCH);
+                assert_eq!((at.is_idle(PORT), at.has_waiting(PORT)), (idle, waits));
+            });
+        }
+    }
+
+    #[test]
+    fn a_host_has_waiting_what_its_queue_pairs_may_send() {
+        at_busy(Span::ZERO, |world| {
+            assert!(!world.at(NodeId(3)).has_waiting(PORT));
+            world.nodes[3].nics[0].repeating = 1;
+            assert!(world.at(NodeId(3)).has_waiting(PORT));
+        });
+    }
+
+    #[test]
+    fn bytes_that_join_wait_until_they_leave() {
+        at_busy(Span::ZERO, |world| {
+            let waits = |world: &mut World<'_>, call: fn(&mut AtNode<'_, '_>)| {
+                call(&mut world.at(SWITCH));
+                port(world).waiting
+            };
+            assert_eq!(waits(world, |at| at.joins(PORT, 1_000)), 1_000);
+            assert_eq!(waits(world, |at| at.joins(PORT, 500)), 1_500);
+            assert_eq!(waits(world, |at| at.leaves(PORT, 1_000)), 500);
+            assert_eq!(waits(world, |at| at.leaves_queue(PORT, 500)), 0);
+        });
+    }
+
+    #[test]
+    fn a_class_is_free_by_its_own_bit() {
+        at_busy(Span::ZERO, |world| {
+            for (bits, free) in [(0b00, [false, false]), (0b01, [true, false]), (0b10, [false, true])] {
+                port(world).gates.free = bits;
+                let at = world.at(SWITCH);
+                assert_eq!([0, 1].map(|class| at.is_free(PORT, class)), free);
+            }
+        });
+    }
+
+    /// What the switch sends to the next one at 40 us: a packet of data waits there.
+    fn sending(test: impl FnOnce(&mut World<'_>, Local)) {
+        at_busy(Span::us(40), |world| {
+            let out = Local::at(2);
+            let at = world.facts.layout.queue(out);
+            assert!(world.nodes[SWITCH.index()].queues[at + 1].bytes > 2_000, "a queue stands");
+            // Its packet before has gone.
+            world.now = world.now.max(world.nodes[SWITCH.index()].ports[out.index()].free_at);
+            world.at(SWITCH).apply_releases();
+            test(world, out);
+        });
+    }
+
+    #[test]
+    fn on_the_fast_path_the_first_packet_leaves_its_queue() {
+        sending(|world, out| {
+            let at = world.facts.layout.queue(out);
+            let node = &mut world.nodes[SWITCH.index()];
+            node.ports[out.index()].fast_path_up_to = u32::MAX;
+            node.ports[out.index()].gates.free = 0b10;
+            let (before, waiting) = (node.queues[at + 1].bytes, node.ports[out.index()].waiting);
+            let first = node.queues[at + 1].fifo.front().expect("it waits");
+            let (frame, ingress) = (world.run.packets[first].frame, world.run.packets[first].ingress);
+            let account = world.facts.layout.port_class(ingress, 1);
+            world.nodes[SWITCH.index()].ingress[account].awaits = true;
+            let sent = world.at(SWITCH).sends_on_fast_path(out);
+            let node = &world.nodes[SWITCH.index()];
+            // By default what leaves is released at its last bit: nobody waits for its start.
+            assert!(sent);
+            assert_eq!(node.queues[at + 1].bytes, before - u64::from(frame));
+            assert_eq!(node.ports[out.index()].waiting, waiting - u64::from(frame));
+            assert_ne!(node.queues[at + 1].fifo.front(), Some(first));
+        });
+    }
+
+    #[test]
+    fn a_queue_that_is_longer_than_its_bound_or_not_free_is_not_sent_on_the_fast_path() {
+        for (above, free, goes) in [(0, true, true), (1, true, false), (0, false, false)] {
+            sending(|world, out| {
+                let at = world.facts.layout.queue(out);
+                let node = &mut world.nodes[SWITCH.index()];
+                let up_to = u32::try_from(node.queues[at + 1].bytes - above).expect("it is short");
+                node.ports[out.index()].fast_path_up_to = up_to;
+                node.ports[out.index()].gates.free = if free { 0b10 } else { 0 };
+                let at = world.at(SWITCH).sends_on_fast_path(out);
+                assert_eq!(at, goes, "{above} B above, free: {free}");
+            });
+        }
+    }
+}

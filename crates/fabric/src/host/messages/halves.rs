@@ -117,3 +117,136 @@ impl Records {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Span;
+
+    use super::*;
+    use crate::run::events::NEVER;
+    use crate::run::world::World;
+    use crate::testing::at_busy;
+
+    fn outgoing(end: u64) -> Outgoing {
+        Outgoing { end, number: 10 * end, size: 1_000 * end, ..Outgoing::NONE }
+    }
+
+    fn incoming(first: u64, end: u64) -> Incoming {
+        Incoming { first, end, number: 10 * end, size: 1_000 * end, ..Incoming::NONE }
+    }
+
+    /// With messages of the packets 0 to 2, 3 and 4, and 5 to 8.
+    fn sending() -> SendHalf {
+        SendHalf { head: outgoing(3), rest: [5, 9].map(outgoing).into(), end: 9, ..SendHalf::idle() }
+    }
+
+    fn receiving(test: impl FnOnce(&mut ReceiveHalf)) {
+        receiving_in(|world| test(&mut world.run.pairs.receivers[0]));
+    }
+
+    fn receiving_in(test: impl FnOnce(&mut World<'_>)) {
+        at_busy(Span::us(3), |world| {
+            let half = &mut world.run.pairs.receivers[0];
+            (half.head, half.rest) = (incoming(0, 3), [incoming(3, 5), incoming(5, 9)].into());
+            test(world);
+        });
+    }
+
+    fn ends(half: &ReceiveHalf) -> Vec<u64> {
+        half.messages().map(|(_, end, _)| end).collect()
+    }
+
+    const ALL: [(u64, u64, u64); 3] = [(30, 3, 3_000), (50, 5, 5_000), (90, 9, 9_000)];
+
+    #[test]
+    fn a_packet_that_is_sent_belongs_to_the_message_that_ends_behind_it() {
+        let mut half = sending();
+        assert_eq!(half.messages().collect::<Vec<_>>(), ALL);
+        let ends = (0..11).map(|psn| half.message_of(psn).end).collect::<Vec<_>>();
+        assert_eq!(ends, [3, 3, 3, 5, 5, 9, 9, 9, 9, 9, 9]);
+        half.rest.clear();
+        assert_eq!(half.message_of(7).end, 3);
+    }
+
+    #[test]
+    fn a_packet_that_arrives_belongs_to_the_message_that_ends_behind_it() {
+        receiving(|half| {
+            assert_eq!(half.messages().collect::<Vec<_>>(), ALL);
+            let index: Vec<usize> = (0..9).map(|psn| half.index_of(psn)).collect();
+            assert_eq!(index, [0, 0, 0, 1, 1, 2, 2, 2, 2]);
+            assert_eq!([0, 1, 2].map(|index| half.message(index).end), [3, 5, 9]);
+            let open: Vec<_> = (0..10).map(|psn| half.open_message(psn).map(|message| message.end)).collect();
+            let expected = [3, 3, 3, 5, 5, 9, 9, 9, 9].map(Some);
+            assert_eq!((&open[..9], open[9]), (&expected[..], None));
+        });
+    }
+
+    #[test]
+    fn a_message_is_open_from_its_first_packet_until_it_is_complete() {
+        receiving(|half| {
+            half.rest[0].finish = 7;
+            assert!(half.open_message(4).is_none() && half.open_message(5).is_some());
+            half.rest.clear();
+            half.head = incoming(2, 5);
+            let open = [1, 2, 4].map(|psn| half.open_message(psn).is_some());
+            assert_eq!(open, [false, true, true]);
+            half.head.finish = 7;
+            assert!(half.open_message(4).is_none());
+        });
+    }
+
+    #[test]
+    fn a_message_that_is_taken_out_leaves_the_others_in_their_order() {
+        receiving(|half| {
+            half.take_out(1);
+            assert_eq!(ends(half), [3, 9]);
+            half.take_out(0);
+            assert_eq!(ends(half), [9]);
+            half.take_out(0);
+            assert_eq!(ends(half), [9], "the last one stays");
+            half.post(incoming(9, 12));
+            assert_eq!(ends(half), [9, 12]);
+            half.take_out(1);
+            half.head.finish = 7;
+            half.post(incoming(9, 12));
+            assert_eq!(ends(half), [12], "one that is complete has its row");
+        });
+    }
+
+    #[test]
+    fn a_half_that_closes_writes_the_rows_of_all_messages_that_have_none() {
+        receiving_in(|world| {
+            let (pairs, records) = (&mut world.run.pairs, &mut world.run.kept.records);
+            let before = (records.sent_rows.len(), records.received_rows.len());
+            let mut half = sending();
+            half.state.alive = true;
+            half.close(&pairs.paths[0], records);
+            assert!(!half.state.alive && half.rest.is_empty());
+            pairs.receivers[0].close(&pairs.paths[0], records);
+            assert!(!pairs.receivers[0].alive);
+            assert_eq!((records.sent_rows.len(), records.received_rows.len()), (before.0 + 3, before.1 + 3));
+            // The row of a message that was complete is there already.
+            pairs.receivers[0].head.finish = 7;
+            pairs.receivers[0].close(&pairs.paths[0], records);
+            assert_eq!(records.received_rows.len(), before.1 + 3);
+            assert!(records.received_rows[before.1..].iter().all(|row| row.finish == NEVER));
+        });
+    }
+
+    #[test]
+    fn a_message_that_is_posted_waits_behind_the_oldest_that_is_not_sent() {
+        receiving_in(|world| {
+            let (path, records) = (&world.run.pairs.paths[0], &mut world.run.kept.records);
+            let rows = records.sent_rows.len();
+            let mut half = SendHalf { head: outgoing(3), end: 3, ..SendHalf::idle() };
+            half.post(outgoing(5), path, records);
+            assert_eq!((half.head.end, half.rest.len(), half.end), (3, 1, 5));
+            assert_eq!(records.sent_rows.len(), rows);
+            half.rest.clear();
+            half.head.sent = true;
+            half.post(outgoing(9), path, records);
+            assert_eq!((half.head.end, half.rest.len(), half.end), (9, 0, 9));
+            assert_eq!(records.sent_rows.len(), rows + 1);
+        });
+    }
+}

@@ -259,3 +259,129 @@ impl World<'_> {
         self.run.pairs.free_slots.push(slot);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Bytes, Class, Time};
+
+    use super::*;
+    use crate::Fabric;
+    use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec};
+    use crate::records::outcome::Control;
+    use crate::testing::{busy, run_to};
+
+    /// What the machines of the queue pairs from a, b and c to d are given. Packets of a and b use the links
+    /// l0 or l1, l4 and l3; those of c use l2 and l3.
+    fn infos(changes: impl FnOnce(&mut Blueprint)) -> Vec<(QpInfo, FlowTuple)> {
+        let (mut blueprint, control) = (busy(), Control::default());
+        changes(&mut blueprint);
+        let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        fabric.world.run.pairs.opened = Some(Vec::new());
+        run_to(&mut fabric.world, Span::ns(1));
+        let pairs = &mut fabric.world.run.pairs;
+        let opened = pairs.opened.take().expect("it was set");
+        let tuple = |info: &QpInfo| pairs.paths[info.flow.index()].tuple;
+        let mut infos: Vec<_> = opened.iter().map(|opening| (opening.info, tuple(&opening.info))).collect();
+        infos.sort_by_key(|(info, _)| info.source);
+        assert_eq!(infos.iter().map(|(info, _)| info.source.0).collect::<Vec<_>>(), [0, 1, 2]);
+        infos
+    }
+
+    fn flows(blueprint: &mut Blueprint) -> &mut [FlowSpec] {
+        match &mut blueprint.workloads[0].arrivals {
+            Arrivals::List(flows) => flows,
+            _ => panic!("it is a list"),
+        }
+    }
+
+    #[test]
+    fn a_machine_is_given_the_facts_of_its_path() {
+        let infos = infos(|blueprint| {
+            blueprint.links[4].directions[0].rate = Rate::gbps(40);
+        });
+        let facts = |at: usize| {
+            let info = &infos[at].0;
+            (info.hops, info.line_rate, info.path_rate, info.mtu)
+        };
+        assert_eq!(facts(0), (2, Rate::gbps(100), Rate::gbps(40), Bytes(1_000)));
+        assert_eq!(facts(1), facts(0));
+        assert_eq!(facts(2), (1, Rate::gbps(100), Rate::gbps(100), Bytes(1_000)));
+        for ((info, _), delay) in infos.iter().zip([6, 6, 4]) {
+            // Its links there and back, and a packet and an ACK at each of them.
+            let sending = info.base_rtt - Span::us(delay);
+            assert!(sending > Span::ns(150) && sending < Span::ns(600), "{}", info.base_rtt);
+            assert_eq!(info.full_rtt, info.base_rtt, "no machine asks for queues");
+            assert_eq!(info.destination, NodeId(3));
+            assert!(info.keeps_order);
+        }
+    }
+
+    #[test]
+    fn ports_are_those_of_the_flow_or_drawn_from_the_dynamic_range() {
+        let infos = infos(|blueprint| {
+            (flows(blueprint)[1].source_port, flows(blueprint)[1].destination_port) = (Some(777), Some(888));
+        });
+        let ports: Vec<_> =
+            infos.iter().map(|(_, tuple)| (tuple.source_port, tuple.destination_port)).collect();
+        assert_eq!(ports[1], (777, 888));
+        assert!(ports[0].0 >= 49_152 && ports[2].0 >= 49_152 && ports[0].0 != ports[2].0, "{ports:?}");
+        assert_eq!((ports[0].1, ports[2].1), (4_791, 4_791));
+    }
+
+    #[test]
+    fn a_path_is_lossless_where_no_link_loses_and_each_direction_of_data_has_a_flow_control() {
+        type Changes = fn(&mut Blueprint);
+        let cases: [(&str, Changes, [bool; 3]); 8] = [
+            ("all links have PFC", |_| (), [true, true, true]),
+            ("data are damaged", |it| it.links[4].directions[0].errors.data = 0.1, [false, false, true]),
+            ("ACKs are damaged", |it| it.links[4].directions[1].errors.control = 0.1, [false, false, true]),
+            ("a's link", |it| it.links[0].directions[0].errors.data = 0.1, [false, true, true]),
+            (
+                "it fails",
+                |it| it.links[2].down.push((Time(500_000_000), Time(600_000_000))),
+                [true, true, false],
+            ),
+            ("no PFC", |it| it.links[4].directions[0].flow_control.clear(), [false, false, true]),
+            ("no PFC for ACKs", |it| it.links[4].directions[1].flow_control.clear(), [true, true, true]),
+            (
+                "nor for ACKs that are data",
+                |it| {
+                    it.semantics.acks = Acks::Data;
+                    it.links[4].directions[1].flow_control.clear();
+                },
+                [false, false, true],
+            ),
+        ];
+        for (case, changes, lossless) in cases {
+            let found: Vec<bool> = infos(changes).iter().map(|(info, _)| info.lossless).collect();
+            assert_eq!(found, lossless, "{case}");
+        }
+    }
+
+    #[test]
+    fn packets_in_the_network_are_the_sum_of_what_the_ends_and_the_path_have_counted() {
+        crate::testing::at_busy(Span::us(2), |world| {
+            let pairs = &mut world.run.pairs;
+            (pairs.senders[0].in_network, pairs.receivers[0].in_network) = (i32::MAX, 5);
+            let path = pairs.in_network(0).wrapping_sub(i32::MAX.wrapping_add(5));
+            pairs.count_on_path(FlowId(0), 3);
+            pairs.count_on_path(FlowId(0), -1);
+            assert_eq!(pairs.in_network(0), i32::MAX.wrapping_add(5 + path + 2));
+            assert!(!pairs.is_silent(0));
+            pairs.senders[0].in_network = -(5 + path + 2);
+            assert!(pairs.is_silent(0));
+        });
+    }
+
+    #[test]
+    fn classes_have_their_own_bits() {
+        let infos = infos(|blueprint| {
+            // The class of data is not the first of its links.
+            let controls = blueprint.links.iter_mut().flat_map(|link| &mut link.directions);
+            let class = Class(5);
+            controls.for_each(|direction| direction.flow_control[0].0 = class);
+            blueprint.settings[0].class = class;
+        });
+        assert!(infos.iter().all(|(info, _)| info.lossless));
+    }
+}

@@ -302,3 +302,104 @@ impl AtNode<'_, '_> {
         self.update_qp(slot);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_mechanisms::registry::NotificationParams;
+    use floodway_mechanisms::slots::Cnp;
+    use floodway_units::{Bytes, NodeId};
+
+    use super::*;
+    use crate::Fabric;
+    use crate::link::packet::Kind;
+    use crate::records::outcome::Control;
+    use crate::run::world::World;
+    use crate::testing::{busy, run_to};
+
+    const HOST: NodeId = NodeId(0);
+
+    /// Calls `test` with the queue pair from the first host at 40 us, where its link has failed, so that
+    /// nothing is sent meanwhile. Each CNP halves its rate.
+    fn sending(test: impl FnOnce(&mut World<'_>, u32)) {
+        let (mut blueprint, control) = (busy(), Control::default());
+        let rate_control = vec![
+            serde_json::from_str(r#"{"dcqcn": {"preset": "paper", "rmin": "1G"}}"#)
+                .expect("it is well formed"),
+        ];
+        blueprint.settings[0].notification = NotificationParams::asked_by(&rate_control);
+        blueprint.settings[0].rate_control = rate_control;
+        for end in blueprint.links.iter_mut().flat_map(|link| &mut link.ends) {
+            end.congestion_points.clear();
+        }
+        let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        run_to(&mut fabric.world, Span::us(40));
+        let world = &mut fabric.world;
+        let is_its = |slot: &u32| world.run.pairs.paths[*slot as usize].source == HOST;
+        let slot = (0..3).find(is_its).expect("it is open");
+        world.nodes[HOST.index()].ports[0].up = false;
+        test(world, slot);
+    }
+
+    fn half<'w>(world: &'w mut World<'_>, slot: u32) -> &'w mut SendHalf {
+        &mut world.run.pairs.senders[slot as usize]
+    }
+
+    fn waiting(world: &World<'_>) -> Vec<u64> {
+        let pacing = &world.nodes[HOST.index()].nics[0].pacing;
+        let mut times: Vec<u64> = pacing.iter().map(|Reverse((at, _))| *at).collect();
+        times.sort_unstable();
+        times
+    }
+
+    #[test]
+    fn a_queue_pair_waits_for_its_pacing_time_and_is_then_ready() {
+        sending(|world, slot| {
+            let at = world.now + 100;
+            half(world, slot).pacing.next_send = at;
+            (0..2).for_each(|_| world.at(HOST).update_qp(slot));
+            assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at], false));
+            world.now = at - 1;
+            world.at(HOST).paced_are_ready(0);
+            assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at], false));
+            world.now = at;
+            world.at(HOST).paced_are_ready(0);
+            assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![], true));
+            assert_eq!(half(world, slot).pacing.heap_at, NEVER);
+        });
+    }
+
+    #[test]
+    fn a_pacing_time_that_was_put_off_wakes_nobody() {
+        sending(|world, slot| {
+            let at = world.now + 100;
+            for at in [at, at + 50] {
+                half(world, slot).pacing.next_send = at;
+                world.at(HOST).update_qp(slot);
+            }
+            assert_eq!(waiting(world), [at, at + 50]);
+            world.now = at;
+            world.at(HOST).paced_are_ready(0);
+            assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at + 50], false));
+            world.now = at + 50;
+            world.at(HOST).paced_are_ready(0);
+            assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![], true));
+        });
+    }
+
+    #[test]
+    fn a_cnp_is_counted_and_halves_the_rate_at_which_packets_are_then_paced() {
+        sending(|world, slot| {
+            let (before, cnps) = (half(world, slot).in_network, half(world, slot).head.cnps);
+            assert_eq!((cnps, half(world, slot).pacing.paced), (0, false), "at line rate");
+            assert_eq!(half(world, slot).allowance.rate, Rate::gbps(100));
+            let mut packet = Packet::new(Kind::Cnp, FlowId(slot), Bytes(64));
+            packet.set_cnp(&Cnp::of(FlowId(slot), floodway_mechanisms::slots::Mark::Ce));
+            world.at(HOST).receive_cnp(&packet);
+            let half = half(world, slot);
+            assert_eq!((half.in_network, half.head.cnps), (before - 1, 1));
+            assert_eq!((half.allowance.rate, half.pacing.paced), (Rate::gbps(50), true));
+            // 1000 bytes at 50 Gbit/s.
+            assert_eq!(half.gap_behind(1_000, crate::network::blueprint::Rounding::default()), 160_000);
+        });
+    }
+}

@@ -282,3 +282,180 @@ impl AtNode<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{NodeId, Span};
+
+    use super::*;
+    use crate::run::world::World;
+    use crate::testing::at_busy;
+
+    /// The first switch of the busy network before anything is sent, with this at its first two ports.
+    const SWITCH: NodeId = NodeId(4);
+    const IN: Local = Local::FIRST;
+
+    fn out() -> Local {
+        Local::at(1)
+    }
+
+    /// Calls `test` before any packet has come.
+    fn at_rest(test: impl FnOnce(&mut World<'_>, usize)) {
+        at_busy(Span::ZERO, |world| {
+            let account = world.facts.layout.port_class(IN, 1);
+            test(world, account);
+        });
+    }
+
+    fn charges(world: &mut World<'_>, account: usize) -> bool {
+        world.at(SWITCH).charge_on_fast_path(account, IN, out(), 1, 1_000)
+    }
+
+    #[test]
+    fn the_fast_path_ends_at_the_threshold_and_the_pool_holds_what_is_beyond_the_reserve() {
+        at_rest(|world, account| {
+            let ingress = &mut world.nodes[SWITCH.index()].ingress[account];
+            (ingress.reserve, ingress.fast_path_below) = (500, 5_000);
+            // Shared: 500, 1500, ... 4500; 5500 is not below 5000.
+            let charged: Vec<bool> = (0..6).map(|_| charges(world, account)).collect();
+            assert_eq!(charged, [true, true, true, true, true, false]);
+            let node = &world.nodes[SWITCH.index()];
+            assert_eq!((node.ingress[account].held, node.ingress[account].peaks.held), (5_000, 5_000));
+            assert_eq!(
+                (node.switch.pool_used, node.switch.occupied, node.switch.peak),
+                (4_500, 5_000, 5_000)
+            );
+            // At the threshold itself a callback runs.
+            world.nodes[SWITCH.index()].ingress[account].fast_path_below = 5_500;
+            assert!(!charges(world, account));
+            world.nodes[SWITCH.index()].ingress[account].fast_path_below = 5_501;
+            assert!(charges(world, account));
+        });
+    }
+
+    #[test]
+    fn the_fast_path_is_left_for_each_of_its_reasons() {
+        type Sets = fn(&mut World<'_>, usize);
+        fn switch<'w>(world: &'w mut World<'_>) -> &'w mut crate::run::node::Node {
+            &mut world.nodes[SWITCH.index()]
+        }
+        /// Bytes that wait at the port, and in its queue of data.
+        fn waits(world: &mut World<'_>, port: u64, queue: u64) {
+            let at = world.facts.layout.queue(out()) + 1;
+            let node = switch(world);
+            node.ports[1].fast_path_up_to = 3_000;
+            (node.ports[1].waiting, node.queues[at].bytes) = (port, queue);
+        }
+        let cases: [(&str, bool, Sets); 10] = [
+            ("as it is", true, |_, _| ()),
+            ("headroom", false, |world, account| switch(world).ingress[account].headroom = 1),
+            ("the port is short", true, |world, _| waits(world, 2_000, 9_000)),
+            ("its queue is short", true, |world, _| waits(world, 2_001, 2_000)),
+            ("both are long", false, |world, _| waits(world, 2_001, 2_001)),
+            ("the pool has just room", true, |world, _| {
+                let switch = &mut switch(world).switch;
+                (switch.pool_used, switch.pool_fast_path_up_to) = (6_000, 7_000);
+            }),
+            ("the pool has not", false, |world, _| {
+                let switch = &mut switch(world).switch;
+                (switch.pool_used, switch.pool_fast_path_up_to) = (6_001, 7_000);
+            }),
+            ("a watchdog", false, |world, _| switch(world).ports[1].gates.discards = 2),
+            ("the link", false, |world, _| switch(world).ports[1].up = false),
+            ("an own buffer", true, |world, account| switch(world).ingress[account].pooled = false),
+        ];
+        for (reason, expected, sets) in cases {
+            at_rest(|world, account| {
+                sets(world, account);
+                let before = world.nodes[SWITCH.index()].switch.pool_used;
+                let pooled = world.nodes[SWITCH.index()].ingress[account].pooled;
+                assert_eq!(charges(world, account), expected, "{reason}");
+                let node = &world.nodes[SWITCH.index()];
+                let (held, of_pool) = (node.ingress[account].held, node.switch.pool_used - before);
+                let all = if expected { 1_000 } else { 0 };
+                assert_eq!((held, of_pool), (all, if pooled { all } else { 0 }), "{reason}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_packet_is_taken_off_headroom_first() {
+        at_rest(|world, account| {
+            let node = &mut world.nodes[SWITCH.index()];
+            let ingress = &mut node.ingress[account];
+            (ingress.held, ingress.headroom, ingress.reserve) = (3_000, 600, 2_800);
+            (node.switch.occupied, node.switch.pool_used, node.switch.headroom_used) = (9_000, 200, 700);
+            world.at(SWITCH).uncharge(account, IN, 1_000);
+            let node = &world.nodes[SWITCH.index()];
+            assert_eq!((node.ingress[account].held, node.ingress[account].headroom), (2_600, 0));
+            // Of the 400 B below headroom 200 B were in the pool, the others in the reserve.
+            let switch = &node.switch;
+            assert_eq!((switch.occupied, switch.pool_used, switch.headroom_used), (8_000, 0, 100));
+        });
+    }
+
+    #[test]
+    fn releases_come_in_order_of_time_then_of_port() {
+        at_rest(|world, account| {
+            world.nodes[SWITCH.index()].ingress[account].held = 5_000;
+            world.nodes[SWITCH.index()].switch.occupied = 5_000;
+            world.nodes[SWITCH.index()].switch.pool_used = 5_000;
+            for (port, at) in [(1, 30), (0, 50), (2, 40), (0, 30), (1, 40)] {
+                world.nodes[SWITCH.index()].ports[port].free_at = at;
+                world.at(SWITCH).release_later(Local::at(port), IN, account, 1_000);
+            }
+            let switch = &world.nodes[SWITCH.index()].switch;
+            let order: Vec<_> = switch.releases.iter().map(|one| (one.at, one.port.index())).collect();
+            assert_eq!(order, [(30, 0), (30, 1), (40, 1), (40, 2), (50, 0)]);
+            assert_eq!(switch.next_release, 30);
+            for (now, any, held, next) in [
+                (29, false, 5_000, 30),
+                (30, true, 3_000, 40),
+                (39, false, 3_000, 40),
+                (50, true, 0, NEVER),
+                (60, false, 0, NEVER),
+            ] {
+                world.now = now;
+                assert_eq!(world.at(SWITCH).apply_releases(), any, "at {now}");
+                let node = &world.nodes[SWITCH.index()];
+                let found = (node.ingress[account].held, node.switch.occupied, node.switch.next_release);
+                assert_eq!(found, (held, held, next), "at {now}");
+            }
+        });
+    }
+
+    #[test]
+    fn queues_of_data_hold_what_is_beyond_the_reserve_of_each() {
+        at_rest(|world, _| {
+            for (port, control, data) in [(0, 900, 700), (1, 0, 400), (2, 800, 1_000)] {
+                let at = world.facts.layout.queue(Local::at(port));
+                let queues = &mut world.nodes[SWITCH.index()].queues;
+                (queues[at].bytes, queues[at + 1].bytes) = (control, data);
+            }
+            assert_eq!(world.at(SWITCH).beyond(Bytes(500)), Bytes(200 + 500));
+            assert_eq!(world.at(SWITCH).beyond(Bytes::ZERO), Bytes(2_100));
+        });
+    }
+
+    #[test]
+    fn a_lossless_drop_says_how_many_bytes_were_missing() {
+        // (headroom held of the account and of the switch, both of 10 KB), the most that is missing.
+        for (own, all, missing) in [(9_700, 9_700, 700), (9_700, 9_500, 700), (9_200, 9_900, 900)] {
+            at_busy(Span::ns(500), |world| {
+                let account = world.facts.layout.port_class(IN, 1);
+                let node = &mut world.nodes[SWITCH.index()];
+                let ingress = &mut node.ingress[account];
+                (ingress.held, ingress.headroom, ingress.sizes.headroom) = (900_000, own, 10_000);
+                (node.switch.pool_used, node.switch.occupied) = (900_000, 900_000 + own);
+                (node.switch.headroom_used, node.switch.headroom_size) = (all, 10_000);
+                let mut packet =
+                    Packet::new(crate::link::packet::Kind::Data, floodway_units::FlowId(0), Bytes(1_000));
+                (packet.class, packet.ingress) = (1, IN);
+                let reason = world.at(SWITCH).charge(account, out(), 1, &packet);
+                assert_eq!(reason, Some(DropReason::Buffer));
+                let drop = world.run.kept.records.first_drop.expect("it is lossless");
+                assert_eq!(drop.missing, missing, "{own} of the account, {all} of the switch");
+            });
+        }
+    }
+}

@@ -1,5 +1,8 @@
 //! Callbacks and actions of congestion points.
 
+#[cfg(test)]
+mod tests;
+
 use floodway_mechanisms::slots::{
     Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
     PortMessage, QueueView,

@@ -275,3 +275,120 @@ impl AtNode<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Bytes, NodeId, Span};
+    use floodway_wire::Telemetry;
+
+    use super::*;
+    use crate::Fabric;
+    use crate::network::blueprint::{Arrivals, Blueprint, Role};
+    use crate::records::outcome::Control;
+    use crate::run::world::World;
+    use crate::testing::{busy, run_to};
+
+    const SWITCH: NodeId = NodeId(4);
+
+    /// The busy network, with this buffer at its switches.
+    fn with_buffer(buffer: &str) -> Blueprint {
+        let mut blueprint = busy();
+        for node in &mut blueprint.nodes {
+            if let Role::Switch(spec) = &mut node.role {
+                spec.buffer = serde_json::from_str(buffer).expect("it is well formed");
+            }
+        }
+        blueprint
+    }
+
+    fn at(blueprint: &Blueprint, end: Span, test: impl FnOnce(&mut World<'_>)) {
+        let control = Control::default();
+        let mut fabric = Fabric::build(blueprint, &control).expect("it is sound");
+        run_to(&mut fabric.world, end);
+        test(&mut fabric.world);
+    }
+
+    fn inputs<'w>(world: &'w mut World<'_>) -> &'w mut Inputs {
+        world.nodes[SWITCH.index()].switch.inputs.as_mut().expect("it has a crossbar")
+    }
+
+    #[test]
+    fn an_output_has_room_for_what_waits_there_and_is_crossing_to_it() {
+        at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
+            let output = 1;
+            let queue = world.facts.layout.queue(Local::at(output)) + 1;
+            // Of 100 KB.
+            for (waits, comes, frame, room) in [
+                (0, 0, 100_000, true),
+                (0, 0, 100_001, false),
+                (60_000, 39_000, 1_000, true),
+                (60_000, 39_000, 1_001, false),
+                (99_001, 0, 1_000, false),
+            ] {
+                world.nodes[SWITCH.index()].queues[queue].bytes = waits;
+                inputs(world).coming[output] = comes;
+                assert_eq!(world.at(SWITCH).has_room(output, 0, frame), room, "{waits} {comes} {frame}");
+            }
+        });
+    }
+
+    #[test]
+    fn bytes_that_are_to_cross_are_counted_by_input_and_output() {
+        at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
+            let (first, second, third) = (Local::at(0), Local::at(1), Local::at(2));
+            world.at(SWITCH).charge_voq(first, second, 1, 1_000);
+            world.at(SWITCH).charge_voq(first, third, 1, 700);
+            world.at(SWITCH).charge_voq(first, third, 1, 800);
+            world.at(SWITCH).charge_voq(second, third, 1, 90);
+            let of = |port| world.facts.layout.port_class(port, 1);
+            let accounts = [first, second, third].map(of);
+            let at_node = world.at(SWITCH);
+            assert_eq!(accounts.map(|account| at_node.longest_voq_of(account)), [1_500, 90, 0]);
+            let held = |input, output| at_node.voq_bytes(input, output, 1);
+            assert_eq!([held(first, second), held(first, third), held(second, third)], [1_000, 1_500, 90]);
+            assert_eq!((held(third, first), at_node.voq_bytes(first, second, 0)), (0, 0));
+        });
+    }
+
+    #[test]
+    fn the_crossbar_wakes_for_the_earliest_packet_alone() {
+        at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
+            for (asked, wakes) in [(500, 500), (600, 500), (500, 500), (400, 400)] {
+                world.at(SWITCH).wake_crossbar(asked);
+                assert_eq!(inputs(world).wake, wakes);
+            }
+        });
+    }
+
+    #[test]
+    fn a_packet_crosses_in_half_of_its_time_on_the_link() {
+        let ends = |buffer: &str| {
+            let mut blueprint = with_buffer(buffer);
+            let Arrivals::List(flows) = &mut blueprint.workloads[0].arrivals else { panic!("it is a list") };
+            flows.truncate(1);
+            flows[0].size = Bytes(1_000);
+            let mut end = 0;
+            at(&blueprint, Span::us(100), |world| end = world.run.kept.records.received_rows[0].finish);
+            end
+        };
+        // Two switches with a speed-up of two, at 80 ps a byte.
+        let wire = busy().wire.data_with(Bytes(1_000), true, Telemetry::None).wire.0;
+        assert_eq!(ends(r#""ioq""#), ends(r#"{"shared": {"pool": "1MB"}}"#) + 2 * wire * 40);
+    }
+
+    #[test]
+    fn what_has_crossed_leaves_nothing_behind() {
+        at(&with_buffer(r#""ioq""#), Span::us(40), |world| {
+            assert!(inputs(world).held.iter().any(|held| *held > 0), "packets wait at their inputs");
+            world.debug_check();
+        });
+        at(&with_buffer(r#""ioq""#), Span::us(900), |world| {
+            assert_eq!(world.run.kept.records.flows_done, 3);
+            assert_eq!(world.nodes[SWITCH.index()].switch.occupied, 0);
+            let inputs = inputs(world);
+            assert!(inputs.held.iter().chain(&inputs.coming).all(|bytes| *bytes == 0));
+            assert!(inputs.waiting.iter().all(|packets| *packets == 0) && inputs.crossing.is_empty());
+            assert_eq!(inputs.wake, NEVER);
+        });
+    }
+}

@@ -172,9 +172,7 @@ fn a_poisson_process_without_an_incast_is_a_run_without_flows() {
     let scenario = read(&text(TREE, rare), &[]).with_seed(1);
     let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("a list") };
     assert_eq!(flows.len(), 0);
-    let control = Control::default();
-    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").run();
-    assert_eq!(records.flows.len(), 0);
+    assert_eq!(run(&scenario).flows.rows(), 0);
 }
 
 #[test]

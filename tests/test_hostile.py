@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import floodway as package
 from command import environment
+from floodway import builders
 from floodway.cli import main
 from floodway.cli.output import printable
 
@@ -297,6 +298,18 @@ def test_what_is_printed_stays_the_json_that_it_was(text: str) -> None:
     document = json.dumps({"name": text}, ensure_ascii=False)
     assert json.loads(printable(document)) == {"name": text}
     assert not RAW.search(printable(document))
+
+
+def test_no_builder_echoes_a_raw_control_character_of_a_key() -> None:
+    key = "\x1b]0;owned\x07"
+    for builder in (builders.Workload, builders.SingleSwitch, builders.Pfc, builders.Defaults):
+        with pytest.raises(TypeError, match=f"is not a key of {builder.__name__}; allowed: ") as caught:
+            builder.from_dict({key: 1})
+        assert not RAW.search(str(caught.value))
+    for document in ({key: object()}, {"workload": [{key: object()}]}):
+        with pytest.raises(package.InputError, match="is not a valid value") as error:
+            package.Scenario.from_dict(document)
+        assert not RAW.search(str(error.value))
 
 
 def test_names_that_spreadsheets_take_for_formulas_are_refused() -> None:

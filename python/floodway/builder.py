@@ -15,6 +15,7 @@ from os import PathLike, fspath
 from typing import ClassVar, Self
 
 from floodway.errors import InputError
+from floodway.names import not_a_choice, printable
 
 __all__ = ["Table", "attribute", "plain"]
 
@@ -49,6 +50,11 @@ class Table:
         TypeError
             If the table has no such key, or one that it needs is missing.
         """
+        known = {field.name: _key(field.name) for field in fields(cls)}
+        for key in keys:
+            if attribute(key) not in known:
+                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=known.values())
+                raise TypeError(text)
         return cls(**{attribute(key): value for key, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
@@ -101,10 +107,10 @@ def _scalar(value: object, key_path: str) -> object:
     if any(base.__module__ == "floodway.mechanisms" and base.__name__ in own for base in given.__mro__):
         from floodway.mechanisms import no_values  # noqa: PLC0415 (few scenarios have one)
 
-        text = f"{key_path or 'the scenario'}: {no_values(given, {})}"
+        text = f"{printable(key_path) or 'the scenario'}: {no_values(given, {})}"
         raise InputError(text, key=key_path, given=repr(value))
     allowed = "strings, numbers, true and false, lists, tables"
-    text = f"{key_path or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
+    text = f"{printable(key_path) or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
     raise InputError(text, key=key_path, given=repr(value))
 
 

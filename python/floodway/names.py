@@ -1,14 +1,21 @@
-"""Mistyped names, with the nearest allowed ones."""
+"""Names as they may be shown, and mistyped ones with the nearest that are allowed."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["nearest", "not_a_choice"]
+__all__ = ["nearest", "not_a_choice", "printable"]
+
+#: Control characters but line breaks and tabs, marks of direction, what has no width, halves of characters.
+HIDING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -36,3 +43,19 @@ def not_a_choice(given: str, *, what: str, allowed: Iterable[str]) -> tuple[str,
     near = nearest(given, names)
     hint = f"; did you mean {near!r}?" if near else ""
     return f"{given!r} is not {what}; allowed: {', '.join(names) or 'none'}{hint}", near
+
+
+def printable(text: str) -> str:
+    r"""Write characters that break a line or turn a terminal round as JSON does: so JSON stays what it is.
+
+    Examples
+    --------
+    >>> printable("a\x1b]0;b\x07")
+    'a\\u001b]0;b\\u0007'
+    """
+    return HIDING.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -8,7 +8,7 @@ use floodway_units::cast::whole;
 use floodway_units::{Rate, Span, Time};
 
 use crate::grammar::bounds::MOST_TIME;
-use crate::shown::glimpse;
+use crate::shown::{counted, glimpse};
 
 /// A fault of a text: its line and what is wrong.
 pub type LineError = (u32, String);
@@ -68,7 +68,10 @@ impl<'a> Words<'a> {
         while let Some((_, word)) = self.words.next_if(|(at, _)| *at == line) {
             words.push(word);
         }
-        let wrong = |words: Vec<&str>| (line, format!("{} words, but {N} are required: {due}", words.len()));
+        let wrong = |words: Vec<&str>| {
+            let found = counted(words.len(), "word");
+            (line, format!("{found}, but {N} are required: {due}"))
+        };
         words.try_into().map(|words| (line, words)).map_err(wrong)
     }
 

@@ -20,6 +20,7 @@ from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioE
 from floodway.ranks import AnotherRankError, agreed, processes, require_alike
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
+from floodway.results.quantities import counted
 from floodway.results.report_records import with_report_records
 from floodway.results.rescue import rescued
 from floodway.simulation import run_part
@@ -141,9 +142,11 @@ def failures(outcome: Outcome, *, strict: bool) -> list[str]:
 def _losses(lossless: Lossless) -> Iterator[str]:
     loss, failed = lossless.loss, lossless.failed
     if loss is not None:
-        yield f"lossless classes lost {loss.bytes:,} bytes ({loss.packets:,} packets) by buffer overflow"
+        lost = f"{counted(loss.bytes, 'byte')} ({counted(loss.packets, 'packet')})"
+        yield f"lossless classes lost {lost} by buffer overflow"
     if failed is not None:
-        yield f"lossless classes lost {failed.bytes:,} bytes ({failed.packets:,} packets) by failures"
+        lost = f"{counted(failed.bytes, 'byte')} ({counted(failed.packets, 'packet')})"
+        yield f"lossless classes lost {lost} by failures"
 
 
 def _run(request: Request) -> int:

@@ -11,6 +11,7 @@ from rich.table import Table
 from floodway.cli.terminal import Terminal
 from floodway.results.lossless import sentence
 from floodway.results.percentiles import FEW, MARK, is_few
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -357,7 +358,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
     if outcome.capture is not None:
         missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
-        yield f"capture: {outcome.capture.packets:,} packets kept{missed}"
+        yield f"capture: {counted(outcome.capture.packets, 'packet')} kept{missed}"
     yield from _jobs(outcome)
     yield from _blocked(outcome)
     for deadlock in outcome.deadlocks:
@@ -390,10 +391,10 @@ def _perftest(result: Result) -> Iterable[str]:
 
 def _lossless(outcome: Outcome) -> str:
     chosen = sum(packets for reason, packets in outcome.drops if reason in OF_HARMFUL_FLOWS)
-    dropped = (
-        f"; in addition, {chosen:,} packets of congesting flows were dropped deliberately" if chosen else ""
-    )
-    return sentence(outcome.lossless) + (dropped if outcome.lossless.verdict != "not-asked" else "")
+    were = "was" if chosen == 1 else "were"
+    dropped = f"; in addition, {counted(chosen, 'packet')} of congesting flows {were} dropped deliberately"
+    asked = chosen and outcome.lossless.verdict != "not-asked"
+    return sentence(outcome.lossless) + (dropped if asked else "")
 
 
 def _number(value: float | None, *, missing: str, digits: int = 1) -> str:

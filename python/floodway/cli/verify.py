@@ -9,6 +9,7 @@ from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
 from floodway.errors import OutputError
 from floodway.results.folders import STUDY_FILE
+from floodway.results.quantities import counted
 from floodway.results.verification import not_covered, verified_all
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _show(found: Sequence[Verified], *, quiet: bool) -> None:
             reason = "cannot be verified: an earlier version wrote it without digests"
             echo(f"error: {each.folder}: {reason}", err=True)
         elif not quiet:
-            echo(f"{each.folder}: unchanged: {each.files} files, {each.bytes:,} bytes")
+            echo(f"{each.folder}: unchanged: {counted(each.files, 'file')}, {counted(each.bytes, 'byte')}")
 
 
 def _again(folder: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.planning.asics import asic
 from floodway.planning.needs import flow_control
-from floodway.results.quantities import bytes_text
+from floodway.results.quantities import bytes_text, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def _fits(question: Question, row: Planned, needs: str, no_loss: int, busy: int)
     if row.reach_no_loss_m:
         fits.append(f"all of them up to {distance(row.reach_no_loss_m)}")
     enough = f"; enough for {', or for '.join(fits)}" if fits else "; not enough for one such link"
-    return f"not enough, by {no_loss - memory:,} bytes: it needs {needs}{enough}"
+    return f"not enough, by {counted(no_loss - memory, 'byte')}: it needs {needs}{enough}"
 
 
 def verdict(row: Planned) -> str:
@@ -108,16 +108,16 @@ def verdict(row: Planned) -> str:
     if row.trial is None:
         return "not tried"
     if not row.trial.holds:
-        return f"loses {row.trial.lost_packets:,} packets"
-    text = f"holds with {row.trial.spare:,} bytes to spare"
+        return f"loses {counted(row.trial.lost_packets, 'packet')}"
+    text = f"holds with {counted(row.trial.spare, 'byte')} to spare"
     if row.busy_run is not None and row.busy_run.lost_packets:
-        return f"{text}, but loses {row.busy_run.lost_packets:,} packets when it drains again"
+        return f"{text}, but loses {counted(row.busy_run.lost_packets, 'packet')} when it drains again"
     if row.busy_run is not None:
         idle = row.busy_run.idle_ps
         text += "; stays busy" if not idle else f"; idles {idle / 1e6:,.0f} us after a stop"
     if row.flap_run is not None:
         lost = row.flap_run.lost_packets
-        text += "; survives the flap" if not lost else f"; loses {lost:,} packets after the flap"
+        text += "; survives the flap" if not lost else f"; loses {counted(lost, 'packet')} after the flap"
     return text
 
 

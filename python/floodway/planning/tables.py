@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from floodway.planning.answer import distance, verdict
 from floodway.planning.arriving import headroom_terms
 from floodway.planning.units import missing
-from floodway.results.quantities import bytes_text
+from floodway.results.quantities import bytes_text, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,7 +187,9 @@ def _pool(plan: Plan) -> PlanTable:
         run = plan.pool_run
         if run is not None:
             held = f"holds with at least {run.spare:,} bytes of headroom to spare"
-            rows.append(("all stop at once", held if run.holds else f"loses {run.lost_packets:,} packets"))
+            rows.append(
+                ("all stop at once", held if run.holds else f"loses {counted(run.lost_packets, 'packet')}")
+            )
     return PlanTable(title="PFC in a shared buffer", columns=("what", "value"), rows=tuple(rows))
 
 

@@ -13,6 +13,7 @@ from floodway.report.flows import Chosen, flows_document, why_document, whys_of
 from floodway.report.network import network_of
 from floodway.report.timeline import Steps, frames_of
 from floodway.results.grid import grid_of
+from floodway.results.quantities import counted
 from floodway.results.simulated import facts
 
 if TYPE_CHECKING:
@@ -132,12 +133,15 @@ def _warnings(result: Result) -> Iterator[str]:
     for name, breach in outcome.broken:
         yield f"Invariant {name} does not hold, a bug in floodway: {breach}."
     if outcome.deadlocks:
-        yield f"{len(outcome.deadlocks)} deadlocks, the first at {outcome.deadlocks[0].time_us:,.1f} us."
+        first = outcome.deadlocks[0].time_us
+        yield f"{counted(len(outcome.deadlocks), 'deadlock')}, the first at {first:,.1f} us."
     loss, failed = outcome.lossless.loss, outcome.lossless.failed
     if loss is not None:
-        yield f"Lossless classes lost {loss.packets:,} packets ({loss.bytes:,} bytes) by buffer overflow."
+        lost = f"{counted(loss.packets, 'packet')} ({counted(loss.bytes, 'byte')})"
+        yield f"Lossless classes lost {lost} by buffer overflow."
     if failed is not None:
-        yield f"Lossless classes lost {failed.packets:,} packets ({failed.bytes:,} bytes) by failures."
+        lost = f"{counted(failed.packets, 'packet')} ({counted(failed.bytes, 'byte')})"
+        yield f"Lossless classes lost {lost} by failures."
     if outcome.blocked:
         yield f"{len(outcome.blocked)} ports were still blocked at the end without need."
     measured = result.flows.filter("measured")

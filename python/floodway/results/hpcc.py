@@ -18,7 +18,7 @@ import polars as pl
 
 from floodway.errors import OutputError, unwritable
 from floodway.results.files import EXPORTED, new_folder
-from floodway.results.quantities import quantity_us
+from floodway.results.quantities import counted, quantity_us
 from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def write(result: Result, folder: Path, *, scenario: Scenario) -> HpccExport:
     notes = []
     if unacknowledged:
         notes.append(
-            f"fct.txt lacks {unacknowledged} flows that arrived but had no last ACK when the run ended"
+            f"fct.txt lacks {counted(unacknowledged, 'flow')} that arrived but had no last ACK when the run "
+            "ended"
         )
     if result.pauses is None:
         notes.append("pfc.txt is not written: the run did not record pauses (records.pauses = true)")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from floodway.results.quantities import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -186,12 +188,13 @@ def _parts(lossless: Lossless) -> Iterator[str]:
     if lossless.failed is not None:
         # First, so that readers do not miss it.
         reasons = ", ".join(f"{reason} {packets:,}" for reason, packets in lossless.failed.drops)
-        lost = f"{lossless.failed.packets:,} packets ({lossless.failed.bytes:,} bytes)"
+        lost = f"{counted(lossless.failed.packets, 'packet')} ({counted(lossless.failed.bytes, 'byte')})"
         yield f"failures lost {lost} of lossless classes: {reasons}"
     if lossless.loss is not None:
         yield _violated(lossless.loss)
         if lossless.short is not None:
-            yield f"{lossless.short.place} is {lossless.short.short_bytes:,} bytes short of its formula"
+            missing = counted(lossless.short.short_bytes, "byte")
+            yield f"{lossless.short.place} is {missing} short of its formula"
         yield from _unproven(lossless)
     elif lossless.verdict == "held-in-run":
         yield "held in this run, though " + "; ".join(_though(lossless))
@@ -216,7 +219,7 @@ def _though(lossless: Lossless) -> Iterator[str]:
     if short is not None:
         others = f" ({short.ports:,} ports are short)" if short.ports > 1 else ""
         where = f"at {short.place}, class {short.class_}{others}"
-        yield f"{short.short_bytes:,} bytes short of its formula {where}"
+        yield f"{counted(short.short_bytes, 'byte')} short of its formula {where}"
     yield from _unproven(lossless)
 
 
@@ -232,11 +235,12 @@ def _unproven(lossless: Lossless) -> Iterator[str]:
 
 def _violated(loss: Loss) -> str:
     where = f"{loss.ports:,} ports, most at " if loss.ports > 1 else ""
-    worst = f" ({loss.worst_port_bytes:,} bytes there)" if loss.ports != 1 else ""
+    worst = f" ({counted(loss.worst_port_bytes, 'byte')} there)" if loss.ports != 1 else ""
     return (
-        f"violated: {loss.bytes:,} bytes ({loss.packets:,} packets) lost at {where}{_worst(loss)}{worst}; "
+        f"violated: {counted(loss.bytes, 'byte')} ({counted(loss.packets, 'packet')}) lost at "
+        f"{where}{_worst(loss)}{worst}; "
         f"the first at {loss.place}, class {loss.class_}, {loss.time_us:,.3f} us, "
-        f"which did not fit by {loss.missing_bytes:,} bytes"
+        f"which did not fit by {counted(loss.missing_bytes, 'byte')}"
     )
 
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["bytes_text", "quantity_bytes", "quantity_gbps", "quantity_us"]
+__all__ = ["bytes_text", "counted", "quantity_bytes", "quantity_gbps", "quantity_us"]
 
 _US = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _GBPS = {"bps": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
 _BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with what is counted: a noun whose plural ends in s, or in es behind sh, ch, s or x.
+
+    Examples
+    --------
+    >>> counted(1, "packet"), counted(2000, "packet"), counted(0, "switch")
+    ('1 packet', '2,000 packets', '0 switches')
+    """
+    ending = "es" if noun.endswith(("sh", "ch", "s", "x")) else "s"
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
 def quantity_us(text: str) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.errors import OutputError
 from floodway.results.outcome import Outcome
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     import os
@@ -167,7 +168,8 @@ class Result:
     def __repr__(self) -> str:
         name, seed, outcome = self.run.name, self.run.seed, self.outcome
         simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated"
-        return f"Result({name!r}, seed {seed}: {len(self.flows):,} flows, {simulated}, {outcome.stopped})"
+        flows = counted(len(self.flows), "flow")
+        return f"Result({name!r}, seed {seed}: {flows}, {simulated}, {outcome.stopped})"
 
     def _repr_html_(self) -> str:
         from floodway.results.notebook import html_of  # noqa: PLC0415 (in notebooks alone)

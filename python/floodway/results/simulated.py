@@ -149,7 +149,7 @@ def _paths(built: Mapping[str, Any]) -> Iterator[str]:
     for path in built.get("paths", ()):
         span = _range([path["base_rtt_us_min"], path["base_rtt_us_max"]], "{:,.4g}")
         links = _range([path["hops_min"], path["hops_max"]], "{}")
-        yield f"{path['kind']}: {span} us over {links} links"
+        yield f"{path['kind']}: {span} us over {links} link{'' if links == '1' else 's'}"
 
 
 def _traffic(run: RunInfo) -> Iterator[str]:

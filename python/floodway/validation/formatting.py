@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from floodway.results.quantities import counted
+
 if TYPE_CHECKING:
     from floodway.validation.case_results import CaseResult
     from floodway.validation.rows import Row, Unit
@@ -28,7 +30,7 @@ def shown_rows(result: CaseResult) -> list[Row]:
 
 def headline(result: CaseResult) -> str:
     """Say what was compared."""
-    flows = f"{len(result.reference.side.flows):,} flows"
+    flows = counted(len(result.reference.side.flows), "flow")
     runs = f"{len(result.seeds)} seed{'s' * (len(result.seeds) != 1)}"
     return f"{result.case.tag}: {flows}, {runs}; {KINDS[result.kind]}"
 

@@ -13,6 +13,7 @@ use serde::forward_to_deserialize_any;
 use super::sets::ROOTS;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
+use crate::shown::counted;
 
 /// Reads a value from `node` at `path`.
 ///
@@ -230,7 +231,10 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
                 let value = visitor.visit_seq(&mut rest)?;
                 match rest.next {
                     all if all == items.len() => Ok(value),
-                    most => Err(Fault::message(format!("{} values where {most} are required", items.len()))),
+                    most => {
+                        let found = counted(items.len(), "value");
+                        Err(Fault::message(format!("{found} where {most} are required")))
+                    }
                 }
             }
             Value::Table(entries) => {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
+use crate::shown::counted;
 
 /// Parameters of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -83,7 +84,7 @@ impl Chain {
             Hosts::Each(each) => Ok(vec![*each; switches]),
             Hosts::List(list) if list.len() == switches => Ok(list.clone()),
             Hosts::List(list) => {
-                let message = format!("it has {} numbers for {switches} switches", list.len());
+                let message = format!("it has {} for {switches} switches", counted(list.len(), "number"));
                 Err(TopologyError::new("hosts", message))
             }
         }

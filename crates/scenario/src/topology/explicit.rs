@@ -172,7 +172,7 @@ impl ListedLink {
 fn expand(name: &str) -> Result<Vec<String>, TopologyError> {
     let refuse = |why: &str| Err(TopologyError::new("", format!("{name:?} {why}")));
     if name.is_empty() || name.contains([',', '>', '*', '?', '"']) {
-        return refuse("is not a name: it is empty or has one of , > * ? in it");
+        return refuse("is not a name: it is empty or has one of , > * ? \" in it");
     }
     let Some((from, to)) = name.split_once("..") else { return Ok(vec![name.to_owned()]) };
     let split = |text: &str| -> Option<(String, usize)> {
@@ -237,6 +237,11 @@ mod tests {
         assert_eq!(message, "no node is named \"s3\"; did you mean \"s1\"?");
         assert!(error(vec![link("s1", "s1")]).1.contains("linked with itself"));
         assert!(error(vec![link("h3..h1", "s1")]).1.contains("not a range"));
+        for sign in [',', '>', '*', '?', '"'] {
+            let (_, message) = error(vec![link(&format!("h{sign}1"), "s1")]);
+            let (_, listed) = message.split_once("one of").expect("it lists what a name must not have");
+            assert!(listed.contains(sign), "{message}");
+        }
         assert_eq!(error(vec![link("h1..h3", "s1")]).1, "it is not connected: no links lead from h1 to s2");
         let mut zero = link("h1", "s1");
         zero.delay = Some(Span::ZERO);

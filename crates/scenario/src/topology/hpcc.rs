@@ -335,7 +335,7 @@ mod tests {
         is(
             with("4 1 3", "4 1 4"),
             7,
-            "1 words, but 5 are required: link 4 of 4: two nodes, rate, delay and error rate",
+            "1 word, but 5 are required: link 4 of 4: two nodes, rate, delay and error rate",
         );
         is(
             error("4 1 4\n3\n0 3 1Gbps 1us 0\n"),

@@ -14,6 +14,7 @@ use super::network::{Hop, TopologyError, count};
 use super::sites::Long;
 use crate::error::nearest;
 use crate::grammar::forms::Many;
+use crate::shown::counted;
 
 /// Links between sites: a list of them, or a table of the distances between sites.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,7 +215,11 @@ impl LongTable {
 fn around(ring: &[Distance], sites: usize) -> Result<Matrix<Distance>, TopologyError> {
     let links = if sites == 2 { 1 } else { sites };
     if ring.len() != links && ring.len() != 1 {
-        let message = format!("it has {} values for {links} links among {sites} sites", ring.len());
+        let message = format!(
+            "it has {} for {} among {sites} sites",
+            counted(ring.len(), "value"),
+            counted(links, "link")
+        );
         return Err(TopologyError::new("ring", message));
     }
     let link = |at: usize| {

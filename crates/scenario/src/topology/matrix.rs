@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 
 use super::network::TopologyError;
+use crate::shown::counted;
 
 /// A quantity; none where the text is empty or the quantity is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,11 +114,12 @@ pub(super) fn matrix<C, T: Copy + PartialEq + Display>(
 fn is_square<C>(rows: &[Vec<C>], sites: &[String]) -> Result<(), TopologyError> {
     let due = sites.len();
     if rows.len() != due {
-        return Err(TopologyError::new("", format!("it has {} rows for {due} sites", rows.len())));
+        return Err(TopologyError::new("", format!("it has {} for {due} sites", counted(rows.len(), "row"))));
     }
     match rows.iter().position(|row| row.len() != due) {
         Some(i) => {
-            let message = format!("row {:?} has {} columns for {due} sites", sites[i], rows[i].len());
+            let message =
+                format!("row {:?} has {} for {due} sites", sites[i], counted(rows[i].len(), "column"));
             Err(TopologyError::new(&(i + 1).to_string(), message))
         }
         None => Ok(()),

@@ -3,7 +3,7 @@
 use floodway_units::{Bytes, Class, Span, Time};
 
 use crate::error::nearest;
-use crate::shown::glimpse;
+use crate::shown::{counted, glimpse};
 
 /// A flow of a list, as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,7 +152,7 @@ fn same(one: Column, other: Column) -> bool {
 fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
     let fields = fields(line)?;
     if fields.len() != columns.len() {
-        return Err(format!("{} values for {} columns", fields.len(), columns.len()));
+        return Err(format!("{} for {}", counted(fields.len(), "value"), counted(columns.len(), "column")));
     }
     let mut row = FlowRow::default();
     for (column, field) in columns.iter().zip(fields) {

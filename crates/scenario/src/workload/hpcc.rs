@@ -7,7 +7,7 @@ use floodway_units::{Bytes, Class};
 use super::csv::{FlowRow, RowError};
 use super::flows::ListFormat;
 use crate::ns3::{self, Words, number};
-use crate::shown::glimpse;
+use crate::shown::{counted, glimpse};
 use crate::topology::Network;
 use crate::topology::hpcc::node_name;
 
@@ -171,7 +171,8 @@ fn pin_one(
 ) -> Result<(), String> {
     let parts: Vec<&str> = line.split('|').collect();
     let [flow, data, acks] = parts[..] else {
-        return Err(format!("{} parts, but 3 are required: flow | path | path of its ACKs", parts.len()));
+        let found = counted(parts.len(), "part");
+        return Err(format!("{found}, but 3 are required: flow | path | path of its ACKs"));
     };
     let words: Vec<&str> = flow.split_whitespace().collect();
     let [n, said @ ..] = &words[..] else { return Err("the number of the flow is missing".into()) };

@@ -11,6 +11,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Seq
 use super::files::Files;
 use crate::error::nearest;
 use crate::grammar::tree::{Entry, Node, Value};
+use crate::shown::counted;
 
 /// The published distributions, with their sources.
 const PUBLISHED: &str = include_str!("../../data/distributions.toml");
@@ -136,7 +137,7 @@ fn parse(text: &str) -> Result<Sizes, (u32, String)> {
                 (Ok(size), Ok(share)) => points.push((size, share)),
                 _ => return Err((number, "a line is bytes and cumulative percent, two numbers".into())),
             },
-            _ => return Err((number, format!("{} columns, where two are required", words.len()))),
+            _ => return Err((number, format!("{}, where two are required", counted(words.len(), "column")))),
         }
         lines.push(number);
     }
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(sizes.mean(), 1000.0);
         assert_eq!(parse("0 0\n5 60\n4 100\n").unwrap_err().0, 3);
         assert!(parse("0 0\n5 60\n4 100\n").unwrap_err().1.contains("lies below the one before"));
-        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 columns, where two are required".into()));
+        assert_eq!(parse("0 0\n5\n").unwrap_err(), (2, "1 column, where two are required".into()));
         assert_eq!(parse("0 0\nx 100\n").unwrap_err().0, 2);
         assert!(parse("").unwrap_err().1.contains("at least two points"));
     }

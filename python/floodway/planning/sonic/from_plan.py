@@ -15,6 +15,7 @@ from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write
 from floodway.planning.units import missing
 from floodway.results.files import replace_file
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     run = plan.pool_run
     if run is not None and not run.holds and shared.oversubscribed == 1:
         raise PlanError(
-            f"sonic: the shared buffer lost {run.lost_packets:,} packets in its run", key="buffer"
+            f"sonic: the shared buffer lost {counted(run.lost_packets, 'packet')} in its run", key="buffer"
         )
     names = list(ports) or [f"Ethernet{LANES * number}" for number in range(question.links)]
     if len(names) != question.links:

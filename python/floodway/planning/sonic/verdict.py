@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from floodway.planning.sonic.physics import holds_from, obeyed_within_ps
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from floodway.planning.sonic.physics import Assumptions, Bounds
@@ -95,34 +96,34 @@ def _headroom(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
         text = (
             f"holds only if the far end's reaction and the port's own interface take {within / 1000:,.0f} ns"
             f" together, where IEEE 802.3 allows {_ns(bound.reaction_ps)} and {_ns(bound.interface_ps)};"
-            f" {bound.in_bytes - row.xoff:,} bytes short of that"
+            f" {counted(bound.in_bytes - row.xoff, 'byte')} short of that"
         )
         return Verdict(level=Level.IF_OBEYED_SOONER, spare=spare, text=text)
     size = holds_from(row, assumed)
     if row.xoff >= bound.any_size:
         return _any(bound, assumed, spare, size)
-    larger = "" if size is None else f"holds for frames of {size:,} bytes and larger"
-    short = f"{bound.any_size - row.xoff:,} bytes short for frames of any size"
+    larger = "" if size is None else f"holds for frames of {counted(size, 'byte')} and larger"
+    short = f"{counted(bound.any_size - row.xoff, 'byte')} short for frames of any size"
     if not assumed.mix_bytes:
         text = f"{larger}; {short}" if larger else f"holds if memory counts bytes, not in cells; {short}"
         return Verdict(level=Level.LARGE_FRAMES, spare=spare, text=text, holds_from_bytes=size)
     if row.xoff >= bound.asked:
         text = f"holds for the mix asked{_if(assumed, ', if ')}; {short}"
         return Verdict(level=Level.MIX, spare=spare, text=text, holds_from_bytes=size)
-    text = f"below physics for the mix asked by {-spare:,} bytes" + (f"; {larger}" if larger else "")
+    text = f"below physics for the mix asked by {counted(-spare, 'byte')}" + (f"; {larger}" if larger else "")
     return Verdict(level=Level.BELOW_WHAT_IS_ASKED, spare=spare, text=text, holds_from_bytes=size)
 
 
 def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict:
     if row.xoff < bound.propagation:
-        text = f"below propagation alone by {bound.propagation - row.xoff:,} bytes"
+        text = f"below propagation alone by {counted(bound.propagation - row.xoff, 'byte')}"
         if not row.reserves_headroom and row.headroom_pool != 0:
             text += " (with a shared headroom pool that may be meant: simulate)"
         return Verdict(level=Level.BELOW_PROPAGATION, spare=spare, text=text)
     text = (
-        f"below physics for frames of up to {assumed.largest_frame:,} bytes by"
-        f" {bound.least - row.xoff:,} bytes, even if the far end obeys a pause at once and the port's own"
-        " interface takes no time"
+        f"below physics for frames of up to {counted(assumed.largest_frame, 'byte')} by"
+        f" {counted(bound.least - row.xoff, 'byte')}, even if the far end obeys a pause at once and the port's"
+        " own interface takes no time"
     )
     return Verdict(level=Level.BELOW_PHYSICS, spare=spare, text=text)
 

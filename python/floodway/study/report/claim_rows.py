@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.results.percentiles import of_flows
+from floodway.results.quantities import counted
 from floodway.study.claims.judgement import best_reading
 from floodway.study.claims.verdicts import point_of
 
@@ -144,7 +145,7 @@ def _ours(part: Part, found: Judged) -> str:
         means = "" if found.exact else "means from "
         return f"{means}{low} to {high}{_unit(found)}{star}"
     if found.ours is None:
-        return f"not reached: {found.unfinished} flows unfinished" if found.unfinished else "-"
+        return f"not reached: {counted(found.unfinished, 'flow')} unfinished" if found.unfinished else "-"
     return f"{_number(found.ours, relative=found.claim.relative)}{_unit(found)}{star}{_spread(found)}"
 
 
@@ -195,7 +196,7 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     lost = next((note for note in ablation.judged.notes if "must lose none" in note), "")
     ours = "" if claim.order else f" {_ours(part, ablation.judged)}"
     count = ablation.judged.unfinished
-    left = f"{count} flow{'s' * (count > 1)} unfinished" if count else ""
+    left = f"{counted(count, 'flow')} unfinished" if count else ""
     reasons = "; ".join(filter(None, (lost, left)))
     return f"{label}:{ours} {verdict}" + (f" ({reasons})" if reasons else "")
 
@@ -204,7 +205,7 @@ def _remark(part: Part, found: Judged) -> str:
     claim = found.claim
     parts = [claim.remark, *found.notes]
     if found.unfinished:
-        parts.append(f"{found.unfinished} flows did not finish")
+        parts.append(f"{counted(found.unfinished, 'flow')} did not finish")
     if found.few is not None:
         thousandths, fewest, most = found.few
         parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))

@@ -23,6 +23,7 @@ from floodway.plot.files import save
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
+from floodway.results.quantities import counted
 from floodway.results.simulated import realised, seeds_text
 from floodway.simulation import versions
 from floodway.study.format.parse_plots import NUMBERS
@@ -255,7 +256,7 @@ def _runs(part: Part, conducted: Conducted, known: Mapping[str, Known]) -> str:
     runs = part.numbers.runs
     seeds = seeds_text(run.seed for run in runs)
     losses = {key: own.lossless for key, own in known.items()}
-    head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
+    head = [f"{counted(len({run.key for run in runs}), 'run')}, seeds {seeds}.", *lossless_of(part, losses)]
     lines = [plain(" ".join(head))]
     for run in runs:
         if run.key in conducted.failures:

@@ -43,7 +43,8 @@ LOSS = {
 FAILED = {"packets": 7, "bytes": 7546, "drops": [["link_down", 5], ["no_route", 2]]}
 DRIFT = {"why": "a relay has no feedback", "place": "r1 (l)", "ports": 2}
 
-BY_SIZING = "held by sizing: every lossless port has at least the buffer that its flow control needs"
+SIZES = "every lossless port has at least the buffer that its flow control needs"
+BY_SIZING = f"held by sizing: {SIZES}"
 
 HELD = {"verdict": "held-by-sizing", "react_is_zero": True}
 LUCKY = {"verdict": "held-in-run", "short": SHORT, "react_is_zero": True}
@@ -95,7 +96,7 @@ def long(folder: Path, *, size: str = "1MB", stall: str = "51us", down: str = ""
     [
         (
             HELD,
-            f"{BY_SIZING} (react = 0us: where upstreams obey a pause at once)",
+            f"held by sizing if upstreams obey a pause at once (react = 0us): {SIZES}",
             "held by sizing (react = 0us)",
         ),
         (
@@ -229,7 +230,7 @@ def test_what_a_failed_link_loses_is_reported_and_strict_fails(floodway: Command
     done = floodway("run", scenario, "--strict")
     assert done.code == 1
     assert "lossless: failures lost " in done.out
-    assert "; no buffer overflowed, held by sizing: " in done.out
+    assert "; no buffer overflowed, held by sizing if upstreams obey a pause at once" in done.out
     assert "link_down" in done.out
     assert done.err.splitlines()[-1].endswith(" by failures")
 

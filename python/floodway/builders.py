@@ -3563,8 +3563,8 @@ class RecordKeys(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareKeys(Table):
-    """Links whose bytes are recorded per flow: bytes of data on the wire, counted when a packet's
-    transmission starts.
+    """Links whose bytes are recorded per flow: bytes of data on the wire, in the buckets in which they are
+    transmitted.
 
     Attributes
     ----------

@@ -34,11 +34,13 @@ def asked(question: Question) -> str:
     flap = (
         "" if question.flap_ps is None else f"; survives a flap of {question.flap_ps / 1e6:g} us in a stall"
     )
+    allowed = " (IEEE 802.3)" if question.react_ps is None else ""
+    react = f"; pauses obeyed within {question.reaction_ps / 1e6:.4g} us{allowed}"
     cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
     return (
         f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "
         f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}; {mix} up to "
-        f"{question.largest_frame} B, {cells}{flap}"
+        f"{question.largest_frame} B, {cells}{react}{flap}"
     )
 
 

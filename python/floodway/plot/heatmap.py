@@ -111,7 +111,6 @@ def _draw(
 ) -> Figure:
     (per_time, time), (per_value, unit) = time_unit(frames), value_unit(metric.column, frames)
     largest = max(float(frame["value"].max() or 0.0) for frame in frames) / per_value  # type: ignore[arg-type]
-    # A packet counts where its transmission starts, so that a part may hold a little more than the rate.
     norm = Normalize(0, 100.0 if metric.kind == "used" else largest or 1.0)
     high = AROUND + len(sources) * (PANEL + ROW * max(len(rows), 3))
     figure = figure_for(current().wide(SIZE[0] + 1), high)

@@ -139,7 +139,7 @@ def _summary(
         delay_us=quantity_us(settings["delay"]) if "delay" in settings else None,
         loaded_us=loaded_us,
         loaded_gbps=loaded_gbps,
-        # A packet counts where its transmission starts, so that a bucket may hold a little too much.
+        # Older versions counted a packet in the bucket in which its transmission started.
         loaded_idle_share=max(0.0, 1 - loaded_gbps / rate_gbps) if loaded_gbps and rate_gbps else None,
         loaded_paused_share=float(loaded["paused_us"].sum()) / loaded_us if loaded_us else None,
         queue_peak_bytes=None if queue is None else int(queue),

@@ -205,10 +205,10 @@ def _parts(lossless: Lossless) -> Iterator[str]:
 def _held(lossless: Lossless) -> str:
     """Return the verdict if nothing was lost and no reason speaks against the sizes."""
     if lossless.verdict == "held-by-sizing":
-        react = " (react = 0us: where upstreams obey a pause at once)" if lossless.react_is_zero else ""
+        react = " if upstreams obey a pause at once (react = 0us)" if lossless.react_is_zero else ""
         sizes = "every lossless port has at least the buffer that its flow control needs"
         no_overflow = "no buffer overflowed, " if lossless.failed else ""
-        return f"{no_overflow}held by sizing: {sizes}{react}"
+        return f"{no_overflow}held by sizing{react}: {sizes}"
     if lossless.verdict == "held":
         return "held in this run; an older version wrote it, which did not compare sizes"
     return "no class has a lossless flow control"

@@ -47,8 +47,6 @@ impl AtNode<'_, '_> {
                 }
             }
         }
-        let wire = self.facts.layout.wire(packet.frame);
-        self.node.series.known_mut(port.index()).sent(self.now, wire);
     }
 
     /// Sends the frames that a flow control has just pushed out of `port`.

@@ -219,7 +219,7 @@ impl AtNode<'_, '_> {
 
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
-        self.leaves_queue(port, packet.frame);
+        self.leaves(port, packet.frame);
         let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
         let more = waiting
             .packet_refs(&self.run.packets)
@@ -362,20 +362,12 @@ impl AtNode<'_, '_> {
     /// them at one instant.
     #[inline]
     pub fn goes_through(&mut self, port: Local, frame: u16) {
-        let wire = self.facts.layout.wire(frame);
-        self.node.series.known_mut(port.index()).passed(self.now, u64::from(frame), wire);
-    }
-
-    /// A packet leaves its queue and starts on the wire.
-    #[inline]
-    pub fn leaves(&mut self, port: Local, frame: u16) {
-        self.leaves_queue(port, frame);
-        self.count_sent(port, frame);
+        self.node.series.known_mut(port.index()).passed(self.now, u64::from(frame));
     }
 
     /// A packet leaves its queue.
     #[inline]
-    pub fn leaves_queue(&mut self, port: Local, frame: u16) {
+    pub fn leaves(&mut self, port: Local, frame: u16) {
         self.set_waiting(port, self.node.ports.known(port.index()).waiting - u64::from(frame));
     }
 
@@ -387,13 +379,6 @@ impl AtNode<'_, '_> {
         if !self.node.histograms.is_empty() {
             self.sample(port, before);
         }
-    }
-
-    /// A packet starts on the wire.
-    #[inline]
-    pub fn count_sent(&mut self, port: Local, frame: u16) {
-        let wire = self.facts.layout.wire(frame);
-        self.node.series.known_mut(port.index()).sent(self.now, wire);
     }
 
     #[inline]

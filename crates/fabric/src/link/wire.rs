@@ -16,9 +16,11 @@ impl AtNode<'_, '_> {
     pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
         let packet = &self.run.packets[packet_ref];
-        let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
+        let wire = u64::from(packet.frame) + self.facts.layout.gap;
+        let serial = state.serial_time(wire);
         let arrival = self.now + serial + state.link.delay;
         state.free_at = self.now + serial;
+        self.node.series.known_mut(port.index()).sent(self.now, state.free_at, wire);
         if self.facts.telemetry {
             state.sent += u64::from(packet.frame);
         }
@@ -78,7 +80,7 @@ impl AtNode<'_, '_> {
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.ports.known(port.index()).noted {
             self.capture(port, packet_ref);
-            self.note_share(port, packet_ref);
+            self.note_share(port, packet_ref, serial);
         }
         let state = self.node.ports.known_mut(port.index());
         let mut arrival = arrival;

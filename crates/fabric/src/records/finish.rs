@@ -3,7 +3,7 @@
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::cast::narrow;
-use floodway_units::{NodeId, PortId, Time};
+use floodway_units::{NodeId, PortId, Span, Time};
 
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::NodeSpec;
@@ -40,7 +40,9 @@ impl AtNode<'_, '_> {
                 }
             }
             let waiting = self.node.ports[port.index()].waiting;
-            self.node.series[port.index()].finish(self.now, waiting);
+            let on_wire = Span(self.node.ports[port.index()].free_at.saturating_sub(self.now));
+            let unsent = self.rate(port).bytes_covering(on_wire).0;
+            self.node.series[port.index()].finish(self.now, waiting, unsent);
             if !self.node.histograms.is_empty() {
                 self.sample_last(port, waiting);
             }

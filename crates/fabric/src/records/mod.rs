@@ -19,3 +19,4 @@ pub(crate) mod shares;
 pub(crate) mod signals;
 pub mod table;
 pub(crate) mod tally;
+pub(crate) mod transmission;

@@ -7,6 +7,7 @@ use floodway_engine::memory;
 use floodway_units::cast::to_usize;
 
 use crate::network::blueprint::RecordSpec;
+use crate::records::transmission::Transmission;
 
 /// Width of a bucket at the start, in picoseconds.
 const FIRST_WIDTH: u64 = 1_000_000;
@@ -17,7 +18,7 @@ const ROOM: usize = 1024;
 /// One bucket of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Bucket {
-    /// Wire bytes whose transmission began.
+    /// Wire bytes that were transmitted in it.
     pub tx_bytes: u64,
     /// Queued bytes times picoseconds.
     pub queue_area: u128,
@@ -49,13 +50,15 @@ pub(crate) struct Series {
     buffer_max: u64,
     queue_area: u128,
     queue_max: u64,
-    /// When it begins and ends.
+    /// When it begins and ends: all buckets are as wide.
     begin: u64,
     end: u64,
     /// Since when the queue has the length it has.
     queue_since: u64,
-    width: u64,
     paused: u64,
+    /// The last frame whose transmission went on when the bucket in which it began had ended. What buckets
+    /// until `end` have of it is in them.
+    across: Transmission,
     /// The buckets before it. Each is written once, when it ends: by then it is in no cache.
     buckets: Vec<Bucket>,
     limit: usize,
@@ -71,27 +74,30 @@ impl Series {
             begin: 0,
             end: FIRST_WIDTH,
             queue_since: 0,
-            width: FIRST_WIDTH,
             paused: 0,
+            across: Transmission::default(),
             buckets: Vec::new(),
             limit: limit.max(2),
         }
     }
 
-    /// A frame of `wire` bytes starts on the wire.
+    /// A frame of `wire` bytes is on the wire from now until `until`, before which no other one begins.
     #[inline]
-    pub fn sent(&mut self, now: u64, wire: u64) {
+    pub fn sent(&mut self, now: u64, until: u64, wire: u64) {
         self.roll(now);
-        self.tx_bytes += wire;
+        if until <= self.end {
+            self.tx_bytes += wire;
+        } else {
+            self.sent_across(Transmission { begin: now, end: until, bytes: wire });
+        }
     }
 
-    /// The queue was empty, and a frame passes it and starts on the wire, all now.
+    /// The queue was empty, and a frame of `frame` bytes passes it now.
     #[inline]
-    pub fn passed(&mut self, now: u64, frame: u64, wire: u64) {
+    pub fn passed(&mut self, now: u64, frame: u64) {
         self.roll(now);
         self.queue_since = now;
         self.queue_max = self.queue_max.max(frame);
-        self.tx_bytes += wire;
     }
 
     /// The queue had `before` bytes until now, and has `after` from now on.
@@ -124,20 +130,27 @@ impl Series {
     /// A class was paused from `from` to `to`, which is now.
     pub fn paused(&mut self, from: u64, to: u64) {
         self.roll(to);
-        self.spread(from, to, |bucket, span| bucket.paused += span);
+        self.spread(from, to, |bucket, begin, end| bucket.paused += end - begin);
     }
 
-    /// Brings the buckets up to `now`, the end of the run; `queued` bytes wait.
-    pub fn finish(&mut self, now: u64, queued: u64) {
+    /// Brings the buckets up to `now`, the end of the run; `queued` bytes wait, and `unsent` bytes are left
+    /// of the frame on the wire.
+    pub fn finish(&mut self, now: u64, queued: u64, unsent: u64) {
         self.queue(now, queued, queued);
+        let unsent = if self.across.end > now {
+            self.across.sent_by(self.end) - self.across.sent_whole_by(now)
+        } else {
+            unsent
+        };
+        self.tx_bytes = self.tx_bytes.saturating_sub(unsent);
         self.end_current();
         // A run that ends within its last bucket keeps that bucket; one at its end has no further one.
-        self.buckets.truncate(to_usize(now.div_ceil(self.width).max(1)));
+        self.buckets.truncate(to_usize(now.div_ceil(self.width()).max(1)));
     }
 
     /// Width of a bucket in picoseconds.
     pub fn width(&self) -> u64 {
-        self.width
+        self.end - self.begin
     }
 
     /// The buckets, once the run is over.
@@ -145,26 +158,42 @@ impl Series {
         &self.buckets
     }
 
+    /// A frame is on the wire for longer than the current bucket.
+    #[cold]
+    fn sent_across(&mut self, frame: Transmission) {
+        self.across = frame;
+        self.tx_bytes += frame.sent_by(self.end);
+    }
+
+    /// Adds what was sent of the frame across buckets since `from`, when a bucket ended, until the current
+    /// one ends.
+    fn send_on(&mut self, from: u64) {
+        let (frame, until) = (self.across, self.across.end.min(self.end));
+        self.spread(from, until, |bucket, begin, end| {
+            bucket.tx_bytes += frame.sent_by(end) - frame.sent_by(begin);
+        });
+    }
+
     /// The queue has held `queued` bytes since a bucket before the current one.
     #[cold]
     fn stood(&mut self, now: u64, queued: u64) {
-        self.spread(self.queue_since, now, |bucket, span| {
-            bucket.queue_area += u128::from(queued) * u128::from(span);
+        self.spread(self.queue_since, now, |bucket, begin, end| {
+            bucket.queue_area += u128::from(queued) * u128::from(end - begin);
             bucket.queue_max = bucket.queue_max.max(queued);
         });
     }
 
-    /// Calls `add` with each bucket that `from..to` touches, and how long.
-    fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64)) {
-        let mut at = from;
+    /// Calls `add` with each bucket that `from..to` touches, and the part of the time that is in it.
+    fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64, u64)) {
+        let (mut at, width) = (from, self.width());
         while at < to {
-            let index = to_usize(at / self.width);
-            let end = ((index as u64 + 1) * self.width).min(to);
+            let index = to_usize(at / width);
+            let end = ((index as u64 + 1) * width).min(to);
             if let Some(bucket) = self.buckets.get_mut(index) {
-                add(bucket, end - at);
+                add(bucket, at, end);
             } else {
                 let mut more = Bucket::default();
-                add(&mut more, end - at);
+                add(&mut more, at, end);
                 self.add_to_current(&more);
             }
             at = end;
@@ -205,28 +234,39 @@ impl Series {
 
     #[cold]
     fn roll_to(&mut self, now: u64) {
+        let ended = self.end;
+        self.begin_bucket_of(now);
+        if self.across.end > ended {
+            self.send_on(ended);
+        }
+    }
+
+    /// The current bucket becomes the one of `now`, which is later.
+    fn begin_bucket_of(&mut self, now: u64) {
+        let mut width = self.width();
         // Mostly the next bucket is the current one, and nothing has to be divided.
-        if now < self.end + self.width && self.buckets.len() + 1 < self.limit {
+        if now < self.end + width && self.buckets.len() + 1 < self.limit {
             self.end_current();
-            (self.begin, self.end) = (self.end, self.end + self.width);
+            (self.begin, self.end) = (self.end, self.end + width);
             return;
         }
-        while to_usize(now / self.width) >= self.limit {
-            self.widen();
+        while to_usize(now / width) >= self.limit {
+            self.merge_pairs();
+            width *= 2;
         }
-        let at = to_usize(now / self.width);
+        let at = to_usize(now / width);
         if at > self.buckets.len() {
             self.end_current();
             let more = at - self.buckets.len();
             memory::reserve(&mut self.buckets, more);
             self.buckets.resize(at, Bucket::default());
         }
-        self.begin = at as u64 * self.width;
-        self.end = self.begin + self.width;
+        self.begin = at as u64 * width;
+        self.end = self.begin + width;
     }
 
-    fn widen(&mut self) {
-        self.width *= 2;
+    /// Pairs of buckets become one each.
+    fn merge_pairs(&mut self) {
         let pairs = self.buckets.len() / 2;
         // One that is left over is in the same wider bucket as the current one.
         if self.buckets.len() % 2 == 1
@@ -253,6 +293,8 @@ pub(crate) fn of_port(records: &RecordSpec, watched: bool) -> Series {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const US: u64 = 1_000_000;
@@ -262,11 +304,11 @@ mod tests {
         let mut series = Series::new(4);
         series.queue(0, 0, 100);
         for i in 0..40 {
-            series.sent(i * US, 10);
+            series.sent(i * US, i * US + 1, 10);
         }
         series.queue(20 * US, 100, 0);
         series.paused(3 * US, 39 * US);
-        series.finish(40 * US, 0);
+        series.finish(40 * US, 0, 0);
         assert_eq!(series.width(), 16 * US);
         let sum = |f: fn(&Bucket) -> u128| series.buckets().iter().map(f).sum::<u128>();
         assert_eq!(sum(|b| b.tx_bytes.into()), 400);
@@ -277,10 +319,53 @@ mod tests {
         assert_eq!(series.buckets().iter().map(|b| b.queue_max).collect::<Vec<_>>(), [100, 100, 0]);
     }
 
+    proptest! {
+        /// Frames behind one another and with gaps, by buckets of any number, with other calls between.
+        #[test]
+        fn frames_are_divided_by_their_time_on_the_wire(
+            frames in prop::collection::vec((0..400u64, 1..30_000u64), 1..80),
+            ps_per_byte in prop::sample::select(vec![10u64, 20, 80, 800, 8_000]),
+            limit in 2..40usize,
+            cut in 0.0..=1.0f64,
+        ) {
+            let mut series = Series::new(limit);
+            let mut sent: Vec<Transmission> = Vec::new();
+            let mut now = 0;
+            for (gap, bytes) in frames {
+                let begin = now + gap * 1_000;
+                now = begin + bytes * ps_per_byte;
+                sent.push(Transmission { begin, end: now, bytes });
+            }
+            // The run ends somewhere; no frame begins later.
+            let end = sent[sent.len() / 2].begin + ((now as f64) * cut) as u64;
+            sent.retain(|frame| frame.begin < end);
+            for frame in &sent {
+                series.buffer(frame.begin, 7);
+                series.sent(frame.begin, frame.end, frame.bytes);
+                series.buffer(frame.begin.midpoint(frame.end.min(end)), 7);
+            }
+            let left = sent.last().map_or(0, |frame| frame.end.saturating_sub(end));
+            series.finish(end, 0, left.div_ceil(ps_per_byte));
+            let width = series.width();
+            let by = |at: u64| sent.iter().map(|frame| frame.sent_by(at)).sum::<u64>();
+            for (number, bucket) in series.buckets().iter().enumerate() {
+                let (from, to) = (number as u64 * width, (number as u64 + 1) * width);
+                prop_assert!(bucket.tx_bytes * ps_per_byte <= to.min(end) - from, "{bucket:?}");
+                if to <= end {
+                    prop_assert_eq!(bucket.tx_bytes, by(to) - by(from));
+                }
+            }
+            let all: u64 = series.buckets().iter().map(|bucket| bucket.tx_bytes).sum();
+            let whole: u64 = sent.iter().map(|frame| frame.sent_whole_by(end)).sum();
+            // Where the run ends just behind the end of a bucket, that one has the byte across it.
+            prop_assert!(whole <= all && all <= whole + 1, "{all}, not {whole}");
+        }
+    }
+
     #[test]
     fn a_run_that_ends_with_a_bucket_has_no_empty_one_behind() {
         let mut series = Series::new(10);
-        series.finish(5 * US, 0);
+        series.finish(5 * US, 0, 0);
         assert_eq!(series.buckets().len(), 5);
     }
 }

@@ -11,6 +11,7 @@ use crate::network::blueprint::ShareSpec;
 use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
+use crate::records::transmission::Transmission;
 
 /// What flows have of chosen ports, up to a number of rows.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
@@ -27,6 +28,16 @@ pub(crate) struct Bucket {
     number: u64,
     rows: Vec<Row>,
     row_of: FxHashMap<FlowName, usize>,
+    /// The last packet, which is not in rows yet: the run may end before its last bit is sent.
+    last: Option<Sent>,
+}
+
+/// A packet of a flow on the wire of a port.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    key: Key,
+    class: u8,
+    frame: Transmission,
 }
 
 /// A port and a flow.
@@ -72,17 +83,54 @@ impl ShareLog {
         ShareLog { log: Log::new(spec.rows), width: spec.bucket.0 }
     }
 
-    /// A packet of a flow starts on the wire of a port, whose times never fall.
-    fn sent(&mut self, now: u64, open: &mut Bucket, (key, class, bytes): (Key, u8, u64)) {
-        let bucket = now / self.width;
-        if bucket != open.number {
+    /// A packet of a flow starts on the wire of a port, once the one before it has been sent.
+    fn sent(&mut self, open: &mut Bucket, next: Sent) {
+        if let Some(last) = open.last.replace(next) {
+            self.divide(open, last, Transmission::sent_by);
+        }
+    }
+
+    /// The run ends at `now`.
+    fn end(&mut self, now: u64, open: &mut Bucket) {
+        if let Some(last) = open.last.take() {
+            self.divide(
+                open,
+                last,
+                |frame, at| {
+                    if at < now { frame.sent_by(at) } else { frame.sent_whole_by(now) }
+                },
+            );
+        }
+        open.end(&mut self.log);
+    }
+
+    /// Divides a packet among buckets, by its bytes that were sent `until` an instant.
+    fn divide(&mut self, open: &mut Bucket, sent: Sent, until: impl Fn(&Transmission, u64) -> u64) {
+        let (mut at, mut before) = (sent.frame.begin, 0);
+        loop {
+            let number = at / self.width;
+            at = (number + 1) * self.width;
+            let bytes = until(&sent.frame, at);
+            if bytes > before {
+                self.add(open, number, (sent.key, sent.class, bytes - before));
+                before = bytes;
+            }
+            if at >= sent.frame.end {
+                return;
+            }
+        }
+    }
+
+    /// Adds bytes of a flow to a bucket that is not before the open one.
+    fn add(&mut self, open: &mut Bucket, number: u64, (key, class, bytes): (Key, u8, u64)) {
+        if number != open.number {
             open.end(&mut self.log);
-            open.number = bucket;
+            open.number = number;
         }
         let next = open.rows.len();
         let row = *open.row_of.entry(key.flow).or_insert(next);
         if row == next {
-            open.rows.push(Row { time: bucket * self.width, key, class, bytes: 0 });
+            open.rows.push(Row { time: number * self.width, key, class, bytes: 0 });
         }
         open.rows[row].bytes += bytes;
     }

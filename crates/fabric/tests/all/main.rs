@@ -51,6 +51,7 @@ mod random_jobs;
 mod ranks;
 mod rcm;
 mod regions;
+mod series;
 mod shares;
 mod sharing;
 mod signals;

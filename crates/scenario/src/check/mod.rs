@@ -23,7 +23,6 @@ use crate::scenario::Scenario;
 
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
-use ports::Ports;
 pub use relays::Relays;
 
 /// Summary of a scenario. Times are in microseconds and rates in Gbit/s where the names say so.
@@ -173,7 +172,6 @@ pub struct Traffic {
 pub fn check(scenario: &Scenario, resolved: bool) -> Report {
     let blueprint = scenario.blueprint();
     let routes = scenario.routes();
-    let Ports { groups: ports, note: on_reaction } = Ports::of(blueprint);
     Report {
         name: scenario.name().to_owned(),
         seed: blueprint.seed,
@@ -184,14 +182,14 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         nodes: nodes(blueprint),
         links: links(blueprint),
         paths: paths(blueprint, routes),
-        ports,
+        ports: ports::groups(blueprint),
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
-        notes: on_reaction.into_iter().chain(unproven(scenario)).collect(),
+        notes: unproven(scenario).collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }

@@ -5,7 +5,7 @@ use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
 use floodway_mechanisms::slots::FcReceiver as _;
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Span};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{counted, kind_of};
 
@@ -20,6 +20,9 @@ pub struct PortGroup {
     pub class: u8,
     /// Name of the flow control; none without.
     pub flow_control: Option<&'static str>,
+    /// How long its sizes let the upstream take to obey a pause; none where the flow control sends none.
+    #[serde(rename = "react_us", serialize_with = "as_us")]
+    pub react: Option<Span>,
     /// The port's dedicated buffer; none in a shared pool.
     pub buffer_bytes: Option<u64>,
     /// The buffer is per output: the port has this much for each.
@@ -40,57 +43,19 @@ pub struct PortGroup {
     pub bdp_bytes: u64,
 }
 
-/// The ingress ports of switches.
-pub struct Ports {
-    /// All groups, in the order of the links.
-    pub groups: Vec<PortGroup>,
-    /// Says where sizes assume that the upstream obeys a pause at once, which no real MAC does.
-    pub note: Option<String>,
-}
-
-impl Ports {
-    /// Those of a network.
-    pub fn of(blueprint: &Blueprint) -> Self {
-        let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
-        let pools: Vec<Bytes> = (0..narrow::<u32>(blueprint.nodes.len()))
-            .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
-            .collect();
-        let mut reactions = Reactions::default();
-        let each = blueprint.ports().flat_map(|port| classes[1..].iter().map(move |&class| (port, class)));
-        let keys = each.filter_map(|(port, class)| {
-            // A valid blueprint has an account wherever there is a switch.
-            let account = accounts.of(port, class).ok()??;
-            let control = blueprint.control_into(port, class);
-            reactions.add(control.and_then(|control| control.reaction(&account.link)));
-            Some(group(blueprint, &pools, (port, class), &account))
-        });
-        let groups = counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect();
-        Ports { groups, note: reactions.note() }
-    }
-}
-
-/// The reaction times of upstreams to a pause.
-#[derive(Default)]
-struct Reactions {
-    ports: usize,
-    prompt: usize,
-}
-
-impl Reactions {
-    fn add(&mut self, reaction: Option<Span>) {
-        self.ports += usize::from(reaction.is_some());
-        self.prompt += usize::from(reaction == Some(Span::ZERO));
-    }
-
-    fn note(&self) -> Option<String> {
-        let Reactions { ports, prompt } = self;
-        (*prompt > 0).then(|| {
-            format!(
-                "{prompt} of {ports} ingress ports are sized for an upstream that obeys a pause at once (react = \"0us\"); real \
-                 MACs take up to 2.02us at 100G and 1.16us at 400G: react = \"ieee-802.3\""
-            )
-        })
-    }
+/// The ingress ports of the switches of a network, in the order of the links.
+pub fn groups(blueprint: &Blueprint) -> Vec<PortGroup> {
+    let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
+    let pools: Vec<Bytes> = (0..narrow::<u32>(blueprint.nodes.len()))
+        .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
+        .collect();
+    let each = blueprint.ports().flat_map(|port| classes[1..].iter().map(move |&class| (port, class)));
+    let keys = each.filter_map(|(port, class)| {
+        // A valid blueprint has an account wherever there is a switch.
+        let account = accounts.of(port, class).ok()??;
+        Some(group(blueprint, &pools, (port, class), &account))
+    });
+    counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect()
 }
 
 fn group(
@@ -112,6 +77,7 @@ fn group(
         count: 1,
         class: class.0,
         flow_control: control.map(FlowControlParams::name),
+        react: control.and_then(|control| control.reaction(&account.link)),
         buffer_bytes: account.own.filter(|own| *own < Bytes::MAX).map(|own| own.0),
         by_output: account.by_output,
         min_buffer_bytes: control.map(|control| control.min_buffer(&account.link).0),
@@ -124,6 +90,10 @@ fn group(
             .map(|headroom| headroom.0),
         bdp_bytes: account.link.rate.bytes_covering(account.link.delay + account.link.reverse_delay).0,
     }
+}
+
+fn as_us<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
+    span.map(Span::as_us).serialize(to)
 }
 
 fn threshold(receiver: &AnyFcReceiver, pool: Bytes) -> Option<u64> {

@@ -464,8 +464,8 @@ pub enum AllowanceKeys {
     Of(Selector),
 }
 
-/// Links whose bytes are recorded per flow: bytes of data on the wire, counted when a packet's transmission
-/// starts.
+/// Links whose bytes are recorded per flow: bytes of data on the wire, in the buckets in which they are
+/// transmitted.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareKeys {

@@ -51,7 +51,6 @@ impl AtNode<'_, '_> {
             let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
             self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
-        self.count_sent(port, packet.frame);
         let packet_ref = self.run.packets.add(packet);
         if packet.has(INT) {
             self.begin_records(packet_ref);

@@ -1,14 +1,16 @@
 //! Bytes that flows send, bucket by bucket.
 
-use super::Key;
+use super::{Key, Sent};
 use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
+use crate::records::transmission::Transmission;
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Notes a packet that starts on the wire of a port, if the port's flows are counted separately.
-    pub fn note_share(&mut self, port: Local, packet_ref: PacketRef) {
+    /// Notes a packet that is on the wire of a port for `serial` from now on, if the port's flows are counted
+    /// separately.
+    pub fn note_share(&mut self, port: Local, packet_ref: PacketRef, serial: u64) {
         let packet = &self.run.packets[packet_ref];
         let Some(log) = &mut self.run.kept.shares else { return };
         if !packet.is_data() {
@@ -21,7 +23,10 @@ impl AtNode<'_, '_> {
         let class = self.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.facts.layout.gap;
         if let Some(bucket) = self.node.buckets.get_mut(port.index()).and_then(Option::as_mut) {
-            log.sent(self.now, bucket, (key, class, bytes));
+            log.sent(
+                bucket,
+                Sent { key, class, frame: Transmission { begin: self.now, end: self.now + serial, bytes } },
+            );
         }
     }
 }
@@ -31,6 +36,6 @@ impl World<'_> {
     pub fn end_buckets(&mut self) {
         let Some(log) = &mut self.run.kept.shares else { return };
         let buckets = self.nodes.iter_mut().flat_map(|node| node.buckets.iter_mut().flatten());
-        buckets.for_each(|bucket| bucket.end(&mut log.log));
+        buckets.for_each(|bucket| log.end(self.now, bucket));
     }
 }

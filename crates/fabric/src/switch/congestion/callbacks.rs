@@ -342,7 +342,7 @@ impl AtNode<'_, '_> {
         let packet = self.run.packets[packet_ref];
         let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
-            self.leaves_queue(port, packet.frame);
+            self.leaves(port, packet.frame);
             self.uncounted(packet.frame);
             self.flow_left_queue(port, packet.flow);
             self.discard(port_class, packet_ref, reason);

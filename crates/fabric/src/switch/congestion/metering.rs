@@ -63,7 +63,7 @@ impl AtNode<'_, '_> {
         let mut waiting = meter.empty();
         while let Some(packet_ref) = waiting.pop(&self.run.packets) {
             let packet = self.run.packets.take(packet_ref);
-            self.leaves_queue(port, packet.frame);
+            self.leaves(port, packet.frame);
             let at_host = self.node.ports.known(port.index()).at_host;
             let port_class = self.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
             self.drop_packet(port_class, &packet, reason);

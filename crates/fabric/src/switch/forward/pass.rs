@@ -377,7 +377,7 @@ impl AtNode<'_, '_> {
             self.node.queues.known_mut(first + q).bytes = 0;
             while let Some(packet_ref) = waiting.pop(&self.run.packets) {
                 let packet = self.run.packets.take(packet_ref);
-                self.leaves_queue(port, packet.frame);
+                self.leaves(port, packet.frame);
                 if packet.is_link_control() {
                     continue;
                 }

@@ -132,6 +132,24 @@ def test_counts_are_differences(stand_in: Program, monkeypatch: pytest.MonkeyPat
     assert counted(stand_in, [count], on_message=quiet) == ({"one": 2.0}, [])
 
 
+def test_instructions_are_counted_for_every_case() -> None:
+    listing = Listing(ROOT / "benchmarks")
+    counted_too = {count.scenario: count for count in listing.counts}
+    assert [case.name for case in listing.cases if case.scenario not in counted_too] == []
+    assert all(count.short != count.long for count in listing.counts)
+
+
+def test_a_count_whose_folder_is_not_named_is_skipped(
+    stand_in: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOT_THERE", raising=False)
+    monkeypatch.setattr("shutil.which", lambda _name: "/bin/valgrind")
+    count = Count(name="one", what="", scenario="${NOT_THERE}/a", short=(), long=("a=b",))
+    found, skipped = counted(stand_in, [count], on_message=quiet)
+    assert not found
+    assert [(each.name, each.reason) for each in skipped] == [("one", "NOT_THERE is not set")]
+
+
 def test_the_history_keeps_medians_single_runs_and_the_machine(stand_in: Program, tmp_path: Path) -> None:
     results, skipped = measured(stand_in, [case("one")], runs=3, threads=[1], on_message=quiet)
     new = entry(ROOT, results, {"one": 600.0}, skipped)

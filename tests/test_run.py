@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -216,7 +217,13 @@ def test_a_deadlock_stops_the_run_or_not_and_its_ports_are_named(
 ) -> None:
     done = floodway("run", written(tmp_path, RING), "--on-deadlock", choice)
     assert done.code == code
-    assert "deadlock at 2,000.0 us: s1 (s1-s2) -> s2 (s2-s3) -> s3 (s3-s1) -> s1 (s1-s2)" in done.out
+    since = re.search(
+        r"deadlock since ([\d.]+) us: s1 \(s1-s2\) -> s2 \(s2-s3\) -> s3 \(s3-s1\) -> s1 \(s1-s2\)", done.out
+    )
+    assert since is not None
+    # It is found when its pauses have lasted for a millisecond: at the next whole one.
+    assert 0 < float(since[1]) < 1000
+    assert "can send: s1 (s1-s2) -> s2 (s2-s3) -> s3 (s3-s1) -> s1 (s1-s2)" in done.err
     assert ("error: a deadlock stopped the run at 2,000.0 us" in done.err) == (choice == "stop")
     assert package.read(tmp_path / "out" / "small").outcome.simulated_us == (2000 if code else 5000)
 

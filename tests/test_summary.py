@@ -144,7 +144,7 @@ def test_what_is_shown_marks_means_and_percentiles_that_unfinished_flows_touch()
 
 def test_what_is_shown_closes_the_circle_of_a_deadlock() -> None:
     text = shown(deadlocks=[{"time_us": 2000.0, "ports": ["a (l1)", "b (l2)", "c (l3)"]}])
-    assert "deadlock at 2,000.0 us: a (l1) -> b (l2) -> c (l3) -> a (l1)" in text
+    assert "deadlock since 2,000.0 us: a (l1) -> b (l2) -> c (l3) -> a (l1)" in text
 
 
 def test_what_is_shown_names_ports_that_flow_control_never_let_go_on() -> None:

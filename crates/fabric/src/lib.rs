@@ -20,6 +20,7 @@ mod testing;
 mod traffic;
 mod why;
 
+pub use bounds::dependencies::{BufferCycle, Dependencies};
 pub use error::BuildError;
 pub use floodway_engine::{RankLost, Transport, memory, panics, transport};
 pub use network::accounts::{Account, Accounts};

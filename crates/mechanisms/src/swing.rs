@@ -267,7 +267,8 @@ impl FlowControl for Params {
 
     fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
         let given = self.resume_offset.filter(|_| self.form == Form::Switch);
-        let brief = given.and_then(|given| brief_pauses("resume-offset", given, Params::least_offset(link, share)));
+        let brief =
+            given.and_then(|given| brief_pauses("resume-offset", given, Params::least_offset(link, share)));
         brief.into_iter().collect()
     }
 

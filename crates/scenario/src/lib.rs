@@ -9,6 +9,7 @@ mod build;
 mod catalog;
 mod check;
 pub mod cost;
+mod deadlock;
 pub mod error;
 pub mod export;
 pub mod grammar;

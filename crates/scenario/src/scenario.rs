@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
 use floodway_fabric::routing::Routes;
-use floodway_fabric::{Blueprint, ThreadPlan, Threads};
+use floodway_fabric::{Blueprint, Dependencies, ThreadPlan, Threads};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
 use crate::build::{Built, build};
 use crate::cost::{Demand, demand};
+use crate::deadlock;
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::Document;
 use crate::grammar::tree::{Node, Value};
@@ -55,6 +56,10 @@ pub struct Scenario {
     built: Built,
     /// The flows of its workloads, once requested.
     demand: OnceLock<Demand>,
+    /// What buffers may wait for, once requested.
+    dependencies: OnceLock<Dependencies>,
+    /// Warnings, with that of a possible deadlock, once requested.
+    warnings: OnceLock<Vec<String>>,
 }
 
 impl Scenario {
@@ -181,7 +186,18 @@ impl Scenario {
             return Err(ScenarioError::new(place, "name", format!("{why}{hint}")).into());
         }
         let (file, folder) = (source.name.to_owned(), source.folder.to_owned());
-        Ok(Scenario { name, file, folder, written, tree, document, built, demand: OnceLock::new() })
+        Ok(Scenario {
+            name,
+            file,
+            folder,
+            written,
+            tree,
+            document,
+            built,
+            demand: OnceLock::new(),
+            dependencies: OnceLock::new(),
+            warnings: OnceLock::new(),
+        })
     }
 
     /// The name of its results.
@@ -250,7 +266,15 @@ impl Scenario {
 
     /// Warnings: unusual settings that may be intended.
     pub fn warnings(&self) -> &[String] {
-        &self.built.warnings
+        self.warnings.get_or_init(|| {
+            let deadlock = deadlock::warning(&self.built, self.dependencies(), &self.tree.place);
+            self.built.warnings.iter().cloned().chain(deadlock).collect()
+        })
+    }
+
+    /// Whether the paths of its flows let buffers wait for each other in a cycle.
+    pub(crate) fn dependencies(&self) -> &Dependencies {
+        self.dependencies.get_or_init(|| self.blueprint().buffer_dependencies(self.routes()))
     }
 
     /// The same scenario with another seed: as if its text had it.
@@ -263,6 +287,8 @@ impl Scenario {
         }
         draw(&self.built.recipes, seed, &mut self.built.blueprint);
         self.demand.take();
+        self.dependencies.take();
+        self.warnings.take();
         self
     }
 

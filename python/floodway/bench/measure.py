@@ -114,10 +114,14 @@ def counted(
     """
     if shutil.which("valgrind") is None:
         return {}, [Skipped(count.name, NO_VALGRIND) for count in counts]
+    skipped = [Skipped(count.name, why) for count in counts if (why := unset(count.scenario))]
+    left_out = {each.name for each in skipped}
     found = {}
     for count in counts:
+        if count.name in left_out:
+            continue
         on_message(f"instructions: {count.name}")
         short, fewer = program.instructions(count.scenario, sets=count.short)
         long, more = program.instructions(count.scenario, sets=count.long)
         found[count.name] = round((more - fewer) / (long["packet_hops"] - short["packet_hops"]), 1)
-    return found, []
+    return found, skipped

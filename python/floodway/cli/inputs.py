@@ -98,9 +98,11 @@ def _fewer_threads(asked: int, plan: Plan) -> str:
 
 
 def plan_warnings(plan: Plan, *, asked: int | None, force_memory: bool) -> Iterator[str]:
-    """Yield warnings: fewer threads than requested, or forced memory."""
+    """Yield warnings: fewer threads than requested, forced threads that mostly wait, or forced memory."""
     if asked is not None and plan.threads < asked:
         yield _fewer_threads(asked, plan)
+    elif asked is not None and plan.threads > 1 and plan.threads_why:
+        yield f"{plan.threads} threads are forced: {plan.threads_why}"
     if force_memory and plan.too_large:
         yield plan.too_large
 

@@ -233,7 +233,7 @@ def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | Non
 
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
-    """Print at once that a run has fewer threads than requested, and that its memory is forced."""
+    """Print at once that a run has fewer threads than requested, and that threads or memory are forced."""
     asked = request.threads or threads_asked(scenario)
     for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
         echo(f"warning: {warning}", err=True)

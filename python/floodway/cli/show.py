@@ -362,7 +362,9 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     yield from _jobs(outcome)
     yield from _blocked(outcome)
     for deadlock in outcome.deadlocks:
-        yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))
+        yield f"deadlock since {deadlock.time_us:,.1f} us: " + " -> ".join(
+            (*deadlock.ports, deadlock.ports[0])
+        )
 
 
 def _blocked(outcome: Outcome) -> Iterable[str]:

@@ -133,8 +133,8 @@ def _warnings(result: Result) -> Iterator[str]:
     for name, breach in outcome.broken:
         yield f"Invariant {name} does not hold, a bug in floodway: {breach}."
     if outcome.deadlocks:
-        first = outcome.deadlocks[0].time_us
-        yield f"{counted(len(outcome.deadlocks), 'deadlock')}, the first at {first:,.1f} us."
+        since = outcome.deadlocks[0].time_us
+        yield f"{counted(len(outcome.deadlocks), 'deadlock')}, the first since {since:,.1f} us."
     loss, failed = outcome.lossless.loss, outcome.lossless.failed
     if loss is not None:
         lost = f"{counted(loss.packets, 'packet')} ({counted(loss.bytes, 'byte')})"

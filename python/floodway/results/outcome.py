@@ -26,7 +26,16 @@ Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Deadlock:
-    """A cycle of paused queues: each of `ports` waits for the next; found at `time_us`."""
+    """A cycle of paused queues: each of `ports` waits for the next, since `time_us`.
+
+    Attributes
+    ----------
+    time_us
+        When the last pause of the cycle began, from which on none of its ports could send, in microseconds.
+        The cycle is found one to two milliseconds later.
+    ports
+        Egress ports in order, as "node (link)".
+    """
 
     time_us: float
     ports: tuple[str, ...]

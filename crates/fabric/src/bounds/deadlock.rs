@@ -5,6 +5,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
+use crate::bounds::cycle::cycle;
 use crate::network::routing::peer;
 use crate::records::outcome::Deadlock;
 use crate::run::events::NEVER;
@@ -40,19 +41,29 @@ impl World<'_> {
         }
         let judged = (0..suspects.len()).filter(|&at| self.judges(suspects[at]));
         let waits = judged.map(|at| (at, self.waits_for(suspects[at], &suspects))).collect();
-        let waits: Vec<Vec<usize>> =
+        let waits: Vec<Vec<u32>> =
             self.sorted_from_all(waits).into_iter().map(|(_, successors)| successors).collect();
         let Some(cycle) = cycle(&waits) else { return };
-        let mut ports: Vec<PortId> = cycle.into_iter().map(|at| port_of(suspects[at])).collect();
+        let cycle: Vec<usize> = cycle.into_iter().map(|at| suspects[at as usize]).collect();
+        let time_us = self.closed_at(&cycle).as_us();
+        let mut ports: Vec<PortId> = cycle.into_iter().map(port_of).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
         ports.rotate_left(smallest);
         let ports: Vec<String> = ports.into_iter().map(|port| self.port_name(port)).collect();
-        let time_us = Time(self.now).as_us();
         let known = &mut self.run.kept.deadlocks;
         if known.iter().all(|known| known.ports != ports) {
             known.push(Deadlock { time_us, ports });
         }
+    }
+
+    /// When the last pause of a cycle of queues began: from then on none could send.
+    fn closed_at(&mut self, cycle: &[usize]) -> Time {
+        let own = cycle.iter().filter(|&&port_class| {
+            self.owns(self.facts.node_of(self.facts.layout.port_class_of(port_class).0))
+        });
+        let since = own.map(|&port_class| self.egress(port_class).paused_since).collect();
+        Time(self.sorted_from_all(since).last().copied().unwrap_or(self.now))
     }
 
     /// Has a queue been paused for long?
@@ -74,12 +85,12 @@ impl World<'_> {
     }
 
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
-    fn waits_for(&self, port_class: usize, suspects: &[usize]) -> Vec<usize> {
+    fn waits_for(&self, port_class: usize, suspects: &[usize]) -> Vec<u32> {
         let (class, downstream) = self.paused_by(port_class);
         let node = self.facts.node_of(downstream);
-        (0..suspects.len())
+        (0..narrow::<u32>(suspects.len()))
             .filter(|&at| {
-                let other = PortId(narrow(suspects[at] / self.facts.layout.classes.len()));
+                let other = PortId(narrow(suspects[at as usize] / self.facts.layout.classes.len()));
                 self.facts.node_of(other) == node && self.holds(other, downstream, class)
             })
             .collect()
@@ -126,41 +137,5 @@ impl World<'_> {
     pub fn port_name(&self, port: PortId) -> String {
         let node = &self.facts.blueprint.nodes[self.facts.node_of(port).index()];
         format!("{} ({})", node.name, self.facts.blueprint.links[port.index() / 2].name)
-    }
-}
-
-/// A cycle of a graph given by its successors, in order; the first that a depth-first search meets.
-fn cycle(successors: &[Vec<usize>]) -> Option<Vec<usize>> {
-    let mut done = vec![false; successors.len()];
-    for start in 0..successors.len() {
-        let mut path = vec![(start, 0)];
-        while let Some((node, next)) = path.last_mut() {
-            let node = *node;
-            let Some(&successor) = successors[node].get(*next) else {
-                done[node] = true;
-                path.pop();
-                continue;
-            };
-            *next += 1;
-            if let Some(at) = path.iter().position(|&(on_path, _)| on_path == successor) {
-                return Some(path[at..].iter().map(|&(on_path, _)| on_path).collect());
-            }
-            if !done[successor] {
-                path.push((successor, 0));
-            }
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cycle_is_found_wherever_the_search_begins() {
-        assert_eq!(cycle(&[vec![1], vec![2], vec![3], vec![1]]), Some(vec![1, 2, 3]));
-        assert_eq!(cycle(&[vec![1, 2], vec![2], vec![]]), None);
-        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
     }
 }

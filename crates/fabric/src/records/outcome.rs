@@ -291,7 +291,8 @@ pub struct Failed {
 /// A cycle of paused queues.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Deadlock {
-    /// When it was found, in microseconds.
+    /// Since when it has stood, in microseconds: when the last of its pauses began. It is found one to two
+    /// milliseconds later.
     pub time_us: f64,
     /// Its egress ports in order, as "node (link)"; each waits for the next.
     pub ports: Vec<String>,

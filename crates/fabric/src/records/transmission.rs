@@ -1,6 +1,7 @@
 //! A frame on the wire, divided among buckets of time.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::cast::saturated;
 
 /// A frame on the wire, from its first bit to its last one.
 #[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -17,12 +18,12 @@ impl Transmission {
     /// A byte across the end of a bucket is the earlier bucket's. So frames that follow one another, over a
     /// bucket that whole bytes fill, make exactly what the rate allows, however they are cut.
     pub fn sent_by(&self, at: u64) -> u64 {
-        self.share(at).map_or(self.bytes, |(part, whole)| part.div_ceil(whole) as u64)
+        self.share(at).map_or(self.bytes, |(part, whole)| saturated(part.div_ceil(whole)))
     }
 
     /// Bytes whose transmission has ended at `at`.
     pub fn sent_whole_by(&self, at: u64) -> u64 {
-        self.share(at).map_or(self.bytes, |(part, whole)| (part / whole) as u64)
+        self.share(at).map_or(self.bytes, |(part, whole)| saturated(part / whole))
     }
 
     /// The bytes at `at` as a fraction; none once all of them are sent.

@@ -69,7 +69,9 @@ impl ThreadPlan {
                 ThreadPlan { threads, forced, owners: None, why: Some(why) }
             }
             Some(FewerThreads { why, .. }) => {
-                let why = Some(format!("{why}, and fewer may be faster"));
+                let why = Some(format!(
+                    "{why}; fewer may be faster, and these may take several times the CPU time of one"
+                ));
                 ThreadPlan { threads, forced, owners: None, why }
             }
             None => {

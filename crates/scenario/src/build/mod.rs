@@ -306,9 +306,7 @@ impl Builder<'_> {
         blueprint.validate_with(&routes).map_err(|error| match error.key {
             // The key is not said twice.
             Some(key) if error.place == key => error_at(self.tree, &[key], error.message),
-            Some(key @ ("mtu" | "topology" | "workload")) => {
-                error_at(self.tree, &[key], error.to_string())
-            }
+            Some(key @ ("mtu" | "topology" | "workload")) => error_at(self.tree, &[key], error.to_string()),
             _ => error_at(self.tree, &[], error.to_string()),
         })?;
         Ok((blueprint, Arc::new(routes)))

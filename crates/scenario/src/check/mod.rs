@@ -17,6 +17,7 @@ use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use serde::Serialize;
 
 use crate::cost::{Cost, cost};
+use crate::deadlock;
 use crate::paths::{base_rtt, first_path, pairs, path_rate};
 use crate::resolved::{Group, groups, hot_hosts};
 use crate::scenario::Scenario;
@@ -189,7 +190,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
-        notes: unproven(scenario).collect(),
+        notes: unproven(scenario).chain(deadlock::unknown(scenario.dependencies())).collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }

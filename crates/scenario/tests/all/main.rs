@@ -9,6 +9,7 @@ mod cbfc;
 mod check;
 mod columns;
 mod conweave;
+mod deadlocks;
 mod errors;
 mod fuzz;
 mod gpu_nodes;

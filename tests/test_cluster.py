@@ -40,12 +40,13 @@ from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from distributed import Client
 
     from command import Command
     from floodway.study import Conducted
+    from floodway.study.running.pool import Task
 
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -122,6 +123,11 @@ def sees_nothing() -> None:
     os.chdir("/")
 
 
+def reports_often() -> None:
+    """Be a worker that reports progress whenever it is looked at."""
+    vars(work)["REPORT_EVERY_S"] = 0.0
+
+
 def no_space() -> None:
     """Be a worker whose disk is full."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -135,6 +141,22 @@ def test_workers_make_the_report_of_one_process(tmp_path: Path, floodway: Comman
     assert (done.code, done.err.count("warning")) == (0, 0), done.err
     assert contents(tmp_path / "out") == contents(tmp_path / "alone")
     assert hidden(tmp_path / "out") == []
+
+
+def test_workers_report_how_far_their_runs_are(tmp_path: Path, workers: Client) -> None:
+    workers.run(reports_often)
+    seen: dict[str, list[float]] = {}
+
+    def look(tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            if task.progress is not None:
+                seen.setdefault(task.label, []).append(task.progress.share)
+
+    by(workers, study_file(tmp_path, STUDY, scenario=SLOWER), tmp_path / "out", on_progress=look)
+    assert len(seen) > 1
+    for shares in seen.values():
+        assert shares == sorted(shares)
+    assert any(0 < share < 1 for shares in seen.values() for share in shares)
 
 
 def test_workers_elsewhere_record_what_a_run_here_does(

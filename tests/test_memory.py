@@ -178,6 +178,47 @@ def test_a_run_that_memory_ran_out_for_leaves_the_process_alive(tmp_path: Path) 
     assert stopped == "finished"
 
 
+#: Each flow asks for credits a hundred thousand million times a second: that takes all memory within one
+#: window of 100 us.
+GREEDY = """
+limit = "10ms"
+topology.single-switch = { hosts = 3, rate = "100G", delay = "100us" }
+defaults.rate-control = { expresspass = { request-timeout = "10ps" } }
+workload = [{ name = "w", all-to-all = { size = "300B" } }]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is left")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("more", [150, 300, 600])
+def test_memory_that_runs_out_within_a_window_is_reported_in_a_line_on_any_thread(
+    floodway: Command, threads: int, more: int
+) -> None:
+    path = written(floodway.folder, GREEDY)
+    words = ("run", path, "--threads", str(threads), "--force-threads", "--quiet")
+    # What the command needs by itself is known once it has begun.
+    code = (
+        "import resource, sys, floodway.simulation\n"
+        "from floodway.cli import main\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, (size + ({more} << 20), resource.RLIM_INFINITY))\n"
+        f"sys.argv = {['floodway', *map(str, words)]!r}\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=floodway.folder,
+        env={**environment(), "POLARS_MAX_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert line.startswith("error: memory ran out: ")
+
+
 #: What reads a scenario where there is room for 300 MB more.
 READER = """
 import resource

@@ -180,6 +180,45 @@ def test_an_interrupted_run_keeps_what_is_complete_and_says_so(
     assert len(result.flows) > 0
 
 
+#: Each of six flows asks for credits every 10 ps, and a window is as long as a link: it has thousands of
+#: millions of events.
+DENSE = """
+limit = "100ms"
+topology.single-switch = { hosts = 3, rate = "100G", delay = "10ms" }
+defaults.rate-control = { expresspass = { request-timeout = "10ps" } }
+workload = [{ name = "w", all-to-all = { size = "300B" } }]
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_is_interrupted_within_a_window_that_would_take_minutes(
+    tmp_path: Path, floodway: Command, number: int, code: int, threads: int
+) -> None:
+    words = ("run", written(tmp_path, DENSE), "--threads", str(threads), "--force-threads")
+    with subprocess.Popen(
+        floodway.line(*words),
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        assert running.stderr is not None
+        next(line for line in running.stderr if line.startswith("running small: "))
+        running.send_signal(number)
+        try:
+            # This bound is for what a busy machine takes to write the results.
+            running.wait(timeout=30)
+        finally:
+            running.kill()
+    assert running.returncode == code
+    result = package.read(tmp_path / "out" / "small")
+    assert result.outcome.stopped == "interrupted"
+    assert result.outcome.broken == ()
+
+
 def test_flows_without_end_show_their_goodput(floodway: Command, tmp_path: Path) -> None:
     text = LISTED.replace('"100MB"', '"unbounded"').replace('"20ms"', '"1ms"')
     done = floodway("run", written(tmp_path, text))

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import floodway as package
+from scenarios import written
 
 if TYPE_CHECKING:
     from command import Command
@@ -336,3 +337,19 @@ def test_all_reduces_of_simai_take_their_closed_form() -> None:
         step = (part + packets * 48 + 4048) / 180e3 + 0.05
         assert time == pytest.approx(14 * step, rel=1e-5)
     assert ends_us(result)[0] == pytest.approx(2 * 556 + sum(times), abs=0.1)
+
+
+def test_a_chain_of_operations_takes_time_in_proportion_to_its_length(
+    floodway: Command, tmp_path: Path
+) -> None:
+    count = 600_000
+    chain = "a0: calc 1\n" + "".join(f"a{i}: calc 1\na{i} requires a{i - 1}\n" for i in range(1, count))
+    (tmp_path / "chain.goal").write_text(f"num_ranks 2\nrank 0 {{\n{chain}}}\nrank 1 {{\n}}\n")
+    network = 'topology.single-switch = { hosts = 2, rate = "400G", delay = "1us" }'
+    job = 'workload = [{ name = "chain", trace = { format = "goal", files = "chain.goal" } }]'
+    # Where each name is looked for among all others, this takes beyond the time that a command is given.
+    done = floodway("run", written(tmp_path, f"{network}\n{job}\n"), "--quiet", "--out", "out")
+    assert (done.code, done.err) == (0, "")
+    operations = package.read(tmp_path / "out").operations
+    assert operations is not None
+    assert (len(operations), operations["end_us"].max()) == (count, count / 1000)

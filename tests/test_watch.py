@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import floodway as package
 from command import environment
+from floodway import _floodway
 from floodway.cli import watch
 from scenarios import SMALL, written
 
@@ -48,6 +49,10 @@ class Far:
     flows_done: int = 0
     flows_started: int = 0
     packet_hops: int = 0
+    share: float = 0.0
+    by_work: bool = False
+    bytes: tuple[int, int] = (0, 0)
+    operations: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -86,7 +91,7 @@ def test_off_a_terminal_runs_have_one_line_a_minute_together(
     with watch.WatchAll(quiet=False) as watched:
         for second in range(600):
             number = second // 75
-            runs[number].progress = Far(time_us=2000.0 * (second % 75) / 75, flows_started=10)
+            runs[number].progress = Far(share=(second % 75) / 75, flows_started=10)
             if second % 75 == 74:
                 runs[number].wall_s = 75.0
             watched.update(runs)
@@ -128,6 +133,10 @@ far = st.builds(
     flows_done=st.integers(0, 1000),
     flows_started=st.integers(0, 1000),
     packet_hops=st.integers(0, 10**9),
+    share=st.floats(0, 1),
+    by_work=st.booleans(),
+    bytes=st.tuples(st.integers(0, 10**15), st.integers(0, 10**15)),
+    operations=st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)),
 )
 
 
@@ -158,20 +167,76 @@ def test_no_estimate_is_negative_or_beyond_a_hundred_times_what_has_passed(
 
 
 def test_an_estimate_comes_when_there_is_one_and_is_right(tick: Clock) -> None:
-    steps = [(0.5, Far(time_us=10.0 * n, flows_done=n, flows_started=200)) for n in range(1, 41)]
+    steps = [
+        (0.5, Far(time_us=10.0 * n, flows_done=n, flows_started=200, share=n / 200)) for n in range(1, 41)
+    ]
     said = lefts(steps, tick=tick)
     assert all("no estimate yet" in line for line in said[:3])
-    # 20 us a second: (2000 - 400) / 20.
+    # A hundredth a second: 0.8 / 0.01.
     assert said[-1] == "running small: 20 %, 80 s left, 0.40 of 2.00 ms, 40 of 200 flows, 0.0 M packet-hops/s"
 
 
 def test_where_nobody_knows_the_last_start_the_estimate_is_a_bound(tick: Clock) -> None:
-    steps = [(1.0, Far(time_us=100.0 * n, flows_done=n, flows_started=n + 1)) for n in range(1, 6)]
+    steps = [
+        (1.0, Far(time_us=100.0 * n, flows_done=n, flows_started=n + 1, share=n / 200)) for n in range(1, 6)
+    ]
     said = lefts(steps, tick=tick, of=package.Scenario.from_toml(LOOP, name="loop"))
     # 100 us a second of 20 ms; it may well be over before.
     assert said[-1].startswith("running loop: 2 %, at most 3 min left, 0.50 of 20.00 ms")
     to_its_limit = package.Scenario.from_toml(f'stop = "limit"\n{LOOP}', name="loop")
     assert lefts(steps, tick=tick, of=to_its_limit)[-1].startswith("running loop: 2 %, 3 min left")
+
+
+def test_work_that_is_known_is_said_and_its_estimate_is_no_bound(tick: Clock) -> None:
+    steps = [
+        (1.0, Far(share=n / 10, by_work=True, bytes=(n * 10**8, 10**9), operations=(n, 10)))
+        for n in range(1, 6)
+    ]
+    said = lefts(steps, tick=tick, of=package.Scenario.from_toml(LOOP, name="loop"))
+    assert said[-1].startswith(
+        "running loop: 50 %, 5 s left, 0.5 of 1.0 GB, 5 of 10 operations, 0.00 ms, 0 of 0 flows, "
+    )
+
+
+#: A limit that is a hundred times as long as the run.
+FAR_LIMIT = 'limit = "100ms"\ntopology.single-switch = { hosts = 4, rate = "10G", delay = "1us" }\n'
+CHAIN = "\n".join(
+    ["num_ranks 2", "rank 0 {", *(f"a{i}: calc 5000" for i in range(200))]
+    + [f"a{i} requires a{i - 1}" for i in range(1, 200)]
+    + ["}", "rank 1 {", "}"]
+)
+#: Traffic of about a millisecond whose work is known.
+KNOWN = {
+    "list": 'flows = [{ from = "h1", to = "h2", size = "1MB" }, { from = "h3", to = "h4", size = "200KB" }]',
+    "loop": 'perftest = { test = "write-bw", from = "h1", to = "h3", size = "10KB", iterations = 100 }',
+    "collective": ('collective = { op = "all-reduce", ranks = "h*", size = "600KB", algorithm = "ring" }'),
+    "trace": 'trace = { format = "goal", files = "chain.goal" }',
+}
+
+
+def progress_of(scenario: package.Scenario) -> package.Progress:
+    """Return the progress of a run when it is over."""
+    progress = package.Progress()
+    plan = _floodway.Plan(scenario.native)
+    assert _floodway.run(scenario.native, progress=progress, plan=plan) is not None
+    return progress
+
+
+@pytest.mark.parametrize("kind", sorted(KNOWN))
+def test_progress_is_that_of_the_work_where_it_ends_before_the_limit(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "chain.goal").write_text(CHAIN)
+    scenario = package.load(written(tmp_path, f'{FAR_LIMIT}[[workload]]\nname = "w"\n{KNOWN[kind]}\n'))
+    last = progress_of(scenario)
+    assert last.time_us < scenario.limit_us / 20
+    assert (last.share, last.by_work) == (1.0, True)
+    done, total = last.operations if kind in {"collective", "trace"} else last.bytes
+    assert done == total > 0
+
+
+def test_a_run_to_its_limit_is_as_far_as_its_time() -> None:
+    text = f'stop = "limit"\n{FAR_LIMIT}[[workload]]\nname = "w"\n{KNOWN["list"]}\n'
+    last = progress_of(package.Scenario.from_toml(text.replace("100ms", "2ms")))
+    assert (last.share, last.by_work) == (1.0, False)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals are those of POSIX")

@@ -154,6 +154,18 @@ class Progress:
     def packet_hops(self) -> int:
         """Packets received over a link so far, data and replies alike."""
     @property
+    def share(self) -> float:
+        """How far the run is, from 0 to 1; it never goes back."""
+    @property
+    def by_work(self) -> bool:
+        """Whether that is by its work, not by the simulated time of its limit."""
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Payload of its lists and loops that has arrived, and all of it."""
+    @property
+    def operations(self) -> tuple[int, int]:
+        """Operations of its jobs that are complete, and all of them."""
+    @property
     def is_stopping(self) -> bool:
         """Whether the run was requested to end."""
     def stop(self) -> None:

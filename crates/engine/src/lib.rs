@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
+pub mod allocator;
 mod barrier;
 mod epoch;
 mod fetch;

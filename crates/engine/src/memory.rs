@@ -4,9 +4,12 @@
 //! grow with a run request their memory here. If a request fails, the run ends by unwinding with
 //! [`Exhausted`], which frees all its memory.
 
+use std::collections::{BinaryHeap, TryReserveError};
 use std::fs;
 use std::panic::resume_unwind;
 use std::path::Path;
+
+use crate::allocator::handled;
 
 /// The value with which a run unwinds when a memory request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +28,14 @@ impl Exhausted {
 /// Reserves memory for `more` elements.
 #[cold]
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) {
-    if elements.try_reserve(more).is_err() {
-        let room = elements.len().saturating_add(more.max(elements.len()));
+    let len = elements.len();
+    reserved::<T>(len, more, handled(|| elements.try_reserve(more)));
+}
+
+/// Ends the run if there is no memory for `more` elements beside `len` others.
+fn reserved<T>(len: usize, more: usize, done: Result<(), TryReserveError>) {
+    if done.is_err() {
+        let room = len.saturating_add(more.max(len));
         Exhausted { bytes: room.saturating_mul(size_of::<T>()) as u64 }.end();
     }
 }
@@ -36,6 +45,16 @@ pub fn reserve<T>(elements: &mut Vec<T>, more: usize) {
 pub fn push<T>(elements: &mut Vec<T>, element: T) {
     if elements.len() == elements.capacity() {
         reserve(elements, 1);
+    }
+    elements.push(element);
+}
+
+/// Adds an element to a heap.
+#[inline]
+pub fn push_heap<T: Ord>(elements: &mut BinaryHeap<T>, element: T) {
+    if elements.len() == elements.capacity() {
+        let len = elements.len();
+        reserved::<T>(len, 1, handled(|| elements.try_reserve(1)));
     }
     elements.push(element);
 }

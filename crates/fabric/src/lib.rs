@@ -22,13 +22,13 @@ mod why;
 
 pub use bounds::dependencies::{BufferCycle, Dependencies};
 pub use error::BuildError;
-pub use floodway_engine::{RankLost, Transport, memory, panics, transport};
+pub use floodway_engine::{RankLost, Transport, allocator, memory, panics, transport};
 pub use network::accounts::{Account, Accounts};
 pub use network::base_rtt::RoundTrips;
 pub use network::blueprint::Blueprint;
 pub use network::sizing::Need;
 pub use network::{blueprint, footprint, routing};
-pub use records::outcome::{Control, Outcome, Records};
+pub use records::outcome::{Amount, Control, Outcome, Records};
 pub use records::table::{Column, Table, Values};
 pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};

@@ -272,6 +272,11 @@ impl Program {
         }
     }
 
+    /// Is an operation of a rank a computation?
+    pub fn computes(&self, rank: u32, operation: u32) -> bool {
+        matches!(self.operation_of(rank, operation).kind, Kind::Compute { .. })
+    }
+
     /// What a rank computes in an iteration, one after another.
     pub fn compute_time(&self, rank: u32) -> Span {
         let time = |operation: &Operation| match operation.kind {

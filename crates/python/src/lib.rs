@@ -16,9 +16,13 @@ mod ranks;
 mod scenario;
 mod simulate;
 
+use floodway_fabric::allocator::Allocator;
 use floodway_fabric::panics;
 use floodway_mechanisms::registry::custom::RegistryError;
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 /// The simulator's native module.
 #[pymodule]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
+use floodway_fabric::allocator::ran_out;
 use floodway_fabric::memory::{left, used};
 use floodway_fabric::{
-    Blueprint, Control, CriticalPath as Path, Fabric, FlowRef, PathTarget, RankPlan, Records as Kept,
+    Amount, Blueprint, Control, CriticalPath as Path, Fabric, FlowRef, PathTarget, RankPlan, Records as Kept,
     ThreadPlan, Threads, Traced,
 };
 use floodway_scenario::Cost;
@@ -61,6 +62,30 @@ impl Progress {
         self.control.packet_hops.load(Ordering::Relaxed)
     }
 
+    /// How far the run is, from 0 to 1.
+    #[getter]
+    fn share(&self) -> f64 {
+        self.control.share()
+    }
+
+    /// Whether that is by its work, not by the simulated time of its limit.
+    #[getter]
+    fn by_work(&self) -> bool {
+        self.control.by_work.load(Ordering::Relaxed)
+    }
+
+    /// Payload of its lists and loops that has arrived, and all of it, in bytes.
+    #[getter]
+    fn bytes(&self) -> (u64, u64) {
+        numbers(&self.control.bytes)
+    }
+
+    /// Operations of its jobs that are complete, and all of them.
+    #[getter]
+    fn operations(&self) -> (u64, u64) {
+        numbers(&self.control.operations)
+    }
+
     /// Whether the run was requested to end.
     #[getter]
     fn is_stopping(&self) -> bool {
@@ -76,10 +101,14 @@ impl Progress {
     /// also takes memory.
     fn stop_if_short_of_memory(&self) {
         let grown = used().unwrap_or_default().saturating_sub(self.used);
-        if left().is_some_and(|left| left.is_short_for(grown)) {
+        if ran_out() || left().is_some_and(|left| left.is_short_for(grown)) {
             self.control.give_up();
         }
     }
+}
+
+fn numbers(amount: &Amount) -> (u64, u64) {
+    (amount.done.load(Ordering::Relaxed), amount.total.load(Ordering::Relaxed))
 }
 
 /// All records of a run.

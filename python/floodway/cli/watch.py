@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from floodway.cli.output import echo, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
 
     from rich.progress import Progress, TaskID
@@ -37,6 +37,8 @@ FARTHEST = 100.0
 ALMOST = 0.99
 #: The text until there is an estimate.
 UNKNOWN = "no estimate yet"
+#: Units of payload.
+SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 #: By these the library that draws the bar takes what is no terminal for one.
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
@@ -59,6 +61,22 @@ class Running(Protocol):
     @property
     def flows_started(self) -> int:
         """Flows started so far."""
+
+    @property
+    def share(self) -> float:
+        """How far the run is, from 0 to 1."""
+
+    @property
+    def by_work(self) -> bool:
+        """Whether that is by its work, not by the simulated time of its limit."""
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Payload that has arrived, and all of it, where that is known; else nothing of nothing."""
+
+    @property
+    def operations(self) -> tuple[int, int]:
+        """Operations of jobs that are complete, and all of them."""
 
 
 class Watched(Protocol):
@@ -98,6 +116,10 @@ class _Snapshot:
     packet_hops: int
     flows_done: int
     flows_started: int
+    share: float = 0.0
+    by_work: bool = False
+    bytes: tuple[int, int] = (0, 0)
+    operations: tuple[int, int] = (0, 0)
 
 
 class Watch:
@@ -266,10 +288,7 @@ class _Lines:
 
 
 class _Pace:
-    """How far a run is, and how fast of late.
-
-    While flows still arrive, the share done is that of simulated time; after that, of flows.
-    """
+    """How far a run is, and how fast of late: by its work, or by the simulated time to its limit."""
 
     def __init__(self, extent: Extent, *, began: float) -> None:
         self._arrivals_end_us = extent.arrivals_end_us
@@ -286,11 +305,15 @@ class _Pace:
             running.packet_hops,
             running.flows_done,
             running.flows_started,
+            max(self._snapshots[-1].share, running.share),
+            running.by_work,
+            running.bytes,
+            running.operations,
         )
         while len(self._snapshots) > 1 and snapshot.clock - self._snapshots[1].clock > WINDOW_S:
             self._snapshots.popleft()
         self._snapshots.append(snapshot)
-        self._share = max(self._share, min(ALMOST, self._done(snapshot)))
+        self._share = min(ALMOST, snapshot.share)
 
     def share(self) -> float:
         """Return the share that is done, from 0 to 1; it never goes back."""
@@ -305,39 +328,39 @@ class _Pace:
 
     def brief(self) -> str:
         """Return the same in fewer words, for a display of many runs."""
-        return f"{self._left()}, {self._time(self._snapshots[-1])}"
-
-    def _done(self, snapshot: _Snapshot) -> float:
-        if self._arriving(snapshot):
-            return snapshot.time_us / self._arrivals_end_us
-        return snapshot.flows_done / max(snapshot.flows_started, 1)
+        snapshot = self._snapshots[-1]
+        return ", ".join([self._left(), *_work(snapshot), self._time(snapshot)])
 
     def _time(self, snapshot: _Snapshot) -> str:
-        if self._arriving(snapshot):
+        if any(total for _, total in (snapshot.bytes, snapshot.operations)):
+            return f"{_ms(snapshot.time_us)} ms"
+        if snapshot.time_us < self._arrivals_end_us:
             return f"{_ms(snapshot.time_us)} of {_ms(self._arrivals_end_us)} ms"
         return f"{_ms(snapshot.time_us)} ms, draining"
 
     def _left(self) -> str:
         """Say how long it will take at the present pace."""
         first, snapshot = self._snapshots[0], self._snapshots[-1]
-        if self._arriving(snapshot):
-            missing, done = self._arrivals_end_us - snapshot.time_us, snapshot.time_us - first.time_us
-        else:
-            missing, done = (
-                snapshot.flows_started - snapshot.flows_done,
-                snapshot.flows_done - first.flows_done,
-            )
-        pace = self._per_second(done)
+        pace = self._per_second(snapshot.share - first.share)
         time_left = _time_left_text(
-            missing / pace if pace > 0 else None, elapsed_s=snapshot.clock - self._began
+            (1 - snapshot.share) / pace if pace > 0 else None, elapsed_s=snapshot.clock - self._began
         )
-        return f"at most {time_left}" if self._may_end_sooner and time_left != UNKNOWN else time_left
-
-    def _arriving(self, snapshot: _Snapshot) -> bool:
-        return snapshot.time_us < self._arrivals_end_us
+        at_most = self._may_end_sooner and not snapshot.by_work and time_left != UNKNOWN
+        return f"at most {time_left}" if at_most else time_left
 
     def _per_second(self, amount: float) -> float:
         return amount / max(self._snapshots[-1].clock - self._snapshots[0].clock, 1e-9)
+
+
+def _work(snapshot: _Snapshot) -> Iterator[str]:
+    """Say how much of the work is done, where all of it is known."""
+    done, total = snapshot.bytes
+    if total:
+        size, unit = next(((size, unit) for size, unit in SIZES if total >= size), SIZES[-1])
+        yield f"{done / size:,.1f} of {total / size:,.1f} {unit}"
+    done, total = snapshot.operations
+    if total:
+        yield f"{done:,} of {total:,} operations"
 
 
 def _time_left_text(left_s: float | None, *, elapsed_s: float) -> str:

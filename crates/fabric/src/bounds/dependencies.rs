@@ -1,9 +1,9 @@
 //! Cyclic dependencies between buffers: whether the paths that flows may take could deadlock.
 //!
 //! What holds a buffer behind one link waits for the next link of its path, which the buffer behind that link
-//! may stop. Where these dependencies have no cycle, no deadlock is possible; where they have one, it is, once
-//! all buffers of the cycle are full (Dally & Seitz 1987, theorem 1). A link whose flow control may lose stops
-//! nothing, and a host takes what comes.
+//! may stop. Where these dependencies have no cycle, no deadlock is possible; where they have one, it is,
+//! once all buffers of the cycle are full (Dally & Seitz 1987, theorem 1). A link whose flow control may lose
+//! stops nothing, and a host takes what comes.
 
 mod travels;
 
@@ -41,8 +41,8 @@ pub struct BufferCycle {
 }
 
 impl Blueprint {
-    /// The dependencies between buffers, by the paths that the flows of the workloads may take while all links
-    /// are up: the ones that a list names, and else all that have the fewest hops.
+    /// The dependencies between buffers, by the paths that the flows of the workloads may take while all
+    /// links are up: the ones that a list names, and else all that have the fewest hops.
     pub fn buffer_dependencies(&self, routes: &Routes) -> Dependencies {
         let mut met = MET;
         let mut all = Dependencies::Acyclic;

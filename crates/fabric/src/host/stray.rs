@@ -85,8 +85,8 @@ mod tests {
     use crate::run::fabric::Fabric;
     use crate::testing::busy;
 
-    /// The invariants of a run in which the flow from a changes its path after 20 us: its data, or the replies
-    /// to it, leave the switch after two links by another port.
+    /// The invariants of a run in which the flow from a changes its path after 20 us: its data, or the
+    /// replies to it, leave the switch after two links by another port.
     fn invariants(diverted: Option<(bool, usize)>) -> Invariants {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_engine::allocator::handled;
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
 use floodway_units::cast::to_usize;
@@ -134,7 +135,7 @@ impl Slab {
         let layout =
             Layout::from_size_align(bytes, 16).unwrap_or_else(|_| Exhausted { bytes: bytes as u64 }.end());
         // SAFETY: the size is not zero.
-        let first = NonNull::new(unsafe { alloc_zeroed(layout) });
+        let first = NonNull::new(handled(|| unsafe { alloc_zeroed(layout) }));
         let first = first.unwrap_or_else(|| Exhausted { bytes: bytes as u64 }.end());
         let _ = first.as_ptr().expose_provenance();
         memory::advise(first.as_ptr(), bytes);

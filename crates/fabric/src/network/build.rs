@@ -1,6 +1,7 @@
 //! Construction of a running network from a blueprint.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_mechanisms::slots::{Claim, CongestionPoint, FcReceiver as _, FcSender as _, PortInfo};
@@ -24,9 +25,10 @@ use crate::network::routing::{ChangingRoutes, Routes};
 use crate::pool::Pool;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
+use crate::records::work::Work;
 use crate::run::events::{EventKind, Events};
 use crate::run::ranks::{Gathered, Processes};
-use crate::run::state::{Outboxes, Run};
+use crate::run::state::{Outboxes, PATIENCE, Run};
 use crate::run::windows::Windows;
 use crate::run::world::World;
 use crate::switch::congestion::meter::MeterQueue;
@@ -98,9 +100,11 @@ impl<'a> World<'a> {
         let listed = Arc::new(Listed::new(blueprint));
         let changing = fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&routes))));
         let facts = Facts::new(blueprint, routes, layout);
+        control.limit.store(blueprint.end.limit.0, Ordering::Relaxed);
         let programs = Programs::new(blueprint, &facts.lists);
         let run = Run {
             control,
+            patience: PATIENCE,
             events: Events::new(blueprint.semantics.ties, blueprint.semantics.starts),
             kept: Kept::new(blueprint),
             pairs: QueuePairs::default(),
@@ -128,6 +132,7 @@ impl<'a> World<'a> {
             run,
             other_runs: Vec::new(),
             worker_pool: None,
+            work: Work::new(blueprint),
             ranks,
             gathered: Gathered::default(),
             on_links: Vec::new(),

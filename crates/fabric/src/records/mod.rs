@@ -20,3 +20,4 @@ pub(crate) mod signals;
 pub mod table;
 pub(crate) mod tally;
 pub(crate) mod transmission;
+pub(crate) mod work;

@@ -386,12 +386,39 @@ pub struct Control {
     pub short_of_memory: AtomicBool,
     /// Simulated picoseconds so far.
     pub time: AtomicU64,
+    /// The limit; 0 before the run.
+    pub limit: AtomicU64,
     /// Flows finished so far.
     pub flows_done: AtomicU64,
     /// Flows started so far.
     pub flows_started: AtomicU64,
     /// Packet-hops so far.
     pub packet_hops: AtomicU64,
+    /// How far the run is, in millionths of the way to its end.
+    pub millionths: AtomicU64,
+    /// Whether that is by its work, not by the simulated time of its limit.
+    pub by_work: AtomicBool,
+    /// Payload of its lists and loops.
+    pub bytes: Amount,
+    /// Operations of its jobs.
+    pub operations: Amount,
+}
+
+/// A part of a whole, both numbers of one kind.
+#[derive(Debug, Default)]
+pub struct Amount {
+    /// What is done.
+    pub done: AtomicU64,
+    /// All of it; 0 where there is none.
+    pub total: AtomicU64,
+}
+
+impl Amount {
+    /// What is done never becomes less.
+    pub(crate) fn set(&self, done: u64, total: u64) {
+        self.done.fetch_max(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
 }
 
 impl Control {
@@ -399,5 +426,14 @@ impl Control {
     pub fn give_up(&self) {
         self.short_of_memory.store(true, Ordering::Relaxed);
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the run is, from 0 to 1: by its work, or by the simulated time, whichever is further. It never
+    /// goes back.
+    pub fn share(&self) -> f64 {
+        let part = |of: &AtomicU64| of.load(Ordering::Relaxed) as f64;
+        let limit = part(&self.limit);
+        let time = if limit > 0.0 { part(&self.time) / limit } else { 0.0 };
+        time.max(part(&self.millionths) / 1e6).min(1.0)
     }
 }

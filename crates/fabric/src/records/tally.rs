@@ -73,6 +73,9 @@ pub(crate) struct Totals {
     pub measured_sent: u64,
     pub offered: u64,
     pub delivered: u64,
+    /// Operations of a job that are complete, and of these computations.
+    pub operations: u64,
+    pub computed: u64,
     pub first_start: Option<u64>,
     pub last_start: u64,
 }
@@ -87,6 +90,8 @@ impl Totals {
         self.measured_sent += other.measured_sent;
         self.offered += other.offered;
         self.delivered += other.delivered;
+        self.operations += other.operations;
+        self.computed += other.computed;
         self.first_start = self.first_start.into_iter().chain(other.first_start).min();
         self.last_start = self.last_start.max(other.last_start);
     }

@@ -92,6 +92,9 @@ impl<'a> World<'a> {
             totals: self.totals(),
             waiting: of_triggers(|triggers| &triggers.waiting),
             outstanding: of_triggers(|triggers| &triggers.outstanding),
+            scale_up: (0..self.facts.blueprint.workloads.len())
+                .map(|i| sum(&|run| run.kept.scale_up[i].1))
+                .collect(),
             sources_may_measure: sources.any(|source| self.may_measure(source, self.now)),
             in_network: self.in_network(),
             flows_done: sum(&|run| run.kept.records.flows_done),
@@ -123,6 +126,8 @@ impl<'a> World<'a> {
         control.flows_done.store(census.flows_done, Ordering::Relaxed);
         control.flows_started.store(census.flows_started, Ordering::Relaxed);
         control.packet_hops.fetch_add(self.hops_elsewhere(census), Ordering::Relaxed);
+        let totals: Vec<_> = census.totals.iter().zip(census.scale_up.iter().copied()).collect();
+        self.work.report(control, self.now, &totals);
     }
 
     /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as

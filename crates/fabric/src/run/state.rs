@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use floodway_engine::Event;
+use floodway_engine::allocator::ran_out;
 use floodway_mechanisms::slots::{
     Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply,
 };
@@ -22,10 +23,16 @@ use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
+/// Events that a thread of a run that is to end may still execute, so that the nodes of all threads come to
+/// the end of the window: most windows have fewer.
+pub(crate) const PATIENCE: u64 = 1 << 16;
+
 /// The state of a run outside its nodes, one per thread: events in transit, records, and queue pairs. Threads
 /// share packets, queue pairs and sources; their records are merged when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
+    /// Events that this thread may execute once the run is to end; with none left the window is cut.
+    pub patience: u64,
     pub events: Events,
     pub kept: Kept,
     pub pairs: QueuePairs,
@@ -48,6 +55,7 @@ impl Run<'_> {
     pub fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
         Run {
             control: self.control,
+            patience: PATIENCE,
             events,
             kept: Kept::new(blueprint),
             pairs: self.pairs.share(),
@@ -88,6 +96,35 @@ impl Run<'_> {
             EventKind::Start => self.traffic.host_of(facts.blueprint, id),
             EventKind::Fault => return None,
         })
+    }
+
+    /// Is the window cut here, after so many events since the last check?
+    #[inline]
+    pub fn is_cut_after(&mut self, events: u64) -> bool {
+        self.control.stop.load(Ordering::Relaxed) && self.lose_patience(events)
+    }
+
+    /// The same in a visit with many events, where memory is checked, too.
+    #[inline(never)]
+    pub fn is_cut_in_visit(&mut self, events: u64) -> bool {
+        if ran_out() {
+            self.control.give_up();
+        }
+        self.is_cut_after(events)
+    }
+
+    /// The run is to end: at the end of the window, unless that is too far, or memory too short.
+    #[cold]
+    fn lose_patience(&mut self, events: u64) -> bool {
+        let gives_up = self.control.short_of_memory.load(Ordering::Relaxed);
+        self.patience = if gives_up { 0 } else { self.patience.saturating_sub(events) };
+        self.is_cut()
+    }
+
+    /// Does the run end within a window? Nothing of it is executed any more, and all of it is pending.
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        self.patience == 0
     }
 
     /// Reports progress to the observer of the run.

@@ -25,7 +25,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use floodway_engine::{Event, Queue, sink};
+use floodway_engine::{Event, Queue, memory, sink};
 use floodway_units::Time;
 use floodway_units::cast::{low_u32, narrow, to_usize};
 
@@ -166,7 +166,7 @@ impl Windows {
             return self.push_later(node, event);
         }
         let ahead = usize::from(at >= self.ends[0]) + usize::from(at >= self.ends[1]);
-        self.inboxes[node as usize].push(event);
+        memory::push(&mut self.inboxes[node as usize], event);
         self.due[self.rows[ahead] + node as usize / 64] |= 1 << (node % 64);
     }
 
@@ -193,7 +193,7 @@ impl Windows {
         let kept = (event.item, node);
         match self.far.get_mut(place as usize) {
             Some(far) => *far = kept,
-            None => self.far.push(kept),
+            None => memory::push(&mut self.far, kept),
         }
         self.later.push(event.time, event.order, u64::from(place));
     }
@@ -205,9 +205,9 @@ impl Windows {
             self.added.clear();
             self.first = 0;
         } else if self.added.len() - self.first >= MANY {
-            return self.added_heap.push(Reverse(event));
+            return memory::push_heap(&mut self.added_heap, Reverse(event));
         }
-        self.added.push(event);
+        memory::push(&mut self.added, event);
         sink(&mut self.added[self.first..]);
     }
 
@@ -304,7 +304,7 @@ impl Windows {
         if inbox.len() <= FEW {
             inbox.retain(|event| {
                 event.time.0 >= stop || {
-                    sorted.push(*event);
+                    memory::push(sorted, *event);
                     false
                 }
             });
@@ -397,6 +397,25 @@ impl Windows {
             self.added_heap.pop();
         }
         Some(least)
+    }
+
+    /// Ends the visit before all its events are over: the others are pending again.
+    pub fn leave_visit(&mut self) {
+        let mut rest = std::mem::take(&mut self.sorted);
+        rest.drain(..self.at);
+        memory::extend(&mut rest, self.added.drain(self.first..));
+        memory::extend(&mut rest, self.added_heap.drain().map(|Reverse(event)| event));
+        (self.at, self.first) = (0, 0);
+        self.added.clear();
+        self.put_back(self.node, &mut rest);
+        self.sorted = rest;
+    }
+
+    /// Events that have been prepared for a visit are pending again.
+    pub fn put_back(&mut self, node: u32, sorted: &mut Vec<Event>) {
+        let word = self.rows[0] + node as usize / 64;
+        self.due[word] |= u64::from(!sorted.is_empty()) << (node % 64);
+        memory::extend(&mut self.inboxes[node as usize], sorted.drain(..));
     }
 
     /// The event of the visit `by` events after the next one, among those that were known when it began.

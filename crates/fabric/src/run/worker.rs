@@ -19,6 +19,8 @@ pub(crate) const REPORTED: u64 = 16;
 const NODES: usize = 2;
 /// Cache lines of a node that are prefetched.
 const LINES: usize = 3;
+/// Events of a visit between two checks whether the run is to end.
+const CHECKED: u64 = 1 << 13;
 
 /// The groups with events in a window, and their sorted events.
 #[derive(Default)]
@@ -68,8 +70,21 @@ impl<'a> Worker<'_, 'a> {
                 self.fetch_first(group, &visits.events[next % (NODES + 1)]);
             }
             if let Some(at) = i.checked_sub(NODES) {
-                self.visit(visits.groups[at], &mut visits.events[at % (NODES + 1)]);
+                let unchecked = self.visit(visits.groups[at], &mut visits.events[at % (NODES + 1)]);
+                if self.run.is_cut_after(unchecked) {
+                    return self.leave(visits, at);
+                }
             }
+        }
+    }
+
+    /// Ends the window in the visit of a group: what has not come is pending again.
+    #[cold]
+    fn leave(&mut self, visits: &mut Visits, at: usize) {
+        let Some(windows) = self.run.events.by_node() else { return };
+        windows.leave_visit();
+        for next in (at + 1..visits.groups.len()).take(NODES) {
+            windows.put_back(visits.groups[next], &mut visits.events[next % (NODES + 1)]);
         }
     }
 
@@ -93,8 +108,8 @@ impl<'a> Worker<'_, 'a> {
         }
     }
 
-    /// Executes the events of a group.
-    fn visit(&mut self, group: u32, events: &mut Vec<Event>) {
+    /// Executes the events of a group; how many since the last check whether the run is to end.
+    fn visit(&mut self, group: u32, events: &mut Vec<Event>) -> u64 {
         if let Some(windows) = self.run.events.by_node() {
             windows.visit(group, events);
         }
@@ -104,14 +119,21 @@ impl<'a> Worker<'_, 'a> {
         }
         let work = self.at(node, group).visit();
         self.nodes.element(node.index()).work += work;
+        work % CHECKED
     }
 
     /// The same for several nodes, in the common order of their events.
-    fn visit_several(&mut self, group: u32) {
-        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
-            if let Some(node) = self.run.node_of(self.facts, &event) {
-                self.at(node, group).dispatch_one(event);
-                self.nodes.element(node.index()).work += 1;
+    fn visit_several(&mut self, group: u32) -> u64 {
+        loop {
+            for done in 0..CHECKED {
+                let Some(event) = self.run.events.by_node().and_then(Windows::pop) else { return done };
+                if let Some(node) = self.run.node_of(self.facts, &event) {
+                    self.at(node, group).dispatch_one(event);
+                    self.nodes.element(node.index()).work += 1;
+                }
+            }
+            if self.run.is_cut_in_visit(CHECKED) {
+                return 0;
             }
         }
     }
@@ -121,13 +143,20 @@ impl AtNode<'_, '_> {
     /// Executes the events of the node; how many there were.
     fn visit(&mut self) -> u64 {
         let mut work = 0;
-        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
-            if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.peek(REST)) {
-                self.run.fetch_rest(self.facts, self.node.view(), &event);
+        loop {
+            for done in 0..CHECKED {
+                let Some(event) = self.run.events.by_node().and_then(Windows::pop) else {
+                    return work + done;
+                };
+                if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.peek(REST)) {
+                    self.run.fetch_rest(self.facts, self.node.view(), &event);
+                }
+                self.dispatch(event);
             }
-            self.dispatch(event);
-            work += 1;
+            work += CHECKED;
+            if self.run.is_cut_in_visit(CHECKED) {
+                return work;
+            }
         }
-        work
     }
 }

@@ -19,8 +19,9 @@ use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 
+use floodway_engine::memory::Exhausted;
 use floodway_engine::{Barrier, Event, panics};
 
 use crate::host::queue_pairs::Posted;
@@ -96,8 +97,9 @@ impl WorkerPool {
 
     /// A thread publishes its earliest window with an event, and fills its mailboxes.
     fn publish(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) {
+        let asked = self.alone && thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
+        let stopped = asked || worker.run.is_cut();
         let Some(windows) = worker.run.events.by_node() else { return };
-        let stopped = self.alone && thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
         let earliest = if stopped { STOP } else { windows.earliest_window(end).saturating_add(1) };
         self.earliest[parity][thread].store(earliest, Ordering::Relaxed);
         for to in (0..self.threads).filter(|&to| to != thread) {
@@ -164,7 +166,7 @@ impl WorkerPool {
             let _guard = self.barrier.guard();
             let handles: Vec<_> = (1..)
                 .zip(others)
-                .map(|(i, worker)| scope.spawn(move || self.run_guarded(i, worker, end, guarded)))
+                .map(|(i, worker)| spawned(scope, move || self.run_guarded(i, worker, end, guarded)))
                 .collect();
             let windows = self.run_windows(0, own, end);
             for handle in handles {
@@ -239,4 +241,12 @@ impl WorkerPool {
         }
         moved
     }
+}
+
+/// A thread for `work`; without memory for its stack the run ends.
+fn spawned<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> ScopedJoinHandle<'scope, T> {
+    thread::Builder::new().spawn_scoped(scope, work).unwrap_or_else(|_| Exhausted { bytes: 0 }.end())
 }

@@ -10,6 +10,7 @@
 
 use std::sync::atomic::Ordering;
 
+use floodway_engine::allocator::ran_out;
 use floodway_engine::{Advance, Event};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time};
@@ -20,6 +21,7 @@ use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::records::series::Series;
+use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
 use crate::run::node::Node;
@@ -43,6 +45,8 @@ pub(crate) struct World<'a> {
     pub run: Run<'a>,
     pub other_runs: Vec<Run<'a>>,
     pub worker_pool: Option<WorkerPool>,
+    /// What is to be done until the run is over.
+    pub work: Work,
     /// Other processes that execute parts of the run.
     pub ranks: Option<Box<Processes<'a>>>,
     /// When the run is over: what they have sent of their parts.
@@ -228,6 +232,9 @@ impl<'a> World<'a> {
     }
 
     pub fn is_stopped(&self) -> bool {
+        if ran_out() {
+            self.run.control.give_up();
+        }
         match &self.ranks {
             Some(ranks) => ranks.stopped,
             None => self.run.control.stop.load(Ordering::Relaxed),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
-use std::sync::atomic::Ordering;
 
 use floodway_engine::Advance;
 use floodway_units::{Span, Time};
@@ -91,13 +90,13 @@ impl World<'_> {
             if until_check == 0 {
                 until_check = STOP_CHECK;
                 self.report();
-                if self.run.control.stop.load(Ordering::Relaxed) {
+                if self.is_stopped() {
                     return Advance::Interrupted;
                 }
             }
         }
         self.report();
-        if self.run.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
+        if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
     /// Is there nothing more to find, and nothing else to run for?

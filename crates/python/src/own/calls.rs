@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use floodway_fabric::allocator::keep_reserve;
 use floodway_fabric::{Blueprint, Control};
 use floodway_mechanisms::slots::QpInfo;
 use floodway_units::cast::narrow;
@@ -52,6 +53,7 @@ pub fn watched<T: Send>(
     run: Option<Run<'_>>,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    keep_reserve();
     let current = Arc::new(run.map_or_else(Work::default, Work::of_run));
     let inside = Arc::clone(&current);
     let done = py.detach(|| {

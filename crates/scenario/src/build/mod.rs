@@ -13,6 +13,7 @@ mod pace;
 mod patterns;
 mod perftest;
 mod poisson;
+mod short_times;
 mod skeleton;
 pub(crate) mod traces;
 mod traffic;
@@ -301,6 +302,7 @@ impl Builder<'_> {
         }
         self.loads();
         self.windows(plan, &mut blueprint, &routes);
+        self.refuse_short_times(&blueprint);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;
         blueprint.validate_with(&routes).map_err(|error| match error.key {

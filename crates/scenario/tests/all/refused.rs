@@ -1,6 +1,7 @@
 //! Short texts that would need more than a machine has, or of which a part would have no effect: errors.
 
 use floodway_scenario::Scenario;
+use floodway_units::Span;
 
 const HEAD: &str = "topology.single-switch = { hosts = 4, rate = \"100G\", delay = \"1us\" }\n";
 
@@ -188,4 +189,64 @@ fn wrong_parameters_of_every_layer_of_flows_are_refused_at_their_line() {
         let due = format!("a.toml:4: defaults.{key}: flows of w: {due}");
         assert!(error.starts_with(&due), "{layers}: {error}");
     }
+}
+
+/// Is a parameter of this schema a time, or one among others?
+fn is_time(schema: &serde_json::Value, of: &serde_json::Value) -> bool {
+    let name = of["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    let among = |of: &serde_json::Value| {
+        of["anyOf"].as_array().is_some_and(|variants| variants.iter().any(|one| is_time(schema, one)))
+    };
+    name.map_or_else(|| among(of), |name| name == "Time" || among(&schema["$defs"][name]))
+}
+
+/// The parameters of all mechanisms that are times: slot and mechanism, and key.
+fn times(schema: &serde_json::Value) -> Vec<(String, String)> {
+    let of_mechanism = |entry: floodway_mechanisms::registry::Entry| {
+        let params = schema["$defs"][&*entry.definition]["properties"].clone();
+        let params = params.as_object().cloned().unwrap_or_default().into_iter();
+        let times: Vec<_> = params.filter(|(_, param)| is_time(schema, param)).collect();
+        times.into_iter().map(move |(key, _)| (format!("{}.{}", entry.slot, entry.name), key))
+    };
+    floodway_mechanisms::registry::entries().into_iter().flat_map(of_mechanism).collect()
+}
+
+#[test]
+fn times_of_mechanisms_that_are_shorter_than_a_bit_are_refused() {
+    let times = times(&floodway_scenario::schema());
+    assert!(times.len() > 30, "{times:?}");
+    for (mechanism, key) in times {
+        let error = |time: &str| {
+            let line = format!("defaults.{mechanism} = {{ {key} = \"{time}\" }}\n");
+            let flow = "workload = [{ name = \"w\", burst = { to = \"h1\", size = \"1KB\" } }]\n";
+            let scenario = Scenario::from_text("a.toml", &format!("{HEAD}{flow}{line}"), &[]);
+            scenario.map_or_else(|errors| errors.to_string(), |_| String::new())
+        };
+        let due = format!(
+            "a.toml:3: defaults.{mechanism}.{key}: 9ps is shorter than a bit on the fastest link, which has 100G; \
+             allowed: 10ps or more, or 0us where the parameter allows it"
+        );
+        assert!(error("9ps").lines().any(|line| line == due), "{due}\n{}", error("9ps"));
+        assert!(!error("10ps").contains("shorter than a bit"), "{mechanism} {key}");
+    }
+}
+
+#[test]
+fn the_fastest_link_is_that_of_the_run() {
+    let text = "limit = \"1ms\"\n\
+        topology.single-switch = { hosts = 4, rate = \"100G\", delay = \"1us\" }\n\
+        workload = [{ name = \"w\", burst = { to = \"h1\", size = \"1KB\" } }]\n\
+        [[override]]\nname = \"fast\"\nlinks = \"h1-*\"\nrate = \"400G\"\n\
+        [[override]]\nname = \"quick\"\nflows = \"w\"\nrate-control = [\"dcqcn\", { expresspass = { request-timeout = \"3ps\" } }]\n";
+    let read = |text: &str| {
+        Scenario::from_text("a.toml", text, &[]).map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert!(!read(text).contains("shorter than a bit"), "{}", read(text));
+    let error = read(&text.replace("3ps", "2ps"));
+    assert!(
+        error.contains(
+            "a.toml:11: quick.rate-control.2.expresspass.request-timeout: 2ps is shorter than a bit"
+        ),
+        "{error}"
+    );
 }

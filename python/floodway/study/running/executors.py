@@ -6,6 +6,7 @@ not among what comes back: who runs them stores them.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
 import threading
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from floodway.errors import ClusterError, OutputError
 from floodway.keys import engine
 from floodway.results.store import Reservation
-from floodway.study.running.work import answer_to_far, far_task_of, with_contents
+from floodway.study.running.pool import TaskProgress
+from floodway.study.running.work import answer_to_far, far_task_of, topic_of, with_contents
 from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from distributed import Client
@@ -285,7 +287,10 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
         else _ClientHands(executor, on_message=on_message)
     )
     driver = _Driver(hands=hands, mark=mark, waiting=deque(tasks), on_end=on_end)
-    with stopped_by_interrupt(stop.set):
+    reports = (
+        contextlib.nullcontext() if isinstance(executor, Executor) else _reports(executor, tasks, mark=mark)
+    )
+    with stopped_by_interrupt(stop.set), reports:
         try:
             while driver.has_work() and not stop.is_set():
                 driver.poll()
@@ -294,6 +299,27 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
         finally:
             driver.give_up()
     return all(task.ended for task in tasks)
+
+
+@contextlib.contextmanager
+def _reports(client: Client, tasks: Sequence[Task], *, mark: Path) -> Iterator[None]:
+    """Take the progress that workers report meanwhile."""
+    by_key = {task.run.key: task for task in tasks}
+
+    def take(event: tuple[float, dict[str, Any]]) -> None:
+        _, seen = event
+        task = by_key.get(seen["run"])
+        if task is not None:
+            task.progress = TaskProgress(**seen["progress"])
+
+    topic = topic_of(mark)
+    client.subscribe_topic(topic, take)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        # Without a scheduler there is nothing to end.
+        with contextlib.suppress(ValueError, OSError):
+            client.unsubscribe_topic(topic)  # type: ignore[no-untyped-call]
 
 
 def _deaths(error: Exception) -> int:

@@ -36,6 +36,10 @@ class TaskProgress:
     flows_done: int
     flows_started: int
     packet_hops: int
+    share: float
+    by_work: bool
+    bytes: tuple[int, int]
+    operations: tuple[int, int]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -215,7 +219,7 @@ class _Pool:
         if task is None:
             return
         if "progress" in answer:
-            task.progress = TaskProgress(*answer["progress"])
+            task.progress = TaskProgress(**answer["progress"])
             return
         task.wall_s, task.error = answer.get("done"), answer.get("error", "")
         task.unwritable, task.taken = answer.get("unwritable", False), answer.get("taken", "")

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import tempfile
 import threading
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,7 +36,19 @@ if TYPE_CHECKING:
     from floodway.scenarios import Scenario
     from floodway.study.running.runs import Run
 
-__all__ = ["answer_to", "answer_to_far", "far_task_of", "sees", "task_of", "with_contents"]
+__all__ = [
+    "answer_to",
+    "answer_to_far",
+    "far_task_of",
+    "plain_progress",
+    "sees",
+    "task_of",
+    "topic_of",
+    "with_contents",
+]
+
+#: A worker of a cluster reports progress no more often, in seconds.
+REPORT_EVERY_S = 1.0
 
 #: A task or an answer: plain values, which are written as JSON or pickled.
 Plain = dict[str, Any]
@@ -46,6 +60,20 @@ _LOADING = threading.Lock()
 def task_of(run: Run, *, folder: Path) -> Plain:
     """Return a task: a run, and the folder that its results go to."""
     return {"recipe": run.recipe.__dict__, "seed": run.seed, "folder": os.fspath(folder)}
+
+
+def plain_progress(progress: Progress) -> Plain:
+    """Return how far a run is."""
+    return {
+        "time_us": progress.time_us,
+        "flows_done": progress.flows_done,
+        "flows_started": progress.flows_started,
+        "packet_hops": progress.packet_hops,
+        "share": progress.share,
+        "by_work": progress.by_work,
+        "bytes": progress.bytes,
+        "operations": progress.operations,
+    }
 
 
 def answer_to(task: Plain, on_progress: Callable[[Progress], None] | None = None) -> Plain:
@@ -76,9 +104,37 @@ def far_task_of(run: Run, *, folder: Path, mark: Path) -> Plain:
         "recipe": {**recipe.__dict__, "file": file},
         "given": recipe.file,
         "mark": os.fspath(mark.absolute()),
+        "topic": topic_of(mark),
         "engine": engine(),
         "python": [(os.fspath(path), given) for path, given in loaded_files().items()],
     }
+
+
+def topic_of(mark: Path) -> str:
+    """Return the topic of a cluster under which the workers of a command report progress."""
+    return f"floodway-{mark.name}"
+
+
+def _reporter(task: Plain) -> Callable[[Progress], None] | None:
+    """Return what reports the progress of a task to the cluster's scheduler; none where there is none."""
+    # An executor's process has not imported it, and need not.
+    distributed = sys.modules.get("distributed")
+    try:
+        worker = None if distributed is None else distributed.get_worker()
+    except ValueError:
+        return None
+    if worker is None:
+        return None
+    reported = time.monotonic()
+
+    def report(progress: Progress) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= REPORT_EVERY_S:
+            reported = time.monotonic()
+            seen = {"run": Path(task["folder"]).name, "progress": plain_progress(progress)}
+            worker.log_event(task["topic"], seen)
+
+    return report
 
 
 def with_contents(task: Plain, run: Run) -> Plain:
@@ -128,7 +184,7 @@ def _answer_beside(task: Plain) -> Plain:
     recipe, given = _recipe_of(task), task["given"]
 
     def result() -> Result:
-        found = _result(recipe.scenario(), task)
+        found = _result(recipe.scenario(), task, _reporter(task))
         if recipe.file == given or recipe.file is None:
             return found
         # What is recorded does not depend on where it was run.
@@ -149,9 +205,8 @@ def _answer_from_afar(task: Plain) -> Plain:
         place = folder / "runs" / key
 
         def result() -> Result:
-            return _with_document(
-                _result(inline(task["name"], task["keys"], folder=folder), task), task["document"]
-            )
+            scenario = inline(task["name"], task["keys"], folder=folder)
+            return _with_document(_result(scenario, task, _reporter(task)), task["document"])
 
         answer = _stored(place, result)
         if "done" not in answer:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from floodway.mechanisms import load_file
-from floodway.study.running.work import answer_to
+from floodway.study.running.work import answer_to, plain_progress
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress
@@ -35,8 +35,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
 
     def report(progress: Progress) -> None:
-        seen = (progress.time_us, progress.flows_done, progress.flows_started, progress.packet_hops)
-        _say(answers, {"progress": seen})
+        _say(answers, {"progress": plain_progress(progress)})
 
     while True:
         _say(answers, answer_to(json.loads(tasks.get()), report))

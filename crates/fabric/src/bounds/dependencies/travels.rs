@@ -17,8 +17,8 @@ const RANKS: usize = 512;
 pub(super) struct Travels {
     /// Paths that lists name, as the ports that send.
     pub pinned: Vec<Vec<PortId>>,
-    /// By the last switch before receivers (a receiver of several links is its own): one of the receivers, and
-    /// the first nodes that senders have a choice at.
+    /// By the last switch before receivers (a receiver of several links is its own): one of the receivers,
+    /// and the first nodes that senders have a choice at.
     pub toward: BTreeMap<NodeId, (NodeId, BTreeSet<NodeId>)>,
     /// Each may happen; else some are only supposed.
     pub exact: bool,

@@ -4,6 +4,7 @@ use floodway_programs::collective::Purpose;
 use floodway_programs::{Kind, Operation, Program};
 use floodway_units::Time;
 use floodway_units::cast::narrow;
+use rustc_hash::FxHashMap;
 
 use super::Row;
 use crate::network::blueprint::{Arrivals, ProgramSpec};
@@ -119,21 +120,22 @@ fn optional(value: Option<u32>) -> f64 {
 
 /// Names of operations, each once.
 #[derive(Default)]
-struct Names {
+struct Names<'a> {
     names: Vec<String>,
+    codes: FxHashMap<&'a str, u32>,
     /// By workload, and number of the name in its program.
-    codes: rustc_hash::FxHashMap<(u32, u32), u32>,
+    known: FxHashMap<(u32, u32), u32>,
 }
 
-impl Names {
-    fn code(&mut self, program: &Program, key: (u32, u32)) -> u32 {
+impl<'a> Names<'a> {
+    fn code(&mut self, program: &'a Program, key: (u32, u32)) -> u32 {
         let Some(text) = program.names.get(key.1 as usize) else { return NONE };
-        *self.codes.entry(key).or_insert_with(|| {
-            let known = self.names.iter().position(|known| known == text);
-            narrow(known.unwrap_or_else(|| {
-                self.names.push(text.clone());
-                self.names.len() - 1
-            }))
+        let Names { names, codes, known } = self;
+        *known.entry(key).or_insert_with(|| {
+            *codes.entry(text).or_insert_with(|| {
+                names.push(text.clone());
+                narrow(names.len() - 1)
+            })
         })
     }
 }

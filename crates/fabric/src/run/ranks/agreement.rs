@@ -15,6 +15,8 @@ pub(crate) struct Census {
     pub totals: Vec<Totals>,
     pub waiting: Vec<u64>,
     pub outstanding: Vec<u64>,
+    /// Payload that stayed within scale-up domains.
+    pub scale_up: Vec<u64>,
     /// A source may still start a measured flow.
     pub sources_may_measure: bool,
     /// Bytes on links and in queues; of a rank alone it wraps.
@@ -28,9 +30,11 @@ pub(crate) struct Census {
 impl Census {
     fn absorb(&mut self, other: &Census) {
         self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
-        for (counts, more) in
-            [(&mut self.waiting, &other.waiting), (&mut self.outstanding, &other.outstanding)]
-        {
+        for (counts, more) in [
+            (&mut self.waiting, &other.waiting),
+            (&mut self.outstanding, &other.outstanding),
+            (&mut self.scale_up, &other.scale_up),
+        ] {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.wrapping_add(*more));
         }
         self.sources_may_measure |= other.sources_may_measure;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use floodway_engine::Event;
+use floodway_engine::{Event, memory};
 
 use super::{NEAR, NO_NODE, Windows};
 
@@ -36,8 +36,8 @@ impl Windows {
     /// Adds an event of a group that another thread or process owns.
     pub(super) fn send_out(&mut self, owner: u8, group: u32, event: Event) {
         match self.outboxes.get_mut(usize::from(owner)) {
-            Some(outbox) => outbox.push((group, event)),
-            None => self.elsewhere.push((group, event)),
+            Some(outbox) => memory::push(outbox, (group, event)),
+            None => memory::push(&mut self.elsewhere, (group, event)),
         }
     }
 

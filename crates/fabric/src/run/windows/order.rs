@@ -1,6 +1,6 @@
 //! Sorting of the events of an inbox.
 
-use floodway_engine::{Event, sink};
+use floodway_engine::{Event, memory, sink};
 use floodway_units::cast::to_usize;
 
 /// Number of intervals of time into which an inbox is divided before it is sorted, so that few events are
@@ -28,6 +28,9 @@ pub(super) fn deal(
         *place = sum;
     }
     // The values do not matter: each place is written below.
+    if sorted.capacity() - sorted.len() < sum as usize {
+        memory::reserve(sorted, sum as usize);
+    }
     sorted.extend_from_slice(&inbox[..sum as usize]);
     for i in 0..inbox.len() {
         let event = inbox[i];

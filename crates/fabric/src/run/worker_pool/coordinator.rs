@@ -6,6 +6,7 @@ use floodway_units::cast::narrow;
 
 use super::WorkerPool;
 use crate::pool::SharedSlice;
+use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::windows::Drained;
 use crate::run::worker::Worker;
@@ -74,6 +75,7 @@ impl World<'_> {
         let step = self.run.events.by_node().and_then(|windows| windows.next_step());
         let end = step.map_or(end.0, |(at, _)| end.0.min(at + 1));
         while !self.is_stopped()
+            && !self.runs().any(Run::is_cut)
             && let Some(windows) = self.run_some_windows(&worker_pool, end)
         {
             worker_pool.before += windows;

@@ -1,5 +1,6 @@
 //! Messages of ranks of jobs, and the events that advance ranks.
 
+use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Posting, SendCompletes};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
@@ -33,6 +34,10 @@ impl AtNode<'_, '_> {
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         state.walker.advance(&spec.program, Time(self.now), &mut out);
         self.arm_rank(id);
+        let computed = |ended: &&Ended| spec.program.computes(rank, ended.operation);
+        let totals = &mut self.run.kept.records.totals[workload as usize];
+        totals.operations += out.ended.len() as u64;
+        totals.computed += out.ended.iter().filter(computed).count() as u64;
         if let Some((of, extent)) = &mut self.run.traffic.programs.logged
             && *of == workload
         {

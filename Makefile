@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help mpi demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants reproduced docs wheel test-wheel sdist clean tools
+.PHONY: help mpi demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants mutation reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -136,6 +136,16 @@ PAPERS ?=
 
 mutants: $(BUILT) ## Mechanisms with something wrong: each must make a verdict of its paper worse; docs/mutants.md
 	$(BIN)/python -m floodway.reproduction mutants --write $(PAPERS)
+
+# Needs cargo-mutants: cargo install --locked cargo-mutants. A sample: make mutation SAMPLE=100 SEED=1.
+# Those of one file: FILE=rcm/sampler.rs. Not optimised, since compiling takes longer than the tests.
+SAMPLE ?= 0
+SEED ?= 1
+FILE ?=
+
+mutation: $(BIN)/python ## Mechanisms with an operator or a result changed: their Rust tests must fail; SAMPLE=100 JOBS=2
+	@command -v cargo-mutants >/dev/null || { echo "missing: cargo-mutants; cargo install --locked cargo-mutants" >&2; exit 1; }
+	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(BIN)/python .ci/mutation.py --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) $(if $(FILE),--file $(FILE))
 
 # For one run over several processes (docs/on-a-cluster.md). Undone by: touch Cargo.toml && make demo.
 mpi: $(INSTALLED) | tools ## The native module built again, with MPI: mpirun -n 2 .venv/bin/floodway run FILE

@@ -52,7 +52,7 @@ impl Blueprint {
                 Dependencies::Acyclic => {}
                 // Of paths that are only some of those supposed.
                 Dependencies::Cyclic(_) | Dependencies::Unknown if !travels.exact => {
-                    all = Dependencies::Unknown
+                    all = Dependencies::Unknown;
                 }
                 Dependencies::Cyclic(cycle) => return Dependencies::Cyclic(cycle),
                 Dependencies::Unknown => all = Dependencies::Unknown,
@@ -155,7 +155,9 @@ impl<'a> Walk<'a> {
         let step = narrow(self.successors.len());
         self.steps.insert((node, choice), step);
         self.successors.push(Vec::new());
-        choice.iter().for_each(|&port| self.waits(step, port));
+        for &port in choice {
+            self.waits(step, port);
+        }
         step
     }
 

@@ -455,7 +455,7 @@ mod tests {
             assert_eq!(waits(world, |at| at.joins(PORT, 1_000)), 1_000);
             assert_eq!(waits(world, |at| at.joins(PORT, 500)), 1_500);
             assert_eq!(waits(world, |at| at.leaves(PORT, 1_000)), 500);
-            assert_eq!(waits(world, |at| at.leaves_queue(PORT, 500)), 0);
+            assert_eq!(waits(world, |at| at.leaves(PORT, 500)), 0);
         });
     }
 

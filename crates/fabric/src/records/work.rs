@@ -9,6 +9,7 @@
 use std::sync::atomic::Ordering;
 
 use floodway_programs::Kind;
+use floodway_units::cast::whole;
 
 use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec, UNBOUNDED, WorkloadSpec};
 use crate::records::outcome::Control;
@@ -58,7 +59,7 @@ impl Work {
         control.operations.set(done.operations, done.operations_total);
         let work = done.share.filter(|_| !self.at_limit).unwrap_or(0.0);
         let time = now as f64 / self.limit.max(1) as f64;
-        let millionths = (work.max(time) * 1e6) as u64;
+        let millionths = whole(work.max(time) * 1e6);
         control.millionths.fetch_max(millionths.min(1_000_000), Ordering::Relaxed);
         control.by_work.store(work > time, Ordering::Relaxed);
     }
@@ -88,8 +89,8 @@ impl WorkOf {
 
     fn of_job(ProgramSpec { program, .. }: &ProgramSpec) -> Self {
         let (mut operations, mut computations, mut bytes) = (0u64, 0u64, 0u64);
-        for rank in 0..program.ranks.len() as u32 {
-            let graph = &program.graphs[program.ranks[rank as usize].graph as usize].operations;
+        for (rank, of) in (0u32..).zip(&program.ranks) {
+            let graph = &program.graphs[of.graph as usize].operations;
             operations += graph.len() as u64;
             computations +=
                 graph.iter().filter(|one| matches!(one.kind, Kind::Compute { .. })).count() as u64;

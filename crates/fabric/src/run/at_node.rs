@@ -44,12 +44,11 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     pub fn dispatch(&mut self, event: Event) {
-        match self.run.events.moves(event.order) {
-            Some((kind, port)) => self.dispatch_move(event, kind, port),
-            None => {
-                self.set_current(event);
-                self.dispatch_other(event);
-            }
+        if let Some((kind, port)) = self.run.events.moves(event.order) {
+            self.dispatch_move(event, kind, port);
+        } else {
+            self.set_current(event);
+            self.dispatch_other(event);
         }
     }
 

@@ -31,7 +31,9 @@ fn two_switches(seed: u64, (flow_control, reliability, stack): (&str, &str, &[&s
         net.link(host, switches[i / 3], G100, Span::us(1), flow_control);
     }
     if flow_control.contains("lossy") {
-        switches.iter().for_each(|&switch| net.buffer(switch, r#"{"shared": {"pool": "40KB"}}"#));
+        for &switch in &switches {
+            net.buffer(switch, r#"{"shared": {"pool": "40KB"}}"#);
+        }
     }
     (net, hosts)
 }

@@ -71,7 +71,7 @@ fn every_other(size: u64, slices: u32, first: u32) -> u64 {
     let (size, n) = (u128::from(size), u128::from(slices));
     let count = (n + 1 - u128::from(first)) / 2;
     let bounds = |offset: u32| floor_sum(count, n, 2 * size, size * u128::from(offset));
-    (bounds(first + 1) - bounds(first)) as u64
+    saturated(bounds(first + 1) - bounds(first))
 }
 
 /// The sum of (a i + b) / m, each rounded down, over i from 0 to n - 1, by Euclid's algorithm.

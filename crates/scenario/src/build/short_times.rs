@@ -4,6 +4,7 @@
 //! that it holds for each parameter of each mechanism, also for those from outside the tree.
 
 use floodway_fabric::Blueprint;
+use floodway_units::cast::saturated;
 use floodway_units::{Rate, Span};
 
 use super::Builder;
@@ -37,7 +38,7 @@ impl Builder<'_> {
         }
         for (path, given) in found {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
-            let least = Span(PS_PER_S.div_ceil(u128::from(fastest.0)) as u64);
+            let least = Span(saturated(PS_PER_S.div_ceil(u128::from(fastest.0))));
             let message = format!(
                 "{given} is shorter than a bit on the fastest link, which has {fastest}; allowed: {least} or more, or 0us where \
                  the parameter allows it"

@@ -92,6 +92,7 @@ fn group(
     }
 }
 
+#[expect(clippy::ref_option, reason = "as serde calls it")]
 fn as_us<S: Serializer>(span: &Option<Span>, to: S) -> Result<S::Ok, S::Error> {
     span.map(Span::as_us).serialize(to)
 }

@@ -52,7 +52,9 @@ impl Finder<'_> {
             Arrivals::List(flows) => flows.iter().for_each(|flow| self.listed(workload.settings, flow)),
             _ if self.blueprint.settings[workload.settings].class != self.class => {}
             Arrivals::ClosedLoop(loops) => {
-                loops.iter().for_each(|of| self.pair(workload.settings, of.source, of.destination));
+                for of in loops {
+                    self.pair(workload.settings, of.source, of.destination);
+                }
             }
             Arrivals::Poisson(poisson) => self.drawn(workload.settings, poisson),
             Arrivals::Program(spec) => self.job(workload.settings, spec),
@@ -95,7 +97,9 @@ impl Finder<'_> {
         };
         let (from, to) = (names(from), names(to));
         for &source in from.values() {
-            to.values().for_each(|&destination| self.pair(settings, source, destination));
+            for &destination in to.values() {
+                self.pair(settings, source, destination);
+            }
         }
     }
 

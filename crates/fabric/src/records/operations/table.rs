@@ -88,7 +88,7 @@ impl World<'_> {
             ),
             ("iteration", whole(&|row| u64::from(row.ended.iteration))),
             ("operation", whole(&|row| u64::from(row.ended.operation))),
-            ("name", Values::Text { codes: columns.name, dictionary: names.names }),
+            ("name", Values::Text { codes: columns.name, dictionary: names.texts }),
             ("kind", Values::Text { codes: columns.kind, dictionary: kinds() }),
             ("bytes", Values::U64(columns.bytes)),
             ("group", Values::F64(columns.group)),
@@ -121,7 +121,7 @@ fn optional(value: Option<u32>) -> f64 {
 /// Names of operations, each once.
 #[derive(Default)]
 struct Names<'a> {
-    names: Vec<String>,
+    texts: Vec<String>,
     codes: FxHashMap<&'a str, u32>,
     /// By workload, and number of the name in its program.
     known: FxHashMap<(u32, u32), u32>,
@@ -130,11 +130,11 @@ struct Names<'a> {
 impl<'a> Names<'a> {
     fn code(&mut self, program: &'a Program, key: (u32, u32)) -> u32 {
         let Some(text) = program.names.get(key.1 as usize) else { return NONE };
-        let Names { names, codes, known } = self;
+        let Names { texts, codes, known } = self;
         *known.entry(key).or_insert_with(|| {
             *codes.entry(text).or_insert_with(|| {
-                names.push(text.clone());
-                narrow(names.len() - 1)
+                texts.push(text.clone());
+                narrow(texts.len() - 1)
             })
         })
     }

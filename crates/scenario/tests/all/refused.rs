@@ -1,7 +1,6 @@
 //! Short texts that would need more than a machine has, or of which a part would have no effect: errors.
 
 use floodway_scenario::Scenario;
-use floodway_units::Span;
 
 const HEAD: &str = "topology.single-switch = { hosts = 4, rate = \"100G\", delay = \"1us\" }\n";
 

@@ -214,7 +214,7 @@ fn the_sizes_of_ports_say_how_long_an_upstream_may_take_to_obey() {
         let column = report.text().lines().find(|line| line.starts_with("ingress ports")).map(str::to_owned);
         assert!(column.is_some_and(|line| line.contains(" react ")));
         assert_eq!(report.notes, [""; 0], "what sizes assume is beside them, not at the end");
-        report.ports.iter().map(|port| port.react.map(|react| react.as_us())).collect::<Vec<_>>()
+        report.ports.iter().map(|port| port.react.map(floodway_units::Span::as_us)).collect::<Vec<_>>()
     };
     assert!(reacts("").iter().all(|react| *react == Some(0.0)));
     // 394 quanta of 512 bits at 100 Gbit/s (802.3, 31B.3.7).

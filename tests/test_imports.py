@@ -123,11 +123,11 @@ def test_a_process_of_a_study_imports_nothing_that_draws_or_shows() -> None:
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        (["--seed", "-1"], "the minimum is 0"),
-        (["--seed", "18446744073709551616"], "the maximum is 18446744073709551615"),
+        (["--seed", "-1"], "-1: expected 0 to 18446744073709551615"),
+        (["--seed", "18446744073709551616"], "expected 0 to 18446744073709551615"),
         (["--seed", "x"], "expected a whole number"),
         (["--seed", "1.5"], "expected a whole number"),
-        (["--threads", "0"], "the minimum is 1"),
+        (["--threads", "0"], "0: expected 1 to "),
         (["--on-deadlock", "hope"], "'hope' is not one of 'stop', 'continue'"),
     ],
 )
@@ -155,8 +155,8 @@ def test_public_names_are_there_though_their_modules_come_late() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_gets_its_completion_script(floodway: Command, shell: str) -> None:
-    said = asked_by_a_shell(floodway, f"source_{shell}")
-    assert f"_FLOODWAY_COMPLETE=complete_{shell}" in said
+    said = asked_by_a_shell(floodway, f"{shell}_source")
+    assert f"_FLOODWAY_COMPLETE={shell}_complete" in said
     assert "Shell" not in said
 
 
@@ -164,5 +164,5 @@ def test_words_are_completed(floodway: Command) -> None:
     words = {"floodway ver": ["verify"], "floodway run --see": ["--seed"], "floodway list me": ["mechanisms"]}
     for line, expected in words.items():
         place = str(len(line.split()) - 1)
-        said = asked_by_a_shell(floodway, "complete_bash", COMP_WORDS=line, COMP_CWORD=place)
-        assert said.split() == expected
+        said = asked_by_a_shell(floodway, "bash_complete", COMP_WORDS=line, COMP_CWORD=place)
+        assert said.split() == [f"plain,{word}" for word in expected]

@@ -70,11 +70,14 @@ def test_without_a_verb_there_is_help_and_a_failure(floodway: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["rnu", "x.toml"], "no such command 'rnu'; did you mean 'run'?"),
+        (["rnu", "x.toml"], "no such command rnu; did you mean run?"),
         (["run", "x.toml", "--sed", "1"], "no such option --sed; did you mean --seed?"),
         (["run"], "missing SCENARIO"),
-        (["run", "x.toml", "--seed", "-1"], "invalid value for --seed: the minimum is 0"),
-        (["run", "x.toml", "--seed", str(2**64)], "invalid value for --seed: the maximum is"),
+        (["run", "x.toml", "--seed", "-1"], "invalid value for --seed: -1: expected 0 to "),
+        (
+            ["run", "x.toml", "--seed", str(2**64)],
+            "invalid value for --seed: 18446744073709551616: expected 0 to 18446744073709551615",
+        ),
         (["run", "x.toml", "--on-deadlock", "stpo"], "'stpo' is not one of 'stop', 'continue'"),
         (["run", "x.toml", "--set", "mtu"], "invalid value for --set: 'mtu' is not KEY.PATH=VALUE"),
         (["check", "x.toml", "--out", "x"], "no such option --out"),
@@ -92,7 +95,7 @@ def test_a_value_that_is_no_text_is_reported_in_a_line(floodway: Command, tmp_pa
 
 def test_whoever_imports_the_package_waits_for_nothing_that_it_does_not_use() -> None:
     code = (
-        "import floodway, sys; print(*(name for name in ('polars', 'numpy', 'typer') if name in sys.modules))"
+        "import floodway, sys; print(*(name for name in ('polars', 'numpy', 'click') if name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

@@ -6,10 +6,10 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import polars as pl
-import typer
 from rich.console import Console
 
 import floodway
@@ -39,7 +39,7 @@ from floodway.errors import FloodwayError
 from floodway.plot.files import save
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = ["app"]
 
@@ -56,28 +56,32 @@ TEXT_COLUMNS = (
     *("same work", "other simulator", "floodway"),
 )
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+app = click.Group(help=__doc__)
 
-Cases = Annotated[list[str] | None, typer.Option("--case", help="Only this case; may be repeated.")]
-Runs = Annotated[int, typer.Option(min=1, help="Runs of each case; medians count.")]
-Threads = Annotated[
-    list[int] | None,
-    typer.Option(min=1, help="On so many threads; may be repeated. One, and all cores, if none is given."),
-]
-Counts = Annotated[bool, typer.Option("--counts/--no-counts", help="Count instructions, with valgrind.")]
+_case = click.option("--case", multiple=True, metavar="CASE", help="Only this case; may be repeated.")
+_keep = click.option("--keep/--no-keep", default=True, help="Add to the history and the pages.")
+
+
+def _runs(default: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(
+        "--runs", type=click.IntRange(min=1), default=default, help="Runs of each case; medians count."
+    )
 
 
 @app.command("run")
-def run(
-    *,
-    case: Cases = None,
-    runs: Runs = 5,
-    threads: Threads = None,
-    counts: Counts = True,
-    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Add to the history and the page.")] = True,
-) -> None:
+@_case
+@_runs(5)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="On so many threads; may be repeated. One, and all cores, if none is given.",
+)
+@click.option("--counts/--no-counts", default=True, help="Count instructions, with valgrind.")
+@_keep
+def run(*, case: tuple[str, ...], runs: int, threads: tuple[int, ...], counts: bool, keep: bool) -> None:
     """Run the set, show it, and add it to the history."""
-    new = _measured(case or [], runs=runs, threads=threads or _one_and_all(), counts=counts)
+    new = _measured(case, runs=runs, threads=threads or _one_and_all(), counts=counts)
     _show(new)
     if keep:
         add(HISTORY, new)
@@ -86,12 +90,13 @@ def run(
 
 
 @app.command("compare")
+@_case
+@_runs(5)
+@click.option("--now", is_flag=True, help="Measure now, against the last entry.")
+@click.option("--against", metavar="REVISION", help="Against the entry of this revision.")
+@click.pass_context
 def compare(
-    *,
-    case: Cases = None,
-    runs: Runs = 5,
-    now: Annotated[bool, typer.Option("--now", help="Measure now, against the last entry.")] = False,
-    against: Annotated[str | None, typer.Option(help="Against the entry of this revision.")] = None,
+    context: click.Context, *, case: tuple[str, ...], runs: int, now: bool, against: str | None
 ) -> None:
     """Compare the last two entries of a kind of machine, or what is measured now; exit 1 on a loss."""
     entries = of_cases(read(HISTORY))
@@ -101,7 +106,7 @@ def compare(
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     if now:
-        after = _measured(case or [], runs=runs, threads=[1], counts=True)
+        after = _measured(case, runs=runs, threads=[1], counts=True)
         before = last_of_kind(earlier, after)
     elif against is not None:
         before, after = last_of_kind(earlier, entries[-1]), entries[-1]
@@ -115,11 +120,12 @@ def compare(
     worse = [change for change in found if change.flagged]
     for change in worse:
         _print(f"worse: {change.name}: {change.part:+.1%} {change.unit}")
-    raise typer.Exit(1 if worse else 0)
+    context.exit(1 if worse else 0)
 
 
 @app.command("scaling")
-def scaling(*, runs: Runs = 3) -> None:
+@_runs(3)
+def scaling(*, runs: int) -> None:
     """Run networks from 16 to 8,192 hosts; write the table and the picture of docs/performance.md."""
     rows = list(growing.measure(built(ROOT), Listing(FOLDER).scaling, runs=runs, on_message=_print_message))
     data = pl.DataFrame(rows)
@@ -131,15 +137,14 @@ def scaling(*, runs: Runs = 3) -> None:
 
 
 @app.command("peers")
-def peers(
-    *,
-    pair: Annotated[list[str] | None, typer.Option("--pair", help="Only this pair; may be repeated.")] = None,
-    turns: Annotated[int, typer.Option(min=1, help="Runs of theirs and of ours, by turns.")] = 3,
-    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Add to the history and the pages.")] = True,
-) -> None:
+@click.option("--pair", multiple=True, metavar="PAIR", help="Only this pair; may be repeated.")
+@click.option("--turns", type=click.IntRange(min=1), default=3, help="Runs of theirs and of ours, by turns.")
+@_keep
+@click.pass_context
+def peers(context: click.Context, *, pair: tuple[str, ...], turns: int, keep: bool) -> None:
     """Run other simulators and floodway on the same work by turns; exit 1 where a pair failed."""
     builds = manifest(folder_of_peers())
-    pairs = chosen(Listing(FOLDER).pairs, pair or [])
+    pairs = chosen(Listing(FOLDER).pairs, pair)
     with tempfile.TemporaryDirectory(prefix="floodway-peers-") as folder:
         done, skipped, failed = Turns(built(ROOT), count=turns, on_message=_print_message).every(
             pairs, builds, Path(folder)
@@ -152,11 +157,12 @@ def peers(
         add(HISTORY, new)
         if not pair:
             _write_page(PAGE, "pairs", pairs_block(new))
-    raise typer.Exit(1 if failed or not done else 0)
+    context.exit(1 if failed or not done else 0)
 
 
 @app.command("command")
-def command(*, runs: Runs = 5) -> None:
+@_runs(5)
+def command(*, runs: int) -> None:
     """Time calls of the command line that simulate next to nothing."""
     _print_table(
         "The command's own time",

@@ -1,18 +1,15 @@
-"""The command line as typer has it: every command under its name."""
+"""The command line: every command under its name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import ClassVar
 
-import typer
+import click
 
 import floodway
-from floodway.cli.arguments import Verbs
 from floodway.cli.exits import USAGE
 from floodway.cli.output import echo
-
-if TYPE_CHECKING:
-    from typer._click import Context
+from floodway.cli.verbs import Verbs
 
 __all__ = ["app"]
 
@@ -46,7 +43,7 @@ class Plans(Verbs):
 
     DEFINITIONS: ClassVar = {"link": "plan_link", "lint": "lint"}
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the command that plans a link before arguments that name none."""
         named = args[:1] and args[0] in self.DEFINITIONS
         return super().parse_args(ctx, args if named else ["link", *args])
@@ -70,23 +67,14 @@ class Exports(Verbs):
     DEFINITIONS: ClassVar = {"goal": "export_goal", "perfetto": "export_perfetto"}
 
 
-app = typer.Typer(
+@click.group(
     cls=Commands,
-    name="floodway",
-    add_completion=False,
-    rich_markup_mode=None,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-
-@app.callback(invoke_without_command=True)
-def floodway_(
-    context: typer.Context,
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", show_default=False)
-    ] = False,
-) -> int:
+@click.option("--version", is_flag=True, help="Show the version and exit.")
+@click.pass_context
+def app(context: click.Context, *, version: bool) -> None:
     """Simulate lossless RDMA networks, packet by packet.
 
     \b
@@ -105,16 +93,12 @@ def floodway_(
     """
     if version:
         echo(f"floodway {floodway.__version__}")
-        raise typer.Exit(0)
+        raise click.exceptions.Exit(0)
     if context.invoked_subcommand is None:
         echo(context.get_help(), err=True)
-        raise typer.Exit(USAGE)
-    return 0
+        raise click.exceptions.Exit(USAGE)
 
 
-plans = typer.Typer(cls=Plans, rich_markup_mode=None)
-app.add_typer(plans, name="plan", help="Plan a long lossless link: buffer, thresholds, reach.")
-imports = typer.Typer(cls=Imports, rich_markup_mode=None)
-app.add_typer(imports, name="import", help="Convert another simulator's files to a scenario.")
-exports = typer.Typer(cls=Exports, rich_markup_mode=None)
-app.add_typer(exports, name="export", help="Write a scenario's job, or a run, for other programs.")
+app.add_command(Plans("plan", help="Plan a long lossless link: buffer, thresholds, reach."))
+app.add_command(Imports("import", help="Convert another simulator's files to a scenario."))
+app.add_command(Exports("export", help="Write a scenario's job, or a run, for other programs."))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import floodway
 from floodway import _floodway
@@ -62,9 +62,9 @@ class Request:
 def compare(request: Request) -> int:
     """Simulate the variants, write, print; returns the exit code."""
     if request.shard is not None and request.force:
-        raise typer.BadParameter("cannot go with --force", param_hint="--shard")
+        raise click.BadParameter("cannot go with --force", param_hint="--shard")
     if request.shard is not None and request.json:
-        raise typer.BadParameter("cannot go with --json", param_hint="--shard")
+        raise click.BadParameter("cannot go with --json", param_hint="--shard")
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:

@@ -7,33 +7,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import click
+
 __all__ = ["chips", "mixes", "named", "papers", "planned_flow_controls"]
 
 # Each imports what it needs when a shell asks: the commands themselves take no longer to start.
 
 
-def chips(incomplete: str) -> list[str]:
+def chips(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of switch chips that begin so."""
     from floodway.planning.asics import asics  # noqa: PLC0415
 
     return _beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
 
 
-def mixes(incomplete: str) -> list[str]:
+def mixes(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the named mixes of frame sizes that begin so."""
     from floodway.planning.question import MIXES  # noqa: PLC0415
 
     return _beginning(incomplete, MIXES)
 
 
-def planned_flow_controls(incomplete: str) -> list[str]:
+def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the flow controls that are planned whose names begin so."""
     from floodway.planning.question import FLOW_CONTROLS  # noqa: PLC0415
 
     return _beginning(incomplete, FLOW_CONTROLS)
 
 
-def papers(incomplete: str) -> list[str]:
+def papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the papers with studies whose names begin so."""
     from floodway.errors import UnknownNameError  # noqa: PLC0415
     from floodway.study.format.papers import papers as found  # noqa: PLC0415
@@ -44,7 +46,7 @@ def papers(incomplete: str) -> list[str]:
         return []
 
 
-def named(incomplete: str) -> list[str]:
+def named(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return what `floodway explain` knows that begins so."""
     from floodway.catalog import known_names  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from floodway import _floodway
 from floodway.cli.exits import DONE
@@ -64,7 +64,7 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
         topology = f"{kind} = {table}"
         for option, given in (("--rate", job.rate), ("--delay", job.delay)):
             if given is not None:
-                raise typer.BadParameter("--topology has rates and delays of its own", param_hint=option)
+                raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
     return _written(
         lambda to: _floodway.import_job(

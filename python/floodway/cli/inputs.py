@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import floodway
 from floodway.errors import InputError, ScenarioError
@@ -38,15 +38,15 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
         traces = next(path.glob("*.et"), None)
         if traces is not None and not found:
             ones = f"; it has traces of Chakra: floodway import chakra {path} --out job.toml"
-        raise typer.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
+        raise click.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
     if path.suffix in TRACES and path.is_file():
         verb = f"floodway import {TRACES[path.suffix]} {path} --out job.toml"
-        raise typer.BadParameter(f"{path} is no scenario; what runs it: {verb}", param_hint="SCENARIO")
+        raise click.BadParameter(f"{path} is no scenario; what runs it: {verb}", param_hint="SCENARIO")
     try:
         return floodway.load(resolved(path), sets=[pair(given) for given in sets])
     except ScenarioError:
         if _is_study(path):
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"{path} is a study: floodway study {path}", param_hint="SCENARIO"
             ) from None
         raise
@@ -69,7 +69,7 @@ def shard_of(text: str | None) -> Shard | None:
     try:
         return None if text is None else Shard.parse(text)
     except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--shard") from None
+        raise click.BadParameter(str(error), param_hint="--shard") from None
 
 
 def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
@@ -77,9 +77,9 @@ def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> 
     key, equals, value = given.partition("=")
     # Python keeps bytes that are no text as surrogates.
     if any("\ud800" <= c <= "\udfff" for c in given):
-        raise typer.BadParameter(f"{given!a} is not text in UTF-8", param_hint=option)
+        raise click.BadParameter(f"{given!a} is not text in UTF-8", param_hint=option)
     if not (key.strip() and equals):
-        raise typer.BadParameter(f"{given!r} is not {form}", param_hint=option)
+        raise click.BadParameter(f"{given!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()
 
 
@@ -118,6 +118,6 @@ def _terms(given: str) -> list[str]:
     kind, names = pair(given, option="--pcap", form=form)
     parts = [name.strip() for name in names.split(",")]
     if kind not in {"link", "tag"} or not all(parts) or not given.isprintable():
-        raise typer.BadParameter(f"{given!r} is not {form}", param_hint="--pcap")
+        raise click.BadParameter(f"{given!r} is not {form}", param_hint="--pcap")
     quoted = [f'"{name.translate(ESCAPES)}"' for name in parts]
     return quoted if kind == "link" else [f"{{ tag = {name} }}" for name in quoted]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -11,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from floodway.cli.app import app
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
@@ -33,16 +32,11 @@ PLAIN = {
     r"^Invalid value for '([^']*)'": r"Invalid value for \1",
     r"^Missing (?:argument|parameter|option) '(.*?)'\.": r"Missing \1.",
     r"\. Choose from: ": "; allowed: ",
-    r"\. Did you mean (.*)\?$": r"; did you mean \1?",
-    r"^No such option: ": "No such option ",
-    r"Input should be greater than or equal to (\S+)": r"the minimum is \1",
-    r"Input should be less than or equal to (\S+)": r"the maximum is \1",
-    r"Input should be a valid integer, .*": "expected a whole number",
-    r"Input should be a valid number, .*": "expected a number",
+    r" is not a valid integer(?: range)?\.": ": expected a whole number.",
+    r" is not a valid float(?: range)?\.": ": expected a number.",
+    r" is not in the range (\S+)<=x<=(\S+)\.": r": expected \1 to \2.",
+    r" is not in the range x>=(\S+)\.": r": expected \1 or more.",
 }
-
-#: In this variable shells ask how words are completed, and for those that fit.
-COMPLETION = "_FLOODWAY_COMPLETE"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -63,11 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise KeyboardInterrupt
         as_ctrl_c(signal.SIGINT, frame)
 
-    if COMPLETION in os.environ:
-        # Typer knows shells only after this call.
-        from typer import completion  # noqa: PLC0415 (shells alone need it)
-
-        completion.completion_init()  # type: ignore[attr-defined]  # not listed
     signal.signal(signal.SIGTERM, interrupt)
     if processes() > 1:
         # A signal that mpirun hands on, and which does not make it kill the processes a second later.
@@ -109,7 +98,7 @@ def _called(arguments: Sequence[str] | None) -> int:
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         return _called(arguments)
-    except typer.TyperException as error:
+    except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:
         return _fail(_error_text(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
@@ -151,18 +140,23 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _usage(error: typer.TyperException) -> str:
+def _usage(error: click.ClickException) -> str:
     """Return a usage error as one line, with the nearest name."""
-    nearest = getattr(error, "possibilities", None)
-    option = getattr(error, "option_name", None)
-    if nearest:
-        return f"no such option {option}; did you mean {nearest[0]}?"
-    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    if isinstance(error, click.NoSuchOption):
+        return _unknown("option", error.option_name, error.possibilities)
+    if isinstance(error, click.exceptions.NoSuchCommand):
+        return _unknown("command", error.command_name, error.possibilities)
+    message = " ".join(error.format_message().split())
     for pattern, plain in PLAIN.items():
         message = re.sub(pattern, plain, message)
     hint = _hint(message)
     message = message.removesuffix(".")
     return f"{message[:1].lower()}{message[1:]}{hint}"
+
+
+def _unknown(what: str, given: str, possible: Sequence[str] | None) -> str:
+    hint = f"; did you mean {possible[0]}?" if possible else ""
+    return f"no such {what} {given}{hint}"
 
 
 def _hint(message: str) -> str:

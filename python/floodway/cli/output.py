@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from floodway.names import printable
 
@@ -19,4 +19,4 @@ def echo(text: str, *, err: bool = False) -> None:
     err
         To stderr.
     """
-    typer.echo(printable(text), err=err)
+    click.echo(printable(text), err=err)

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-import typer
+import click
 
 from floodway.errors import PlotError
 from floodway.names import not_a_choice
@@ -62,7 +62,7 @@ class PictureOptions:
             chosen.__enter__()
         except PlotError as error:
             message = str(error).removeprefix(f"{error.key}: ")
-            raise typer.BadParameter(message, param_hint=OPTIONS.get(error.key or "")) from error
+            raise click.BadParameter(message, param_hint=OPTIONS.get(error.key or "")) from error
         try:
             yield
         finally:
@@ -99,7 +99,7 @@ def formats_of(text: str | None) -> tuple[Format, ...]:
     for name in names:
         _refuse_unknown(name, what="a format", allowed=FORMATS, option="--format")
     if text is not None and not names:
-        raise typer.BadParameter(f"no format is given; allowed: {', '.join(FORMATS)}", param_hint="--format")
+        raise click.BadParameter(f"no format is given; allowed: {', '.join(FORMATS)}", param_hint="--format")
     return cast("tuple[Format, ...]", tuple(dict.fromkeys(names)))
 
 
@@ -111,7 +111,7 @@ def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
     for name in names:
         _refuse_unknown(name, what="an axis", allowed=("x", "y", "none"), option="--log")
     if "none" in names or (not names and text.strip() != "none"):
-        raise typer.BadParameter(f"{text!r} is not a list of axes such as x,y, nor none", param_hint="--log")
+        raise click.BadParameter(f"{text!r} is not a list of axes such as x,y, nor none", param_hint="--log")
     return cast("tuple[Literal['x', 'y'], ...]", tuple(dict.fromkeys(names)))
 
 
@@ -122,4 +122,4 @@ def _apart(text: str) -> list[str]:
 def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
         message, _ = not_a_choice(name, what=what, allowed=allowed)
-        raise typer.BadParameter(message, param_hint=option)
+        raise click.BadParameter(message, param_hint=option)

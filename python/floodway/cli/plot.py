@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from floodway.cli.exits import DONE
 from floodway.cli.output import echo
@@ -105,7 +105,7 @@ def _refuse_unused(request: Request) -> None:
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
             message = f"does not apply to {request.kind}; only to {_listed(kinds)}"
-            raise typer.BadParameter(message, param_hint=option)
+            raise click.BadParameter(message, param_hint=option)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -121,7 +121,7 @@ def _time(option: str, text: str | None) -> float | None:
     try:
         return quantity_us(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}, as in 3ms", param_hint=option) from error
+        raise click.BadParameter(f"{error}, as in 3ms", param_hint=option) from error
 
 
 def _files(request: Request) -> list[Path]:
@@ -129,11 +129,11 @@ def _files(request: Request) -> list[Path]:
     out, formats = request.out, request.pictures.formats
     if out is not None and out.suffix.lower() in OTHER_ENDINGS and not out.is_dir():
         message = f"{out} does not end with one of {', '.join(ENDINGS)}, nor is it a folder"
-        raise typer.BadParameter(message, param_hint="--out")
+        raise click.BadParameter(message, param_hint="--out")
     if out is not None and out.suffix in ENDINGS and not out.is_dir():
         if formats not in {(), (ENDINGS[out.suffix],)}:
             message = f"is {', '.join(formats)}, and --out ends with {out.suffix}; choose one of the two"
-            raise typer.BadParameter(message, param_hint="--format")
+            raise click.BadParameter(message, param_hint="--format")
         pictures = [out]
     else:
         metric = request.metric or METRICS.get(request.kind)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
@@ -83,7 +83,7 @@ class Request:
 def study(files: Sequence[Path], request: Request) -> int:
     """Run studies, each in a folder of its own; returns the exit code."""
     if request.out is not None and len(files) > 1:
-        raise typer.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
+        raise click.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
     studies = [load_study(resolved(file)) for file in files]
     names = folder_names([each.name for each in studies])
     return _all(
@@ -99,7 +99,7 @@ def reproduce(names: Sequence[str], request: Request) -> int:
     """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
     found = asked_for(names)
     if request.out is not None and len(found) > 1:
-        raise typer.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
+        raise click.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
     return _all(
         ((_title(name, own), own, request.out or Path("out", "reproduce", name)) for name, own in found),
         request,
@@ -116,7 +116,7 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
         values = []
     one = "," not in text
     if not values or min(values) < int(one) or len(set(values)) < len(values):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
         )
     return values[0] if one else tuple(values)
@@ -141,7 +141,7 @@ def _refuse_crossed(request: Request) -> None:
     crossed += ["--force"] if request.force else []
     crossed += ["--json"] if request.json and given[0] in {"--slurm", "--shard"} else []
     if crossed:
-        raise typer.BadParameter(f"cannot go with {crossed[0]}", param_hint=given[0])
+        raise click.BadParameter(f"cannot go with {crossed[0]}", param_hint=given[0])
 
 
 def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from floodway.bench.history import revision_of
 from floodway.errors import FloodwayError
@@ -24,24 +23,21 @@ DOCS = ROOT / "docs"
 PAGE = DOCS / "mutants.md"
 RESULTS = DOCS / "reproduced"
 
-Write = Annotated[bool, typer.Option("--write", help="Write docs/mutants.md; with all papers.")]
+FOLDER = click.Path(path_type=Path)
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+app = click.Group(help=__doc__)
 
 
 @app.command()
-def mutants(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Papers; all that have mutants by default.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("out/mutants"),
-    jobs: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
-    *,
-    write: Write = False,
-) -> None:
+@click.argument("names", nargs=-1, metavar="[PAPER]...", help="Papers; all that have mutants by default.")
+@click.option("--out", type=FOLDER, default="out/mutants", help="Folder of the runs.")
+@click.option("--jobs", type=int, help="Processes; one per core by default.")
+@click.option("--write", is_flag=True, help="Write docs/mutants.md; with all papers.")
+def mutants(*, names: tuple[str, ...], out: Path, jobs: int | None, write: bool) -> None:
     """Run the quick studies with each mutant; exit code 1 if one makes none of their verdicts worse."""
     files = {file.stem: file for file in sorted(MUTANTS.glob("*.toml"))}
-    chosen = names or list(files)
+    chosen = list(names or files)
     unknown = [name for name in chosen if name not in files]
     if unknown:
         sys.exit(f"error: {unknown[0]!r} has no mutants; allowed: {', '.join(files)}")
@@ -52,7 +48,7 @@ def mutants(
             studies[name],
             out=out / name,
             jobs=jobs,
-            on_message=typer.echo,
+            on_message=click.echo,
         )
         for name in chosen
     }
@@ -64,12 +60,11 @@ def mutants(
 
 
 @app.command()
-def pages(
-    names: Annotated[list[str], typer.Argument(help="Papers.")],
-    out: Annotated[Path, typer.Option(help="Folder with a paper's results each.")] = Path("out/reproduce"),
-    quick: Annotated[Path, typer.Option(help="The same of the quick form.")] = Path("out/quick"),
-    engine: Annotated[str, typer.Option(help="Revision whose engine made the runs, if another.")] = "",
-) -> None:
+@click.argument("names", nargs=-1, required=True, metavar="PAPER...", help="Papers.")
+@click.option("--out", type=FOLDER, default="out/reproduce", help="Folder with a paper's results each.")
+@click.option("--quick", type=FOLDER, default="out/quick", help="The same of the quick form.")
+@click.option("--engine", default="", help="Revision whose engine made the runs, if another.")
+def pages(*, names: tuple[str, ...], out: Path, quick: Path, engine: str) -> None:
     """Write docs/reproduced/PAPER.md from results that are there."""
     for name in names:
         full = read_results(out / name)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from floodway.cli.options import Json, Python, ScenarioFile, Sets
+from floodway.cli import options
 from floodway.loading import loading
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
 
+@click.command()
+@options.scenario_file
+@options.python
+@options.sets
+@click.option(
+    "--resolved", is_flag=True, help="Show the final settings of every object, and the line that set each."
+)
+@options.json
 def command(
-    scenario: ScenarioFile,
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    sets: Sets = None,
-    resolved: Annotated[
-        bool,
-        typer.Option(
-            "--resolved",
-            help="Show the final settings of every object, and the line that set each.",
-            show_default=False,
-        ),
-    ] = False,
-    json: Json = False,
+    scenario: Path,
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    sets: tuple[str, ...],
+    resolved: bool,
+    json: bool,
 ) -> int:
     """Build a scenario without running it, and print the network and its thresholds.
 
@@ -37,4 +41,4 @@ def command(
     """
     with loading():
         from floodway.cli import check as checking
-    return checking.check(scenario, sets=sets or [], resolved=resolved, json=json)
+    return checking.check(scenario, sets=list(sets), resolved=resolved, json=json)

@@ -3,97 +3,101 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.options import (
-    Force,
-    ForceMemory,
-    ForceThreads,
-    Json,
-    Python,
-    Quiet,
-    Sets,
-    ShardText,
-    Strict,
-)
+from floodway.cli import options
 from floodway.limits import MOST_THREADS
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "scenarios",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="SCENARIO",
+    help="The scenario's TOML file, or several to compare with one another.",
+)
+@options.python
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY.PATH=A,B[,...]",
+    help="A variant for each of these values; if repeated, for every combination.",
+)
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME='KEY.PATH=VALUE, ...'",
+    help="A variant that sets several keys at once, by its name; NAME= is the scenario as it is. "
+    "Repeat it for each variant; with --vary, each is combined with every value.",
+)
+@click.option(
+    "--seeds",
+    default=1,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of seeds of each variant: the scenario's and those after it.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of parallel runs.",
+    show_default="one per core",
+)
+@click.option(
+    "--threads",
+    default=1,
+    type=click.IntRange(min=1, max=MOST_THREADS),
+    metavar="N",
+    help="Number of threads of each run, instead of the scenario's; results do not depend on it.",
+)
+@options.sets
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the results.",
+    show_default="out/compare/SCENARIO",
+)
+@options.shard_text
+@options.force
+@options.quiet
+@options.json
+@options.strict
+@options.force_threads
+@options.force_memory
+@click.option(
+    "--report",
+    is_flag=True,
+    help="Also write a page that shows the runs over time, report.html: the first seed of the first "
+    "four variants. Turns on series and pauses of all ports, and their states.",
+)
 def command(  # noqa: PLR0913 (one argument an option)
-    scenarios: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SCENARIO",
-            help="The scenario's TOML file, or several to compare with one another.",
-            show_default=False,
-        ),
-    ],
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY.PATH=A,B[,...]",
-            help="A variant for each of these values; if repeated, for every combination.",
-            show_default=False,
-        ),
-    ] = None,
-    variants: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--variant",
-            metavar="NAME='KEY.PATH=VALUE, ...'",
-            help="A variant that sets several keys at once, by its name; NAME= is the scenario as it is. "
-            "Repeat it for each variant; with --vary, each is combined with every value.",
-            show_default=False,
-        ),
-    ] = None,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="Number of seeds of each variant: the scenario's and those after it."
-        ),
-    ] = 1,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Number of parallel runs.", show_default="one per core"),
-    ] = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=MOST_THREADS,
-            metavar="N",
-            help="Number of threads of each run, instead of the scenario's; results do not depend on it.",
-        ),
-    ] = 1,
-    sets: Sets = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/compare/SCENARIO"),
-    ] = None,
-    shard: ShardText = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    strict: Strict = False,
-    force_threads: ForceThreads = False,
-    force_memory: ForceMemory = False,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report",
-            help="Also write a page that shows the runs over time, report.html: the first seed of the first "
-            "four variants. Turns on series and pauses of all ports, and their states.",
-            show_default=False,
-        ),
-    ] = False,
+    scenarios: tuple[Path, ...],
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    vary: tuple[str, ...],
+    variants: tuple[str, ...],
+    seeds: int,
+    jobs: int | None,
+    threads: int,
+    sets: tuple[str, ...],
+    out: Path | None,
+    shard: str | None,
+    force: bool,
+    quiet: bool,
+    json: bool,
+    strict: bool,
+    force_threads: bool,
+    force_memory: bool,
+    report: bool,
 ) -> int:
     """Simulate variants of a scenario and report the differences.
 
@@ -123,12 +127,12 @@ def command(  # noqa: PLR0913 (one argument an option)
     return comparing.compare(
         comparing.Request(
             scenarios=scenarios,
-            vary=vary or [],
-            variants=variants or [],
+            vary=list(vary),
+            variants=list(variants),
             seeds=seeds,
             jobs=jobs,
             threads=threads,
-            sets=sets or [],
+            sets=list(sets),
             out=out,
             shard=shard_of(shard),
             force=force,

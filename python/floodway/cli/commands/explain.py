@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from floodway.cli import options
 from floodway.cli.completions import named
-from floodway.cli.options import Json, Python
 from floodway.loading import loading
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "name",
+    metavar="NAME",
+    help="A mechanism, topology, workload, distribution, model, chip, paper or term; SLOT.NAME if "
+    "two share a name.",
+    shell_complete=named,
+)
+@options.python
+@options.json
 def command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A mechanism, topology, workload, distribution, model, chip, paper or term; SLOT.NAME if "
-            "two share a name.",
-            show_default=False,
-            autocompletion=named,
-        ),
-    ],
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    json: Json = False,
+    name: str,
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    json: bool,
 ) -> int:
     """Describe a mechanism, topology or workload: parameters, units, defaults, sources, sizing, differences.
 

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.options import ScenarioFile, Sets
+from floodway.cli import options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@options.scenario_file
+@options.sets
+@click.option("--workload", metavar="NAME", help="The job, where there are several.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File of the schedule.",
+    show_default="stdout",
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(
-    scenario: ScenarioFile,
     *,
-    sets: Sets = None,
-    workload: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The job, where there are several.", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of the schedule.", show_default="stdout")
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
-    ] = False,
+    scenario: Path,
+    sets: tuple[str, ...],
+    workload: str | None,
+    out: Path | None,
+    force: bool,
 ) -> int:
     """Write a job as a GOAL schedule, which LogGOPSim and ATLAHS read.
 
@@ -45,4 +49,4 @@ def command(
     """
     with loading():
         from floodway.cli import export as exporting
-    return exporting.export_goal(scenario, sets=sets or [], workload=workload, out=out, force=force)
+    return exporting.export_goal(scenario, sets=list(sets), workload=workload, out=out, force=force)

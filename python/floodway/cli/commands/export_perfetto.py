@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="RUN", help="Folder that `run` wrote.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File of the trace.",
+    show_default="RUN/trace.perfetto-trace",
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder that `run` wrote.", show_default=False)
-    ],
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of the trace.", show_default="RUN/trace.perfetto-trace"),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
-    ] = False,
+    folder: Path,
+    out: Path | None,
+    force: bool,
 ) -> int:
     """Write a run as a trace that Perfetto (ui.perfetto.dev) shows.
 

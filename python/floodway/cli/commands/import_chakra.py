@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.commands.import_options import (
-    Delay,
-    ForceFile,
-    OutFile,
-    Rate,
-    Topology,
-    TraceKeys,
-    imported,
-)
+from floodway.cli.commands.import_options import imported, trace_options
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder with a file NAME.<rank>.et for each rank, or these files.",
+)
+@trace_options
 def command(  # noqa: PLR0913 (one argument an option)
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FOLDER",
-            help="Folder with a file NAME.<rank>.et for each rank, or these files.",
-            show_default=False,
-        ),
-    ],
     *,
-    topology: Topology = None,
-    rate: Rate = None,
-    delay: Delay = None,
-    trace: TraceKeys = None,
-    out: OutFile = None,
-    force: ForceFile = False,
+    files: tuple[Path, ...],
+    topology: str | None,
+    rate: str | None,
+    delay: str | None,
+    trace: tuple[str, ...],
+    out: Path | None,
+    force: bool,
 ) -> int:
     """Make a scenario that runs execution traces of Chakra.
 

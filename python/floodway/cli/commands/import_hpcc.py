@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "config",
+    type=click.Path(path_type=Path),
+    metavar="CONFIG",
+    help="The simulator's configuration file, which names the files of topology and flows.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File of the scenario.",
+    show_default="stdout",
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(
-    config: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CONFIG",
-            help="The simulator's configuration file, which names the files of topology and flows.",
-            show_default=False,
-        ),
-    ],
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of the scenario.", show_default="stdout"),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
-    ] = False,
+    config: Path,
+    out: Path | None,
+    force: bool,
 ) -> int:
     """Convert a configuration of the HPCC simulator to a scenario.
 

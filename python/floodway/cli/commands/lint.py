@@ -3,95 +3,89 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from floodway.cli import options
 from floodway.cli.completions import chips, mixes
-from floodway.cli.options import Jobs, Json, Quiet
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="SONiC's pg_profile_lookup.ini, a table of such rows with a line of names and tabs, or a "
+    "CONFIG_DB as JSON, nested or as a dump of the database.",
+)
+@click.option(
+    "--mtu",
+    metavar="SIZE",
+    help="Largest payload of a packet.",
+    show_default="what the ports of a CONFIG_DB take, else 4096B",
+)
+@click.option(
+    "--mix",
+    default="any",
+    metavar="SIZES",
+    help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
+    shell_complete=mixes,
+)
+@click.option(
+    "--cell", metavar="SIZE", help="Cell of the switch's buffer.", show_default="the chip's, else 1B"
+)
+@click.option(
+    "--asic",
+    metavar="NAME",
+    help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
+    show_default="that of a CONFIG_DB's hwsku",
+    shell_complete=chips,
+)
+@click.option(
+    "--latency",
+    metavar="TIME",
+    help="Latency beside the cable, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
+    "that none is counted.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Also fail if a row has a warning, or something that decides is not judged.",
+)
+@click.option(
+    "--simulate",
+    is_flag=True,
+    help="Find the least headroom that holds in the hardest run, for each rate and length.",
+)
+@click.option(
+    "--out",
+    default=Path("out", "lint"),
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder that keeps what was simulated: the same call goes on from there.",
+)
+@click.option("--all", "every", is_flag=True, help="Print every row, not only the worst.")
+@options.jobs
+@options.quiet
+@options.json
 def command(  # noqa: PLR0913 (one argument an option)
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="SONiC's pg_profile_lookup.ini, a table of such rows with a line of names and tabs, or a "
-            "CONFIG_DB as JSON, nested or as a dump of the database.",
-            show_default=False,
-        ),
-    ],
     *,
-    mtu: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Largest payload of a packet.",
-            show_default="what the ports of a CONFIG_DB take, else 4096B",
-        ),
-    ] = None,
-    mix: Annotated[
-        str,
-        typer.Option(
-            metavar="SIZES",
-            help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
-            autocompletion=mixes,
-        ),
-    ] = "any",
-    cell: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Cell of the switch's buffer.", show_default="the chip's, else 1B"),
-    ] = None,
-    asic: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
-            show_default="that of a CONFIG_DB's hwsku",
-            autocompletion=chips,
-        ),
-    ] = None,
-    latency: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Latency beside the cable, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
-            "that none is counted.",
-            show_default=False,
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="Also fail if a row has a warning, or something that decides is not judged.",
-            show_default=False,
-        ),
-    ] = False,
-    simulate: Annotated[
-        bool,
-        typer.Option(
-            "--simulate",
-            help="Find the least headroom that holds in the hardest run, for each rate and length.",
-            show_default=False,
-        ),
-    ] = False,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", help="Folder that keeps what was simulated: the same call goes on from there."
-        ),
-    ] = Path("out", "lint"),
-    every: Annotated[
-        bool,
-        typer.Option("--all", help="Print every row, not only the worst.", show_default=False),
-    ] = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    file: Path,
+    mtu: str | None,
+    mix: str,
+    cell: str | None,
+    asic: str | None,
+    latency: str | None,
+    strict: bool,
+    simulate: bool,
+    out: Path,
+    every: bool,
+    jobs: int | None,
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Judge whether classes of a SONiC configuration are lossless, and their headroom, worst first.
 

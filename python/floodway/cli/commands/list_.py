@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
-from floodway.cli.options import Json, Python
+from floodway.cli import options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "what",
+    type=click.Choice(
+        ["mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"]
+    ),
+    metavar="WHAT",
+    help="What to list.",
+)
+@click.argument(
+    "folder",
+    required=False,
+    type=click.Path(path_type=Path),
+    metavar="[FOLDER]",
+    help="Folder of the scenarios or studies, by default scenarios/ or studies/.",
+)
+@options.python
+@options.json
 def command(
-    what: Annotated[
-        Literal["mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"],
-        typer.Argument(metavar="WHAT", help="What to list.", show_default=False),
-    ],
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FOLDER]",
-            help="Folder of the scenarios or studies, by default scenarios/ or studies/.",
-            show_default=False,
-        ),
-    ] = None,
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    json: Json = False,
+    what: Literal[
+        "mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"
+    ],
+    folder: Path | None,
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    json: bool,
 ) -> int:
     """List what can be named, or the scenarios or studies that are ready to run.
 
@@ -41,7 +51,7 @@ def command(
       floodway list studies
     """
     if folder is not None and what not in {"scenarios", "studies"}:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"a folder is for scenarios and studies, not for {what}", param_hint="FOLDER"
         )
     with loading():

@@ -3,166 +3,149 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from floodway.cli import options
 from floodway.cli.completions import chips, mixes, planned_flow_controls
-from floodway.cli.options import ForcePlan, Jobs, Json, Quiet
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "file",
+    required=False,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long "
+    "links are planned.",
+)
+@click.option("--rate", metavar="RATE", help="Rate of the link, such as 400G.")
+@click.option("--length", metavar="LENGTH", help="Length of the fibre, such as 40km.")
+@click.option(
+    "--buffer", metavar="SIZE", help="Memory for all these links, such as 64MB.", show_default="the chip's"
+)
+@click.option("--links", type=int, metavar="N", help="Such links at the switch.", show_default="1")
+@click.option("--classes", type=int, metavar="N", help="Lossless classes of each link.", show_default="1")
+@click.option("--mtu", metavar="SIZE", help="Largest payload of a packet.", show_default="4096B")
+@click.option(
+    "--mix",
+    metavar="SIZES",
+    help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
+    show_default="any",
+    shell_complete=mixes,
+)
+@click.option(
+    "--cell", metavar="SIZE", help="Cell of the switch's buffer.", show_default="the chip's, else 1B"
+)
+@click.option(
+    "--asic",
+    metavar="NAME",
+    help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
+    shell_complete=chips,
+)
+@click.option(
+    "--react", metavar="TIME", help="From a pause's arrival to its start.", show_default="what 802.3 allows"
+)
+@click.option(
+    "--interface-delay",
+    metavar="TIME",
+    help="Delay of the port's own interface, out and in, FEC included.",
+    show_default="what 802.3 allows",
+)
+@click.option(
+    "--latency",
+    metavar="TIME",
+    help="Latency beside the fibre, one way: transponders, gearboxes, retimers, MACsec.",
+    show_default="0us",
+)
+@click.option(
+    "--survive",
+    metavar="FAULT",
+    help="A fault to survive while the far end takes nothing, such as flap=500us.",
+)
+@click.option(
+    "--flow-control",
+    multiple=True,
+    metavar="NAME",
+    help="Only this one: pfc, pfc-timer, bifrost, swing, cbfc; may be repeated.",
+    shell_complete=planned_flow_controls,
+)
+@click.option(
+    "--kinds",
+    multiple=True,
+    metavar="KIND",
+    help="Of a scenario, only links of this kind; may be repeated.",
+    show_default="those of more than 10us",
+)
+@click.option(
+    "--oversubscribe",
+    default=1.0,
+    type=float,
+    metavar="RATIO",
+    help="Headroom of all links over the shared pool of headroom.",
+)
+@click.option("--no-simulate", is_flag=True, help="Formulas only, without runs.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the page, its pictures, plan.json and every scenario that was run.",
+)
+@click.option(
+    "--sonic",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for a configuration of SONiC, and text for switches of other makers.",
+)
+@click.option(
+    "--ports",
+    multiple=True,
+    metavar="NAME",
+    help="A port in that configuration; repeated for each link.",
+    show_default="Ethernet0, Ethernet8, ...",
+)
+@click.option(
+    "--dscp",
+    multiple=True,
+    metavar="CLASS=DSCP",
+    help="A DSCP of a lossless class in that configuration, such as 3=26; may be repeated.",
+    show_default="8 times the class: 24 for class 3",
+)
+@options.force_plan
+@options.jobs
+@options.quiet
+@options.json
 def command(  # noqa: PLR0913 (one argument an option)
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long "
-            "links are planned.",
-            show_default=False,
-        ),
-    ] = None,
     *,
-    rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Rate of the link, such as 400G.", show_default=False)
-    ] = None,
-    length: Annotated[
-        str | None,
-        typer.Option(metavar="LENGTH", help="Length of the fibre, such as 40km.", show_default=False),
-    ] = None,
-    buffer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE", help="Memory for all these links, such as 64MB.", show_default="the chip's"
-        ),
-    ] = None,
-    links: Annotated[
-        int | None, typer.Option(metavar="N", help="Such links at the switch.", show_default="1")
-    ] = None,
-    classes: Annotated[
-        int | None, typer.Option(metavar="N", help="Lossless classes of each link.", show_default="1")
-    ] = None,
-    mtu: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Largest payload of a packet.", show_default="4096B")
-    ] = None,
-    mix: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZES",
-            help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
-            show_default="any",
-            autocompletion=mixes,
-        ),
-    ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Cell of the switch's buffer.", show_default="the chip's, else 1B"),
-    ] = None,
-    asic: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
-            show_default=False,
-            autocompletion=chips,
-        ),
-    ] = None,
-    react: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="From a pause's arrival to its start.", show_default="what 802.3 allows"
-        ),
-    ] = None,
-    interface_delay: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Delay of the port's own interface, out and in, FEC included.",
-            show_default="what 802.3 allows",
-        ),
-    ] = None,
-    latency: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Latency beside the fibre, one way: transponders, gearboxes, retimers, MACsec.",
-            show_default="0us",
-        ),
-    ] = None,
-    survive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FAULT",
-            help="A fault to survive while the far end takes nothing, such as flap=500us.",
-            show_default=False,
-        ),
-    ] = None,
-    flow_control: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--flow-control",
-            metavar="NAME",
-            help="Only this one: pfc, pfc-timer, bifrost, swing, cbfc; may be repeated.",
-            show_default=False,
-            autocompletion=planned_flow_controls,
-        ),
-    ] = None,
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kinds",
-            metavar="KIND",
-            help="Of a scenario, only links of this kind; may be repeated.",
-            show_default="those of more than 10us",
-        ),
-    ] = None,
-    oversubscribe: Annotated[
-        float,
-        typer.Option(metavar="RATIO", help="Headroom of all links over the shared pool of headroom."),
-    ] = 1.0,
-    no_simulate: Annotated[
-        bool, typer.Option("--no-simulate", help="Formulas only, without runs.", show_default=False)
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for the page, its pictures, plan.json and every scenario that was run.",
-            show_default=False,
-        ),
-    ] = None,
-    sonic: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for a configuration of SONiC, and text for switches of other makers.",
-            show_default=False,
-        ),
-    ] = None,
-    ports: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ports",
-            metavar="NAME",
-            help="A port in that configuration; repeated for each link.",
-            show_default="Ethernet0, Ethernet8, ...",
-        ),
-    ] = None,
-    dscp: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--dscp",
-            metavar="CLASS=DSCP",
-            help="A DSCP of a lossless class in that configuration, such as 3=26; may be repeated.",
-            show_default="8 times the class: 24 for class 3",
-        ),
-    ] = None,
-    force: ForcePlan = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    file: Path | None,
+    rate: str | None,
+    length: str | None,
+    buffer: str | None,
+    links: int | None,
+    classes: int | None,
+    mtu: str | None,
+    mix: str | None,
+    cell: str | None,
+    asic: str | None,
+    react: str | None,
+    interface_delay: str | None,
+    latency: str | None,
+    survive: str | None,
+    flow_control: tuple[str, ...],
+    kinds: tuple[str, ...],
+    oversubscribe: float,
+    no_simulate: bool,
+    out: Path | None,
+    sonic: Path | None,
+    ports: tuple[str, ...],
+    dscp: tuple[str, ...],
+    force: bool,
+    jobs: int | None,
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Plan a long lossless link: buffer, thresholds, reach; buffers are tried by runs.
 

@@ -3,130 +3,130 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import get_args
 
-import typer
+import click
 
-from floodway.cli.options import FontSize, Formats, Log, NoNote, Title, Width
+from floodway.cli import options
 from floodway.cli.pictures import Kind, picture_options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "kind",
+    type=click.Choice(get_args(Kind)),
+    metavar="KIND",
+    help="fct: completion times; slowdown: slowdown by flow size; series: a metric over time; "
+    "heatmap: a metric of links over time, as colours; ports: ports and senders over time; region: "
+    "the congestion region over time; shares: throughput of each flow on a link; timeline: "
+    "operations of the ranks of jobs over time; busbw: bus bandwidth of collectives by size.",
+)
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder that `run` or `compare` wrote, or several; runs and variants are overlaid.",
+)
+@options.formats
+@options.width
+@options.font_size
+@options.log
+@options.title
+@options.no_note
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE",
+    help="Folder of the files, or the file of the picture.",
+    show_default="out/plot/DIR",
+)
+@click.option(
+    "--metric",
+    help="For series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
+    "metric of series.parquet.",
+    show_default="throughput; utilisation of a heatmap",
+)
+@click.option(
+    "--object",
+    "objects",
+    multiple=True,
+    metavar="GLOB",
+    help="For series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be repeated.",
+    show_default="the busiest; all in a heatmap; the ports with most events",
+)
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="NAME",
+    help="For fct, slowdown, timeline and busbw: only this workload; may be repeated.",
+)
+@click.option(
+    "--flow",
+    "flows",
+    multiple=True,
+    metavar="GLOB",
+    help="For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
+    show_default="the first six; all, with a line for each of the eight with most bytes",
+)
+@click.option(
+    "--class",
+    "class_",
+    type=int,
+    metavar="N",
+    help="For region: the class of the queues.",
+    show_default="the most severe state of any class",
+)
+@click.option(
+    "--from",
+    "begin",
+    metavar="TIME",
+    help="For ports, region, shares and timeline: start of the time shown.",
+    show_default="0us",
+)
+@click.option(
+    "--to",
+    "end",
+    metavar="TIME",
+    help="For ports, region, shares and timeline: end of the time shown.",
+    show_default="the run's end",
+)
+@click.option(
+    "--bucket",
+    metavar="TIME",
+    help="For shares: merge buckets until they are at least this wide.",
+    show_default="at most 250 buckets",
+)
+@click.option("--csv", is_flag=True, help="Write only the data.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
+@click.option("--quiet", is_flag=True, help="No warnings, no file names.")
 def command(  # noqa: PLR0913 (one argument an option)
-    kind: Annotated[
-        Kind,
-        typer.Argument(
-            metavar="KIND",
-            help="fct: completion times; slowdown: slowdown by flow size; series: a metric over time; "
-            "heatmap: a metric of links over time, as colours; ports: ports and senders over time; region: "
-            "the congestion region over time; shares: throughput of each flow on a link; timeline: "
-            "operations of the ranks of jobs over time; busbw: bus bandwidth of collectives by size.",
-            show_default=False,
-        ),
-    ],
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR",
-            help="Folder that `run` or `compare` wrote, or several; runs and variants are overlaid.",
-            show_default=False,
-        ),
-    ],
     *,
-    form: Formats = None,
-    width: Width = None,
-    font_size: FontSize = None,
-    log: Log = None,
-    title: Title = None,
-    no_note: NoNote = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR|FILE",
-            help="Folder of the files, or the file of the picture.",
-            show_default="out/plot/DIR",
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="For series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
-            "metric of series.parquet.",
-            show_default="throughput; utilisation of a heatmap",
-        ),
-    ] = None,
-    objects: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--object",
-            metavar="GLOB",
-            help="For series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be "
-            "repeated.",
-            show_default="the busiest; all in a heatmap; the ports with most events",
-        ),
-    ] = None,
-    workloads: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--workload",
-            metavar="NAME",
-            help="For fct, slowdown, timeline and busbw: only this workload; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    flows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--flow",
-            metavar="GLOB",
-            help="For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
-            show_default="the first six; all, with a line for each of the eight with most bytes",
-        ),
-    ] = None,
-    class_: Annotated[
-        int | None,
-        typer.Option(
-            "--class",
-            metavar="N",
-            help="For region: the class of the queues.",
-            show_default="the most severe state of any class",
-        ),
-    ] = None,
-    begin: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            help="For ports, region, shares and timeline: start of the time shown.",
-            show_default="0us",
-        ),
-    ] = None,
-    end: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            help="For ports, region, shares and timeline: end of the time shown.",
-            show_default="the run's end",
-        ),
-    ] = None,
-    bucket: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="For shares: merge buckets until they are at least this wide.",
-            show_default="at most 250 buckets",
-        ),
-    ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Write only the data.", show_default=False)] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace existing files.", show_default=False)
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No warnings, no file names.", show_default=False)
-    ] = False,
+    kind: Kind,
+    folders: tuple[Path, ...],
+    form: str | None,
+    width: float | None,
+    font_size: float | None,
+    log: str | None,
+    title: str | None,
+    no_note: bool,
+    out: Path | None,
+    metric: str | None,
+    objects: tuple[str, ...],
+    workloads: tuple[str, ...],
+    flows: tuple[str, ...],
+    class_: int | None,
+    begin: str | None,
+    end: str | None,
+    bucket: str | None,
+    csv: bool,
+    force: bool,
+    quiet: bool,
 ) -> int:
     """Draw results, and write the data of each picture as CSV.
 
@@ -158,9 +158,9 @@ def command(  # noqa: PLR0913 (one argument an option)
             pictures=picture_options(form, width, font_size, log, title, note=not no_note),
             out=out,
             metric=metric,
-            objects=objects or [],
-            workloads=workloads or [],
-            flows=flows or [],
+            objects=list(objects),
+            workloads=list(workloads),
+            flows=list(flows),
             class_=class_,
             begin=begin,
             end=end,

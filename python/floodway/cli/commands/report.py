@@ -3,48 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.options import Python
+from floodway.cli import options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Folder that `run` or `compare` wrote, or several; four runs at most.",
+)
+@options.python
+@click.option(
+    "--flow",
+    "flows",
+    multiple=True,
+    metavar="NAME",
+    help="Show the causes of this flow's completion time: a flow_id, a percentile such as p99, or "
+    "worst; 'none' for no flow. May be repeated; the run is repeated once for all of them.",
+    show_default="p99, and the slowest flow of each workload",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The page.",
+    show_default="report.html in RUN, or in out/report",
+)
+@click.option("--title", help="Title of the page.", show_default="the scenarios' names")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--quiet", is_flag=True, help="No progress.")
 def command(  # noqa: PLR0913 (one argument an option)
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN",
-            help="Folder that `run` or `compare` wrote, or several; four runs at most.",
-            show_default=False,
-        ),
-    ],
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    flows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--flow",
-            metavar="NAME",
-            help="Show the causes of this flow's completion time: a flow_id, a percentile such as p99, or "
-            "worst; 'none' for no flow. May be repeated; the run is repeated once for all of them.",
-            show_default="p99, and the slowest flow of each workload",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The page.", show_default="report.html in RUN, or in out/report"),
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option(help="Title of the page.", show_default="the scenarios' names")
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing file.", show_default=False)
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
+    folders: tuple[Path, ...],
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    flows: tuple[str, ...],
+    out: Path | None,
+    title: str | None,
+    force: bool,
+    quiet: bool,
 ) -> int:
     """Write a page that shows runs as they happened, in one file that opens anywhere.
 

@@ -3,69 +3,72 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from floodway.cli import options
 from floodway.cli.commands.study_request import study_request
 from floodway.cli.completions import papers as paper_names
-from floodway.cli.options import (
-    AlsoFormats,
-    Cluster,
-    FontSize,
-    Jobs,
-    Json,
-    Log,
-    NoNote,
-    Quick,
-    Quiet,
-    Report,
-    RunAgain,
-    Seeds,
-    ShardText,
-    Slurm,
-    Status,
-    Title,
-    Width,
-)
 from floodway.cli.pictures import picture_options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "papers",
+    nargs=-1,
+    required=True,
+    metavar="PAPER [FIGURE]...",
+    help="A paper and the figures to reproduce (by default all), then further papers.",
+    shell_complete=paper_names,
+)
+@options.quick
+@options.seeds
+@options.jobs
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of runs and report.",
+    show_default="out/reproduce/PAPER",
+)
+@options.cluster
+@options.shard_text
+@options.report
+@options.slurm
+@options.status
+@options.also_formats
+@options.width
+@options.font_size
+@options.log
+@options.title
+@options.no_note
+@options.run_again
+@options.quiet
+@options.json
 def command(  # noqa: PLR0913 (one argument an option)
-    papers: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PAPER [FIGURE]...",
-            help="A paper and the figures to reproduce (by default all), then further papers.",
-            show_default=False,
-            autocompletion=paper_names,
-        ),
-    ],
     *,
-    quick: Quick = False,
-    seeds: Seeds = None,
-    jobs: Jobs = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
-    ] = None,
-    cluster: Cluster = None,
-    shard: ShardText = None,
-    report: Report = False,
-    slurm: Slurm = False,
-    status: Status = False,
-    form: AlsoFormats = None,
-    width: Width = None,
-    font_size: FontSize = None,
-    log: Log = None,
-    title: Title = None,
-    no_note: NoNote = False,
-    force: RunAgain = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    papers: tuple[str, ...],
+    quick: bool,
+    seeds: str | None,
+    jobs: int | None,
+    out: Path | None,
+    cluster: str | None,
+    shard: str | None,
+    report: bool,
+    slurm: bool,
+    status: bool,
+    form: str | None,
+    width: float | None,
+    font_size: float | None,
+    log: str | None,
+    title: str | None,
+    no_note: bool,
+    force: bool,
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Reproduce the figures of papers and compare them with the published numbers.
 

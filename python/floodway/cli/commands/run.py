@@ -3,91 +3,89 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
-from floodway.cli.options import (
-    Force,
-    ForceMemory,
-    ForceThreads,
-    Json,
-    Python,
-    Quiet,
-    ScenarioFile,
-    Sets,
-    Strict,
-)
+from floodway.cli import options
 from floodway.limits import LARGEST_SEED, MOST_THREADS
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@options.scenario_file
+@options.python
+@options.sets
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=LARGEST_SEED),
+    metavar="N",
+    help="Seed of all random streams, instead of the scenario's.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the results.",
+    show_default="out/SCENARIO",
+)
+@options.force
+@options.quiet
+@options.json
+@options.strict
+@click.option(
+    "--on-deadlock",
+    type=click.Choice(["stop", "continue"]),
+    help="Action when a deadlock is found, instead of the scenario's.",
+)
+@click.option(
+    "--export",
+    type=click.Choice(["hpcc", "perfetto"]),
+    help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
+    "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on the records needed.",
+)
+@click.option(
+    "--report",
+    is_flag=True,
+    help="Also write a page that shows the run over time, report.html. Turns on series and pauses of "
+    "all ports, and their states.",
+)
+@click.option(
+    "--pcap",
+    multiple=True,
+    metavar="link=NAME[,NAME...]",
+    help="Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
+    "may be repeated.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1, max=MOST_THREADS),
+    metavar="N",
+    help="Number of threads; results do not depend on it.",
+    show_default="one per core where useful",
+)
+@options.force_threads
+@options.force_memory
 def command(  # noqa: PLR0913 (one argument an option)
-    scenario: ScenarioFile,
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    sets: Sets = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=LARGEST_SEED,
-            metavar="N",
-            help="Seed of all random streams, instead of the scenario's.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/SCENARIO")
-    ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    strict: Strict = False,
-    on_deadlock: Annotated[
-        Literal["stop", "continue"] | None,
-        typer.Option(help="Action when a deadlock is found, instead of the scenario's.", show_default=False),
-    ] = None,
-    export: Annotated[
-        Literal["hpcc", "perfetto"] | None,
-        typer.Option(
-            help="Also write the results for other programs: hpcc, in that simulator's formats (fct.txt, "
-            "pfc.txt, qlen.txt); perfetto, as a trace (trace.perfetto-trace). Turns on the records needed.",
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report",
-            help="Also write a page that shows the run over time, report.html. Turns on series and pauses of "
-            "all ports, and their states.",
-            show_default=False,
-        ),
-    ] = False,
-    pcap: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="link=NAME[,NAME...]",
-            help="Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
-            "may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_THREADS,
-            metavar="N",
-            help="Number of threads; results do not depend on it.",
-            show_default="one per core where useful",
-        ),
-    ] = None,
-    force_threads: ForceThreads = False,
-    force_memory: ForceMemory = False,
+    scenario: Path,
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    sets: tuple[str, ...],
+    seed: int | None,
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+    json: bool,
+    strict: bool,
+    on_deadlock: Literal["stop", "continue"] | None,
+    export: Literal["hpcc", "perfetto"] | None,
+    report: bool,
+    pcap: tuple[str, ...],
+    threads: int | None,
+    force_threads: bool,
+    force_memory: bool,
 ) -> int:
     """Simulate a scenario, write its results and print a summary.
 
@@ -116,7 +114,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     return running.run(
         running.Request(
             scenario=scenario,
-            sets=sets or [],
+            sets=list(sets),
             seed=seed,
             out=out,
             force=force,
@@ -126,7 +124,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             on_deadlock=on_deadlock,
             export=export,
             report=report,
-            pcap=pcap or [],
+            pcap=list(pcap),
             threads=threads,
             force_threads=force_threads,
             force_memory=force_memory,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import click
+
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
 def command() -> int:
     """Print the grammar of scenarios as JSON Schema, for editors and other programs.
 

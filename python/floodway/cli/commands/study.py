@@ -3,65 +3,73 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from floodway.cli import options
 from floodway.cli.commands.study_request import study_request
-from floodway.cli.options import (
-    AlsoFormats,
-    Cluster,
-    FontSize,
-    Jobs,
-    Json,
-    Log,
-    NoNote,
-    Python,
-    Quick,
-    Quiet,
-    Report,
-    RunAgain,
-    Seeds,
-    ShardText,
-    Slurm,
-    Status,
-    Title,
-    Width,
-)
 from floodway.cli.pictures import picture_options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "studies",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="STUDY",
+    help="The study's TOML file, or several.",
+)
+@options.python
+@options.quick
+@options.seeds
+@options.jobs
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of runs and report.",
+    show_default="out/study/STUDY",
+)
+@options.cluster
+@options.shard_text
+@options.report
+@options.slurm
+@options.status
+@options.also_formats
+@options.width
+@options.font_size
+@options.log
+@options.title
+@options.no_note
+@options.run_again
+@options.quiet
+@options.json
 def command(  # noqa: PLR0913 (one argument an option)
-    studies: Annotated[
-        list[Path],
-        typer.Argument(metavar="STUDY", help="The study's TOML file, or several.", show_default=False),
-    ],
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    quick: Quick = False,
-    seeds: Seeds = None,
-    jobs: Jobs = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/study/STUDY"),
-    ] = None,
-    cluster: Cluster = None,
-    shard: ShardText = None,
-    report: Report = False,
-    slurm: Slurm = False,
-    status: Status = False,
-    form: AlsoFormats = None,
-    width: Width = None,
-    font_size: FontSize = None,
-    log: Log = None,
-    title: Title = None,
-    no_note: NoNote = False,
-    force: RunAgain = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    studies: tuple[Path, ...],
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    quick: bool,
+    seeds: str | None,
+    jobs: int | None,
+    out: Path | None,
+    cluster: str | None,
+    shard: str | None,
+    report: bool,
+    slurm: bool,
+    status: bool,
+    form: str | None,
+    width: float | None,
+    font_size: float | None,
+    log: str | None,
+    title: str | None,
+    no_note: bool,
+    force: bool,
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Run a study: variants, axes and seeds, compared with published numbers.
 

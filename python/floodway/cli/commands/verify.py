@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.options import Json
+from floodway.cli import options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder that `run`, `compare`, `study` or `reproduce` wrote, or several.",
+)
+@click.option("--quiet", is_flag=True, help="Print only errors.")
+@options.json
 def command(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR",
-            help="Folder that `run`, `compare`, `study` or `reproduce` wrote, or several.",
-            show_default=False,
-        ),
-    ],
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.", show_default=False)] = False,
-    json: Json = False,
+    folders: tuple[Path, ...],
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Check that the results of runs have not changed.
 

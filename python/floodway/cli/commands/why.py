@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from floodway.cli.options import Json, Python
+from floodway.cli import options
 from floodway.loading import loading
 
 __all__ = ["command"]
 
 
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="RUN", help="Folder that `run` wrote.")
+@click.argument(
+    "flow",
+    required=False,
+    default="p99",
+    metavar="[NAME]",
+    help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst. "
+    "In a run with jobs also a collective, WORKLOAD:NUMBER, or WORKLOAD for the longest of it; or "
+    "WORKLOAD:iteration-NUMBER.",
+)
+@options.python
+@click.option("--quiet", is_flag=True, help="No progress.")
+@options.json
 def command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder that `run` wrote.", show_default=False)
-    ],
-    flow: Annotated[
-        str,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst. "
-            "In a run with jobs also a collective, WORKLOAD:NUMBER, or WORKLOAD for the longest of it; or "
-            "WORKLOAD:iteration-NUMBER.",
-        ),
-    ] = "p99",
     *,
-    python: Python = None,  # noqa: ARG001 (its callback has run them)
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
-    json: Json = False,
+    folder: Path,
+    flow: str,
+    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
+    quiet: bool,
+    json: bool,
 ) -> int:
     """Break down the completion time of a flow by cause and port, or find a collective's critical path.
 

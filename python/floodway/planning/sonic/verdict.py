@@ -122,8 +122,8 @@ def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict
         return Verdict(level=Level.BELOW_PROPAGATION, spare=spare, text=text)
     text = (
         f"below physics for frames of up to {counted(assumed.largest_frame, 'byte')} by"
-        f" {counted(bound.least - row.xoff, 'byte')}, even if the far end obeys a pause at once and the port's"
-        " own interface takes no time"
+        f" {counted(bound.least - row.xoff, 'byte')}, even if the far end obeys a pause at once and the"
+        " port's own interface takes no time"
     )
     return Verdict(level=Level.BELOW_PHYSICS, spare=spare, text=text)
 

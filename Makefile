@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help mpi demo page test-page test test-rust test-python test-long soak bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants mutation reproduced docs wheel test-wheel sdist clean tools
+.PHONY: help mpi demo page test-page test test-rust test-python test-long soak least audit bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants mutation reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -18,6 +18,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_DOCS := $(VENV)/.installed-docs
+AUDIT := $(VENV)/audit
+INSTALLED_AUDIT := $(VENV)/.installed-audit
 INSTALLED_RELEASE := $(VENV)/.installed-release
 BUILT := $(VENV)/.built
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -64,6 +66,21 @@ $(PAGE)/node_modules: $(PAGE)/package-lock.json
 # Needs Chromium and its driver (Debian: chromium, chromium-driver).
 test-page: $(BUILT) $(INSTALLED_DEV) $(PAGE)/node_modules ## The page of `floodway report` in a browser, offline
 	$(PYTEST) tests/test_report.py tests/test_report_page.py tests/test_perfetto.py
+
+# The least versions that pyproject.toml names, in .venv. Undone by: touch requirements/dev.lock.
+LEAST_NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*(need.replace(">=", "==") for need in \
+  [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]), sep="\n")
+
+least: $(INSTALLED_DEV) ## The least versions of the Python packages instead of the newest, for tests
+	$(BIN)/python -c '$(LEAST_NEEDED)' > $(VENV)/least.txt
+	$(PIP) install --requirement $(VENV)/least.txt
+
+# Needs a network: lists of known faults are fetched. cargo install --locked cargo-deny
+audit: $(INSTALLED_AUDIT) | tools ## Licences, sources and known faults of crates and Python packages
+	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --locked check
+	for lock in requirements/*.lock; do $(AUDIT)/bin/pip-audit --disable-pip --no-deps --strict --requirement $$lock || exit 1; done
 
 # From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.
 COUNT ?= 1000
@@ -163,8 +180,9 @@ reproduced: $(BUILT) ## Every paper at full size, and the pages with their resul
 	  $(BIN)/python -m floodway.reproduction pages $$paper || exit 1; \
 	done
 
-docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
+docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/, and that of the crates in target/doc/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	@echo "open site/index.html"
 
 # A wheel for Linux is linked against the C library that its tag names, whatever this machine has; zig brings
@@ -224,6 +242,12 @@ $(INSTALLED_DEV): requirements/dev.lock $(INSTALLED)
 
 $(INSTALLED_DOCS): requirements/docs.lock | $(BIN)/python
 	$(PIP) install --requirement $<
+	@touch $@
+
+# In an environment of its own: its packages are not those that tests run with.
+$(INSTALLED_AUDIT): requirements/audit.lock | $(BIN)/python
+	$(BIN)/python -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip --quiet --disable-pip-version-check install --requirement $<
 	@touch $@
 
 $(INSTALLED_RELEASE): requirements/release.lock | $(BIN)/python

@@ -121,7 +121,7 @@ def test_tests_run_with_the_least_rust_and_python() -> None:
     ] == [LEAST_PYTHON]
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert f"rustup default {LEAST_RUST}" in commands
-    assert "make test-rust test-python" in commands
+    assert "make least test-rust test-python" in commands
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
@@ -141,6 +141,23 @@ def test_no_crate_of_the_lock_file_needs_a_newer_rust() -> None:
         if package["rust_version"] and _parts(package["rust_version"]) > _parts(LEAST_RUST)
     }
     assert newer == {}
+
+
+def test_every_crate_that_the_workspace_names_is_used() -> None:
+    named = set(toml_of("Cargo.toml")["workspace"]["dependencies"])
+    used: set[str] = set()
+    for file in (ROOT / "crates").glob("*/Cargo.toml"):
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        for table in (content, *content.get("target", {}).values()):
+            for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+                used |= set(table.get(kind, {}))
+    assert named - used == set()
+
+
+def test_no_python_package_has_an_upper_bound() -> None:
+    project = toml_of("pyproject.toml")["project"]
+    needs = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    assert [need for need in needs if not re.fullmatch(r"[\w-]+>=[\d.]+", need)] == []
 
 
 def _parts(version: str) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ impl Transmission {
     /// The bytes at `at` as a fraction; none once all of them are sent.
     fn share(&self, at: u64) -> Option<(u128, u128)> {
         let part = || u128::from(self.bytes) * u128::from(at.saturating_sub(self.begin));
-        (at < self.end).then(|| (part(), u128::from(self.end - self.begin)))
+        (at < self.end).then(|| (part(), u128::from((self.end - self.begin).max(1))))
     }
 }
 

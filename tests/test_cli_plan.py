@@ -117,13 +117,13 @@ def test_faults_are_found_before_libraries_are_imported() -> None:
 )
 def test_shells_complete_names(words: str, expected: set[str], floodway: Command) -> None:
     asked = {
-        "_FLOODWAY_COMPLETE": "complete_bash",
+        "_FLOODWAY_COMPLETE": "bash_complete",
         "COMP_WORDS": f"floodway {words}",
         "COMP_CWORD": str(len(words.split(" "))),
     }
     line = floodway.line()
     done = subprocess.run(line, env=environment() | asked, capture_output=True, text=True, check=False)
-    assert expected <= set(done.stdout.split()), done.stderr
+    assert {f"plain,{name}" for name in expected} <= set(done.stdout.split()), done.stderr
 
 
 def test_a_dscp_of_data_is_that_of_captures_or_the_one_that_is_given(floodway: Command) -> None:

@@ -41,7 +41,8 @@ def test_a_term_is_explained_under_each_of_its_names(term: Term) -> None:
 
 def test_a_term_that_is_misspelt_is_answered_with_the_nearest() -> None:
     with pytest.raises(
-        UnknownNameError, match="is not a mechanism, topology, workload or term; did you mean 'headroom'"
+        UnknownNameError,
+        match="is not a mechanism, topology, workload, model, chip, paper or term; did you mean 'headroom'",
     ):
         find("hedroom")
 

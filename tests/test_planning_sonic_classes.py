@@ -154,7 +154,7 @@ SAID = {
     "headroom below its pool": "the pool of headroom has 200,000 bytes (BUFFER_POOL: xoff)",
     "no headroom": "below propagation",
     "headroom for small packets": "bytes short for frames of any size",
-    "longer cable": "bytes short for frames of any size",
+    "longer cable": "bytes short of that",
     "no cable": "pauses are sent for priority 3, 4 without a lossless priority group",
     "faster port": "bytes short for frames of any size",
 }

@@ -253,7 +253,7 @@ def test_what_is_not_a_result_is_not_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(OutputError, match="no results that this version can read"):
         read(tmp_path)
-    with pytest.raises(OutputError, match="cannot be read: No such file"):
+    with pytest.raises(OutputError, match="no such folder"):
         read(tmp_path / "nothing")
 
 

@@ -212,7 +212,7 @@ ON_COMPARISONS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda out: exchanged(out / "small", out / "two"),
         "run.json belongs to another run",
     ),
-    "a missing run": (lambda out: shutil.rmtree(out / "two"), "cannot be read"),
+    "a missing run": (lambda out: shutil.rmtree(out / "two"), "compared/two: "),
     "a bit of a table": (lambda out: flipped(out / "two" / "flows.parquet"), "has changed"),
     "a cut compare.json": (lambda out: cut(out / "compare.json", 0.7), "not one that this version can read"),
     "one that nests too deep": (

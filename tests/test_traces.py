@@ -138,7 +138,7 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
         (("simai", FILES["simai"], "--trace", "algoritm=ring"), 'did you mean "algorithm"?'),
         (
             ("goal", FILES["goal"], "--rate", "fast"),
-            f'error: {FILES["goal"]}: topology.single-switch.rate: "fast"',
+            'error: --rate: topology.single-switch.rate: "fast" is not a rate',
         ),
         (("goal", "empty"), "expected is a GOAL schedule as text, which begins with num_ranks"),
         (("simai", "empty"), "error: empty: cannot read it: it is empty, or has no size"),

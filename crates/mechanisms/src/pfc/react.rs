@@ -33,8 +33,8 @@ pub enum React {
 
 /// Bit times of a port's own interface, out and in, by Gbit/s.
 // IEEE 802.1Qbb, Annex O: the interface's delay, as Cisco quotes it for 10, 25, 40 and 100G ("How to compute
-// headroom", part 2). For the others none is quoted, and what IEEE 802.3, 31B.3.7 allows the far end counts:
-// it is the sum of the delays of an interface's sublayers, out and in, which bounds them at either end.
+// headroom", part 2). For the others none is quoted, and what IEEE 802.3 allows the far end counts: it is the
+// sum of the delays of an interface's sublayers, out and in, which bounds them at either end.
 const INTERFACE_BITS: [(u64, u64); 8] = [
     (10, 8_192),
     (25, 6_144),

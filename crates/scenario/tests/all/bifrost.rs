@@ -43,6 +43,7 @@ fn the_summarys_table_shows_level_and_least_buffer_and_no_headroom() {
         "2",
         "3",
         "bifrost",
+        "0ns",
         "42MB (1.05 BDP)",
         "41.092MB",
         "level 41.502MB (1.04 BDP)",

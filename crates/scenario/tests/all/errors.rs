@@ -715,9 +715,9 @@ fn a_payload_is_from_1_byte_to_the_run_s_mtu() {
 fn a_cell_is_one_that_the_buffers_can_count_in() {
     let with = |more: &str| changed("[[override]]", &format!("{more}\n[[override]]"));
     let refused = |cell: &str| {
-        format!("a.toml:4: defaults.cell: s1 and 1 more: {cell} is not a cell from 1B to 4.096KB")
+        format!("a.toml:4: defaults.cell: s1 and 1 more: {cell} is not a cell from 1B to 8.192KB")
     };
-    for (given, shown) in [("0B", "0B"), ("5KB", "5KB")] {
+    for (given, shown) in [("0B", "0B"), ("9KB", "9KB")] {
         let error = with(&format!("cell = \"{given}\""));
         assert!(error.starts_with(&refused(shown)), "{error}");
     }

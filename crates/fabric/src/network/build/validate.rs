@@ -78,9 +78,6 @@ impl Blueprint {
         for workload in &self.workloads {
             let place = || format!("workload {}", workload.name);
             match &workload.arrivals {
-                Arrivals::List(flows) if flows.is_empty() => {
-                    return Err(BuildError::new(place(), "it has no flow"));
-                }
                 Arrivals::List(flows) => {
                     if !flows.is_sorted_by_key(|flow| flow.start) {
                         return Err(BuildError::new(place(), "its flows are not in order of their start"));

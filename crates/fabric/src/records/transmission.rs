@@ -44,6 +44,6 @@ mod tests {
         assert_eq!([by(99), by(100), by(101), by(110), by(111)], [(0, 0), (0, 0), (1, 0), (1, 1), (2, 1)]);
         assert_eq!([by(199), by(200), by(201)], [(10, 9), (10, 10), (10, 10)]);
         let at_once = Transmission { begin: 100, end: 100, bytes: 10 };
-        assert_eq!((at_once.sent_by(99), at_once.sent_by(100)), (10, 10));
+        assert_eq!((at_once.sent_by(99), at_once.sent_by(100)), (0, 10));
     }
 }

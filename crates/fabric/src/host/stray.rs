@@ -1,40 +1,12 @@
 //! Packets at hosts that they were not sent to: none, or the simulator has a bug.
 
-use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{NodeId, Time};
 
 use crate::link::packet::Packet;
-use crate::network::path::FlowName;
 use crate::records::outcome::Verdict;
+use crate::records::strays::{Stray, Strays};
 use crate::run::at_node::AtNode;
 use crate::run::world::World;
-
-/// How many there were, and the first of them.
-#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
-pub(crate) struct Strays {
-    count: u64,
-    first: Option<Stray>,
-}
-
-/// A packet at a host that it was not sent to.
-#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
-struct Stray {
-    time: u64,
-    /// Of the event.
-    order: u64,
-    flow: FlowName,
-    at: NodeId,
-    to: NodeId,
-}
-
-impl Strays {
-    /// Adds those of another thread.
-    pub fn absorb(&mut self, other: Strays) {
-        self.count += other.count;
-        let both = self.first.into_iter().chain(other.first);
-        self.first = both.min_by_key(|stray| (stray.time, stray.order));
-    }
-}
 
 impl AtNode<'_, '_> {
     /// Is this the host that a packet was sent to?

@@ -17,6 +17,7 @@ pub(crate) mod series;
 pub(crate) mod series_table;
 pub(crate) mod shares;
 pub(crate) mod signals;
+pub(crate) mod strays;
 pub mod table;
 pub(crate) mod tally;
 pub(crate) mod transmission;

@@ -5,10 +5,10 @@ use floodway_engine::memory;
 use floodway_units::{Time, name_key};
 
 use crate::host::messages::Outgoing;
-use crate::host::stray::Strays;
 use crate::network::blueprint::{Blueprint, UNBOUNDED};
 use crate::records::delays::Delays;
 use crate::records::outcome::Conservation;
+use crate::records::strays::Strays;
 
 /// What names a flow, and its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]

@@ -1,0 +1,33 @@
+//! Packets that arrived at hosts that they were not sent to.
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::NodeId;
+
+use crate::network::path::FlowName;
+
+/// How many there were, and the first of them.
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(crate) struct Strays {
+    pub count: u64,
+    pub first: Option<Stray>,
+}
+
+/// A packet at a host that it was not sent to.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub(crate) struct Stray {
+    pub time: u64,
+    /// Of the event.
+    pub order: u64,
+    pub flow: FlowName,
+    pub at: NodeId,
+    pub to: NodeId,
+}
+
+impl Strays {
+    /// Adds those of another thread.
+    pub fn absorb(&mut self, other: Strays) {
+        self.count += other.count;
+        let both = self.first.into_iter().chain(other.first);
+        self.first = both.min_by_key(|stray| (stray.time, stray.order));
+    }
+}

@@ -119,7 +119,7 @@ def test_pauses_that_end_unheard_end_when_the_port_sends_again(
         assert (spans["from_us"].shift(-1) > spans["to_us"]).all()
     if buckets == "1500":
         drawn = plot.ports([source(result)], objects=["s2>s3"])
-        expected = ((123.1804, 250.0), (279.628, 348.9796), (368.8984, 900.0))
+        expected = ((123.3968, 250.0), (279.628, 346.7984), (361.5236, 376.878), (386.4096, 900.0))
         assert rows(drawn, "paused") == [pytest.approx(span) for span in expected]
 
 
@@ -128,7 +128,7 @@ def test_pauses_of_a_port_that_is_not_watched_last_to_the_next_resume(victim: Pa
     unwatched = result.series.filter(pl.col("object").cast(pl.String) != "s2-s3: s2>s3")
     drawn = plot.ports([source(replace(result, series=unwatched))], objects=["s2>s3"])
     assert rows(drawn, "paused") == [
-        pytest.approx(span) for span in ((123.1804, 348.9796), (368.8984, 1500.0))
+        pytest.approx(span) for span in ((123.3968, 346.7984), (361.5236, 376.878), (386.4096, 1500.0))
     ]
 
 

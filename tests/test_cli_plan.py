@@ -316,3 +316,9 @@ def test_what_cannot_be_written_is_refused_before_anything_is_run(
     done = floodway("plan", *SMALL, "--buffer", "64MB", *options)
     assert (done.code, done.out) == (2, "")
     assert message in done.err
+
+
+@pytest.mark.parametrize(("react", "said"), [((), "1.158 us (IEEE 802.3)"), (("--react", "0us"), "0 us")])
+def test_a_plan_says_how_soon_pauses_are_obeyed(floodway: Command, react: tuple[str, ...], said: str) -> None:
+    done = floodway("plan", "--rate", "400G", "--length", "1km", "--no-simulate", *react)
+    assert done.out.splitlines()[0].endswith(f", no cells; pauses obeyed within {said}")

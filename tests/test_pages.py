@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -213,6 +215,15 @@ def test_every_page_has_a_policy_and_no_element_of_its_texts(tmp_path: Path) -> 
     for page in pages.values():
         self_contained(page)
     assert pages["comparison"].count("onerror") > 1
+
+
+def test_the_script_of_a_page_of_runs_is_the_one_that_its_policy_allows() -> None:
+    page = report({"run": package.run(package.Scenario.from_toml(SMALL))}, flows=[])
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    assert re.findall(r"script-src ([^;]*)", page)[0] == f"'sha256-{allowed}'"
+    # A browser makes one of these of any other end of a line, before it computes the hash.
+    assert "\r" not in script
 
 
 def test_no_code_makes_a_page_without_a_policy() -> None:

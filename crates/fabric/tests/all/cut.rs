@@ -76,7 +76,7 @@ impl ReactionPoint for Ticks {
     }
 }
 
-/// Five hosts send to a sixth one; each flow ticks.
+/// Five hosts send to a sixth one, and each to the next one; each flow ticks.
 fn incast(from: Span, ends_at: u64, gives_up: bool) -> (Net, &'static Shared) {
     let shared: &'static Shared = Box::leak(Box::default());
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(100));
@@ -85,8 +85,9 @@ fn incast(from: Span, ends_at: u64, gives_up: bool) -> (Net, &'static Shared) {
     for &host in &hosts {
         net.link(host, s, Rate::gbps(100), WINDOW, PFC);
     }
-    for &host in &hosts[1..] {
+    for (i, &host) in hosts.iter().enumerate().skip(1) {
         net.flow(host, hosts[0], Bytes::mb(100), Span::ZERO);
+        net.flow(host, hosts[(i + 1) % hosts.len()], Bytes::mb(100), Span::ZERO);
     }
     let ticks = Ticks { shared, from: from.0, ends_at, gives_up, next: None };
     net.blueprint.settings[0].rate_control =

@@ -123,7 +123,8 @@ fn buffers(blueprint: &Blueprint) -> f64 {
 fn records(blueprint: &Blueprint, demand: &Demand) -> f64 {
     let records = &blueprint.records;
     let buckets = (records.buckets as f64).min(demand.end.as_us().max(1.0));
-    let watched = (records.watch.len() + records.busiest) as f64;
+    let ports = 2.0 * blueprint.links.len() as f64;
+    let watched = (records.watch.len() as f64 + records.busiest as f64).min(ports);
     let rows = |most: Option<usize>, come: f64| most.map_or(0.0, |most| come.min(most as f64));
     let logged = rows(records.pauses, demand.packet_hops * SIGNALS)
         + rows(records.signals, demand.packet_hops * SIGNALS)

@@ -59,7 +59,7 @@ def _headline(found: Lint) -> str:
     chip = f" ({assumed.asic})" if assumed.asic else ""
     beside = (
         f"{assumed.latency_ps / 1000:g} ns beside the cable"
-        if assumed.latency_ps
+        if assumed.latency_ps is not None
         else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
     )
     rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows):,} rows"

@@ -19,8 +19,8 @@ pub(crate) struct AtNode<'w, 'a> {
     pub node: NodeMut<'w>,
     pub facts: &'w Facts<'a>,
     pub run: &'w mut Run<'a>,
-    /// The nodes before it and after it, for `floodway why`: no other code reads them.
-    pub others: [&'w [Node]; 2],
+    /// The nodes before it and after it, for `floodway why` alone, whose runs have them.
+    pub others: Option<[&'w [Node]; 2]>,
 }
 
 impl AtNode<'_, '_> {

@@ -22,6 +22,22 @@ const PACKET: usize = AHEAD - 1;
 /// And what the packet names.
 const REST: usize = 5;
 
+/// What is prefetched while the next event is executed.
+pub(crate) struct Coming {
+    /// The packet of an event, for the first step.
+    packet: u64,
+    /// An event, for the second.
+    rest: Event,
+}
+
+impl Coming {
+    /// Of the next events.
+    #[inline]
+    pub fn of(window: &[Event; AHEAD]) -> Self {
+        Coming { packet: window[PACKET].item, rest: window[REST] }
+    }
+}
+
 /// Takes the first step for the events of a visit that comes next.
 #[inline]
 pub(crate) fn fetch_packets(events: &[Event]) {
@@ -43,10 +59,10 @@ impl Run<'_> {
 
     /// Takes one step for each of two events that come after the next one.
     #[inline]
-    pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
-        PacketRef::of(coming[PACKET].item).fetch();
-        let node = self.node_of_event(facts, coming[REST].order);
-        self.fetch_rest(facts, nodes[node.index()].view(), &coming[REST]);
+    pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &Coming) {
+        PacketRef::of(coming.packet).fetch();
+        let node = self.node_of_event(facts, coming.rest.order);
+        self.fetch_rest(facts, nodes[node.index()].view(), &coming.rest);
     }
 
     /// Takes the second step for an event of a node: its packet is there.

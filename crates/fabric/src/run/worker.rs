@@ -47,7 +47,7 @@ impl<'a> Worker<'_, 'a> {
             node: self.nodes.element(node.index()).view_mut(),
             facts: self.facts,
             run: self.run,
-            others: [&[], &[]],
+            others: None,
         }
     }
 

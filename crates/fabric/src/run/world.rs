@@ -25,6 +25,7 @@ use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
 use crate::run::node::Node;
+use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
@@ -75,7 +76,7 @@ impl<'a> World<'a> {
             node: node.view_mut(),
             facts: &self.facts,
             run: &mut self.run,
-            others: [before, after],
+            others: Some([before, after]),
         }
     }
 
@@ -155,9 +156,11 @@ impl<'a> World<'a> {
     #[inline(always)]
     fn dispatch_in_order(&mut self, event: Event) {
         let Some((kind, port)) = self.run.events.moves(event.order) else { return self.dispatch(event) };
-        (self.now, self.order) = (event.time.0, event.order);
+        self.now = event.time.0;
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
-        self.at(self.facts.node_of(at)).dispatch_move(event, kind, port);
+        let node = &mut self.nodes[self.facts.node_of(at).index()];
+        let (node, facts, run) = (node.view_mut(), &self.facts, &mut self.run);
+        AtNode { now: 0, order: 0, node, facts, run, others: None }.dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.
@@ -207,10 +210,11 @@ impl<'a> World<'a> {
         let mut until_check = STOP_CHECK;
         while let Some(queue) = self.run.events.in_one_order() {
             let event = match queue.window() {
-                Some(&window) if window[0].time < end => {
+                Some(window) if window[0].time < end => {
+                    let (event, coming) = (window[0], Coming::of(window));
                     queue.advance();
-                    self.run.prefetch(&self.facts, &self.nodes, &window);
-                    window[0]
+                    self.run.prefetch(&self.facts, &self.nodes, &coming);
+                    event
                 }
                 _ => match queue.pop_before(end) {
                     Some(event) => event,

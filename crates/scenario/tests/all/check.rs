@@ -39,6 +39,17 @@ fn ready_scenarios_that_show_a_mistake_get_its_warning_alone() {
 }
 
 #[test]
+fn no_more_series_cost_memory_than_there_are_ports() {
+    let cost = |busiest: u64| {
+        let sets = [("records.busiest".to_owned(), busiest.to_string())];
+        check(&ready_with("incast", &sets), false).cost.memory_bytes
+    };
+    let ports = 2 * ready("incast").blueprint().links.len() as u64;
+    assert!(cost(ports - 1) < cost(ports));
+    assert_eq!(cost(u64::MAX), cost(ports));
+}
+
+#[test]
 fn the_summary_of_the_demo_has_its_network_and_its_buffers() {
     let report = check(&ready("demo"), false);
     let nodes: Vec<_> = report.nodes.iter().map(|kind| (kind.kind.as_str(), kind.count)).collect();

@@ -17,7 +17,7 @@ use crate::run::node::NodeRef;
 impl AtNode<'_, '_> {
     /// Any node of the network, as it is now.
     fn any(&self, node: NodeId) -> NodeRef<'_> {
-        let [before, after] = self.others;
+        let [before, after] = self.others.expect("a run that is traced lends all nodes");
         let at = node.index();
         match at.checked_sub(before.len()) {
             None => before[at].view(),

@@ -121,6 +121,6 @@ def test_a_page_has_the_claims_the_pictures_and_the_quick_form_beside_them(tmp_p
     assert "![Means](pools/1.png)" in page
     older = results_page("pools", full, few, replace(MADE, engine="def"))
     assert "revision abc, 12 runs by the engine of revision def, " in older
-    assert "| 1 | the larger pool is sooner | agrees | too few seeds to say |" in page
+    assert "| 1 | the larger pool is sooner | agrees | not decided |" in page
     write_pictures("pools", full, tmp_path / "full", tmp_path / "docs")
     assert (tmp_path / "docs" / "pools" / "1.png").stat().st_size > 1000

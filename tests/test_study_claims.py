@@ -87,7 +87,7 @@ def by_load(study: Study, *, quick: bool, of: Callable[[str, str], float]) -> Nu
         ("value = 100", {"a": (104.0, 104.0)}, "agrees"),
         ("value = 100", {"a": (106.0, 106.0)}, "differs"),
         # Two seeds that differ say nothing, wherever their mean is.
-        ("value = 100", {"a": (90.0, 120.0)}, "too few seeds to say"),
+        ("value = 100", {"a": (90.0, 120.0)}, "not decided"),
         ("value = 100\ntolerance = 10", {"a": (109.0, 109.0)}, "agrees"),
         ('value = 100\nis = "at-least"', {"a": (300.0, 300.0)}, "agrees"),
         ('value = 100\nis = "at-most"', {"a": (300.0, 300.0)}, "differs"),
@@ -97,10 +97,10 @@ def by_load(study: Study, *, quick: bool, of: Callable[[str, str], float]) -> Nu
         ("value = 100", {"a": (100.0, Value(value=None, unfinished=1))}, "unfinished"),
         ("value = 100", {"a": (100.0, Value(value=None))}, "differs"),
         ('against = "b"\nvalue = -50', {"a": (52.0, 52.0)}, "agrees"),
-        ('against = "b"\nvalue = -50', {"a": (60.0, 60.0)}, "same direction"),
+        ('against = "b"\nvalue = -50', {"a": (60.0, 60.0)}, "agrees in direction"),
         ('against = "b"\nvalue = -50', {"a": (110.0, 110.0)}, "differs"),
         ('against = "b"\nvalue = -50', {"a": (99.97, 99.97)}, "differs"),
-        ('against = "b"\nvalue = -50', {"a": (40.0, 70.0)}, "too few seeds to say"),
+        ('against = "b"\nvalue = -50', {"a": (40.0, 70.0)}, "not decided"),
         ('against = "b"\nvalue = -50\nis = "at-most"', {"a": (20.0, 20.0)}, "agrees"),
         ('against = "b"\nvalue = -50', {"a": (52.0, 52.0), "b": (100.0, None)}, "not run"),
         ("between = [90, 110]", {"a": (100.0, 100.0)}, "agrees"),
@@ -108,10 +108,10 @@ def by_load(study: Study, *, quick: bool, of: Callable[[str, str], float]) -> Nu
         ("between = [90, 110]\ntolerance = 5", {"a": (115.0, 115.0)}, "agrees"),
         ("between = [90, 110]\ntolerance = 5", {"a": (117.0, 117.0)}, "differs"),
         ("between = [90, 110]", {"a": (80.0, 80.0)}, "differs"),
-        ("between = [90, 110]\ntolerance = 0", {"a": (80.0, 92.0)}, "too few seeds to say"),
+        ("between = [90, 110]\ntolerance = 0", {"a": (80.0, 92.0)}, "not decided"),
         ('against = "b"\nbetween = [-60, -40]', {"a": (59.9, 59.9)}, "agrees"),
-        ('against = "b"\nbetween = [-60, -40]', {"a": (60.1, 60.1)}, "same direction"),
-        ('against = "b"\nbetween = [-60, -40]', {"a": (70.0, 70.0)}, "same direction"),
+        ('against = "b"\nbetween = [-60, -40]', {"a": (60.1, 60.1)}, "agrees in direction"),
+        ('against = "b"\nbetween = [-60, -40]', {"a": (70.0, 70.0)}, "agrees in direction"),
         ('against = "b"\nbetween = [-60, -40]', {"a": (110.0, 110.0)}, "differs"),
     ],
 )
@@ -127,13 +127,13 @@ def test_a_number_gets_the_verdict_that_the_page_says(
     ("given_values", "verdict"),
     [
         ({}, "agrees"),
-        ({"b": (3.5, 3.5)}, "same direction"),
+        ({"b": (3.5, 3.5)}, "agrees in direction"),
         ({"a": (3.5, 3.5)}, "differs"),
         ({"c": (Value(value=None, unfinished=2), Value(value=None, unfinished=1))}, "agrees"),
         ({"c": (Value(value=0.5, unfinished=2), Value(value=3.0, unfinished=1))}, "agrees"),
-        ({"c": (2.0, 4.0)}, "too few seeds to say"),
-        ({"b": (2.0, 2.5)}, "too few seeds to say"),
-        ({"b": (Value(value=None, unfinished=2), Value(value=None, unfinished=1))}, "same direction"),
+        ({"c": (2.0, 4.0)}, "not decided"),
+        ({"b": (2.0, 2.5)}, "not decided"),
+        ({"b": (Value(value=None, unfinished=2), Value(value=None, unfinished=1))}, "agrees in direction"),
         (
             {"b": (Value(value=None, unfinished=2), 3.0), "c": (Value(value=None, unfinished=2), 3.0)},
             "unfinished",
@@ -154,9 +154,9 @@ def test_an_order_gets_the_verdict_that_the_page_says(
     [
         # Half of it with every seed, whatever a seed's own luck is.
         ({"a": (10.0, 20.5, 80.0), "b": (20.0, 40.0, 160.0)}, "agrees"),
-        ({"a": (10.0, 70.0, 80.0), "b": (20.0, 40.0, 160.0)}, "too few seeds to say"),
+        ({"a": (10.0, 70.0, 80.0), "b": (20.0, 40.0, 160.0)}, "not decided"),
         # None with every seed, and some with one of three, which may be chance.
-        ({"a": (0.0, 0.0, 0.0), "b": (0.0, 7.0, 0.0)}, "too few seeds to say"),
+        ({"a": (0.0, 0.0, 0.0), "b": (0.0, 7.0, 0.0)}, "not decided"),
     ],
 )
 def test_an_order_is_of_ratios_where_there_are_any(tmp_path: Path, values: Given, verdict: Verdict) -> None:
@@ -168,8 +168,8 @@ def test_an_order_is_of_ratios_where_there_are_any(tmp_path: Path, values: Given
     ("given_values", "verdict", "remark"),
     [
         ({"b": (1.0, 1.0)}, "differs", "As printed. A and B are equal within 1 %."),
-        ({"c": (2.0, 2.0)}, "same direction", "As printed. B and C are equal within 1 %."),
-        ({"c": (2.01, 2.01)}, "same direction", "As printed. B and C are equal within 1 %."),
+        ({"c": (2.0, 2.0)}, "agrees in direction", "As printed. B and C are equal within 1 %."),
+        ({"c": (2.01, 2.01)}, "agrees in direction", "As printed. B and C are equal within 1 %."),
         ({"c": (1.0, 1.0)}, "differs", "As printed. A and C are equal within 1 %."),
         (
             {"b": (1.0, 1.0), "c": (1.0, 1.0)},
@@ -199,7 +199,7 @@ def test_numbers_within_the_margin_have_no_order_and_the_row_says_so(
         ({"b": (1.0, 1.0)}, "differs"),
         ({"b": (1.005, 1.005)}, "differs"),
         ({"a": (2.5, 2.5)}, "differs"),
-        ({"b": (1.5, 2.5)}, "too few seeds to say"),
+        ({"b": (1.5, 2.5)}, "not decided"),
         ({"c": (None, 3.0)}, "not run"),
     ],
 )
@@ -221,7 +221,7 @@ AGAINST_BOTH = 'variant = "a"\nagainst = ["b", "c"]\n'
         ('value = -40\nis = "at-most"\ntolerance = 0', "agrees", "-55.0 to -50.0 %", ""),
         (
             'value = -55\nis = "at-most"\ntolerance = 0',
-            "same direction",
+            "agrees in direction",
             "-55.0 to -50.0 %",
             "Holds for 1 of 2, but not against B.",
         ),
@@ -286,7 +286,7 @@ def test_a_claim_may_be_over_points_of_an_axis(tmp_path: Path, at: str) -> None:
         found = claim_verdicts(study, numbers)[0]
         assert [dict(part.claim.at)["load"] for part in found.parts] == list(parts)
         # One seed does not show that chance plays no part.
-        assert found.verdict == ("too few seeds to say" if quick else "agrees")
+        assert found.verdict == ("not decided" if quick else "agrees")
         assert found.low == pytest.approx(-10.0)
         # The quick version goes over fewer points, and the report says so.
         assert any("Of 1 of 2 numbers" in note for note in found.notes) == quick
@@ -340,7 +340,7 @@ def test_a_difference_is_of_the_means_and_has_the_interval_of_the_pairs(tmp_path
         "-50.0 % ± 3 points (section 6)",
         "-53.3 % (-58.9 to -47.8)",
         "no ablation is named",
-        "same direction",
+        "agrees in direction",
         REMARK,
     )
 
@@ -377,7 +377,7 @@ def test_each_of_several_numbers_may_be_measured_against_another_point(tmp_path:
     numbers = by_load(study, quick=False, of=lambda _, load: {"0.2": 10.0, "0.4": 9.0}.get(load, 8.0))
     found = claim_verdicts(study, numbers)[0]
     assert [part.ours for part in found.parts] == pytest.approx([-10.0, -20.0])
-    assert found.verdict == "same direction"
+    assert found.verdict == "agrees in direction"
 
 
 @pytest.mark.parametrize(
@@ -427,13 +427,13 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
     ("c", "lost", "verdict", "without"),
     [
         ((90.0, 90.0), {}, "agrees", "C: -10.0 % (exact, 2 seeds) does not"),
-        ((52.0, 52.0), {}, "agrees, but also without it", "C: -48.0 % (exact, 2 seeds) also agrees"),
-        ((50.0, 50.0), {}, "agrees, but also without it", "C: -50.0 % (exact, 2 seeds) also agrees"),
+        ((52.0, 52.0), {}, "holds without the mechanism too", "C: -48.0 % (exact, 2 seeds) also agrees"),
+        ((50.0, 50.0), {}, "holds without the mechanism too", "C: -50.0 % (exact, 2 seeds) also agrees"),
         # A larger effect without the mechanism is not its effect.
-        ((30.0, 30.0), {}, "agrees, but also without it", "C: -70.0 % (exact, 2 seeds) larger effect"),
+        ((30.0, 30.0), {}, "holds without the mechanism too", "C: -70.0 % (exact, 2 seeds) larger effect"),
         # Outside the tolerance, but not by what the claim takes for a difference.
         ((55.5, 55.5), {}, "agrees", "C: -44.5 % (exact, 2 seeds) does not"),
-        ((40.0, 60.0), {}, "too few seeds to say", "C: -50.0 % (2 seeds) undecided"),
+        ((40.0, 60.0), {}, "not decided", "C: -50.0 % (2 seeds) undecided"),
         ((None, None), {}, "not run", "C: not run"),
         # Without the mechanism packets are lost: then it does not hold.
         (
@@ -453,7 +453,7 @@ ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
         (
             (Value(value=50.0, unfinished=1), 50.0),
             {},
-            "too few seeds to say",
+            "not decided",
             "C: -50.0 %* (2 seeds) undecided (1 flow unfinished)",
         ),
     ],
@@ -464,14 +464,14 @@ def test_a_claim_that_holds_without_its_mechanism_does_not_agree(
     values: Given = {"a": (50.0, 50.0), "b": (100.0, 100.0), "c": c}
     study, numbers, found = judge(tmp_path, ABLATED, values, lost=lost)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.verdict, row.without) == (verdict, without)
+    assert (found.verdict, row.without) == (verdict, without)
 
 
 def test_what_a_claim_is_compared_with_is_an_ablation_without_effect(tmp_path: Path) -> None:
     values: Given = {"a": (50.0, 51.0, 52.0), "b": (100.0, 102.0, 104.0), "c": (1.0, 1.0, 1.0)}
     study, numbers, found = judge(tmp_path, ABLATED.replace('without = "c"', 'without = "b"'), values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.verdict, row.without) == ("agrees", "B, which it is compared with")
+    assert (found.verdict, row.without) == ("agrees", "B, which it is compared with")
 
 
 def test_an_ablation_may_stand_for_another_variant_of_an_order(tmp_path: Path) -> None:
@@ -485,7 +485,7 @@ def test_a_claim_without_an_ablation_says_why(tmp_path: Path) -> None:
     claim = 'variant = "a"\nvalue = 50\nwithout = { none = "it is of the network alone" }'
     study, numbers, found = judge(tmp_path, claim, {"a": (50.0, 50.0), "b": (1.0, 1.0), "c": (1.0, 1.0)})
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.verdict, row.without) == ("agrees", "none: it is of the network alone")
+    assert (found.verdict, row.without) == ("agrees", "none: it is of the network alone")
 
 
 LOST = "A lost 72,724 packets in 2 runs"
@@ -608,24 +608,24 @@ OPEN = "The direction is as published, but the seeds do not decide whether it al
     [
         (
             (95.0, 95.0),
-            "same direction, but also without it",
-            "-5.0 % (exact, 2 seeds) same direction",
+            "holds without the mechanism too",
+            "-5.0 % (exact, 2 seeds) agrees in direction",
             "The mechanism adds to it beyond chance.",
         ),
-        ((92.0, 92.0), "same direction, but also without it", "-8.0 % (exact, 2 seeds) no difference", ""),
-        ((101.0, 101.0), "same direction", "+1.0 % (exact, 2 seeds) does not", ""),
-        ((97.0, 97.0), "same direction", "-3.0 % (exact, 2 seeds) less than half", ""),
+        ((92.0, 92.0), "holds without the mechanism too", "-8.0 % (exact, 2 seeds) no difference", ""),
+        ((101.0, 101.0), "agrees in direction", "+1.0 % (exact, 2 seeds) does not", ""),
+        ((97.0, 97.0), "agrees in direction", "-3.0 % (exact, 2 seeds) less than half", ""),
         # Its interval ends below half of the claim's difference, or beyond that.
-        ((99.9, 100.0, 100.2), "same direction", "+0.0 % (-0.3 to +0.4) does not", ""),
+        ((99.9, 100.0, 100.2), "agrees in direction", "+0.0 % (-0.3 to +0.4) does not", ""),
         (
             (95.0, 98.0, 101.0),
-            "too few seeds to say",
+            "not decided",
             "-2.0 % (-9.5 to +5.5) undecided",
             f"{OPEN} The mechanism adds to it beyond chance.",
         ),
         (
             (40.0, 160.0),
-            "too few seeds to say",
+            "not decided",
             "+0.0 % (2 seeds) undecided",
             OPEN,
         ),
@@ -638,7 +638,7 @@ def test_a_direction_without_the_mechanism_is_no_direction_of_it(
     values: Given = {"a": (90.0,) * len(c), "b": (100.0,) * len(c), "c": c}
     study, numbers, found = judge(tmp_path, ABLATED, values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert (row.verdict, row.without, row.remark) == (verdict, f"C: {without}", remark)
+    assert (found.verdict, row.without, row.remark) == (verdict, f"C: {without}", remark)
 
 
 def test_what_is_lost_at_another_number_than_the_selected_one_counts(tmp_path: Path) -> None:
@@ -680,8 +680,8 @@ def test_what_is_lost_at_one_of_several_points_is_said_with_the_point(tmp_path: 
     [
         ((Value(value=3.0, unfinished=1), Value(value=3.0, unfinished=1)), "agrees"),
         # With one seed alone, that of another seed may be as good.
-        ((Value(value=3.0, unfinished=1), 3.0), "too few seeds to say"),
-        ((Value(value=None), Value(value=None)), "too few seeds to say"),
+        ((Value(value=3.0, unfinished=1), 3.0), "not decided"),
+        ((Value(value=None), Value(value=None)), "not decided"),
     ],
 )
 def test_last_is_what_is_unfinished_with_every_seed(

@@ -115,7 +115,7 @@ def test_what_is_so_rarely_differs(tmp_path: Path, noise: float, seeds: int) -> 
 @pytest.mark.parametrize("seeds", [3, 5, 20])
 def test_pure_noise_rarely_has_a_direction(tmp_path: Path, seeds: int) -> None:
     study = study_of(tmp_path, REDUCES)
-    found = rate(study, "same direction", lambda rng: drawn(rng, seeds, {"own": 0, "other": 0}))
+    found = rate(study, "agrees in direction", lambda rng: drawn(rng, seeds, {"own": 0, "other": 0}))
     assert found <= RARE
 
 
@@ -179,12 +179,12 @@ def test_a_direction_without_the_mechanism_rarely_counts_as_its_own(
     study = study_of(tmp_path, f'{REDUCES}without = "without"\n')
     effects = {"own": -10.0, "other": 0.0, "without": without}
     for noise in (0.005, 0.02, 0.1):
-        found = rate(study, "same direction", lambda rng: drawn(rng, seeds, effects, noise=noise))  # noqa: B023
+        found = rate(study, "agrees in direction", lambda rng: drawn(rng, seeds, effects, noise=noise))  # noqa: B023
         assert found <= RARE
 
 
 @pytest.mark.parametrize(
-    ("truth", "expected"), [(-20, "agrees"), (-10, "same direction"), (0, "differs"), (20, "differs")]
+    ("truth", "expected"), [(-20, "agrees"), (-10, "agrees in direction"), (0, "differs"), (20, "differs")]
 )
 def test_twenty_seeds_with_little_noise_get_the_right_word(
     tmp_path: Path, truth: float, expected: Verdict
@@ -207,7 +207,7 @@ def test_twenty_seeds_with_little_noise_get_the_right_word(
 def test_one_seed_and_two_say_nothing(tmp_path: Path, claim: str, seeds: int) -> None:
     study = study_of(tmp_path, claim)
     by_variant = {"own": [80.0, 80.1][:seeds], "other": [100.0, 100.1][:seeds]}
-    assert verdict_of(study, by_variant) == "too few seeds to say"
+    assert verdict_of(study, by_variant) == "not decided"
 
 
 #: The same at two points of an axis, whose order is the same, whichever it is.
@@ -242,8 +242,8 @@ NEAR, FAR, SAME = [80.0, 80.1, 80.2], [100.0, 100.1, 100.2], [80.1, 80.2, 80.0]
         ((NEAR, SAME), (SAME, NEAR), "agrees"),
         ((NEAR, FAR), (FAR, NEAR), "differs"),
         ((NEAR, FAR), (NEAR, SAME), "differs"),
-        ((NEAR, FAR), ([80.0, 99.0, 110.0], [100.0, 90.0, 120.0]), "too few seeds to say"),
-        ((NEAR[:2], FAR[:2]), (NEAR[:2], FAR[:2]), "too few seeds to say"),
+        ((NEAR, FAR), ([80.0, 99.0, 110.0], [100.0, 90.0, 120.0]), "not decided"),
+        ((NEAR[:2], FAR[:2]), (NEAR[:2], FAR[:2]), "not decided"),
     ],
 )
 def test_an_unchanged_order_is_the_same_at_all_points(
@@ -327,5 +327,5 @@ def test_what_agrees_ends_at_the_tolerance_and_before_zero(
 def test_verdicts_are_listed_from_best_to_worst() -> None:
     assert VERDICTS[0] == "agrees"
     assert (
-        VERDICTS.index("same direction") < VERDICTS.index("too few seeds to say") < VERDICTS.index("differs")
+        VERDICTS.index("agrees in direction") < VERDICTS.index("not decided") < VERDICTS.index("differs")
     )

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from floodway.results.quantities import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from floodway.study.claims.rule import Answer
+    from floodway.study.claims.rule import Answer, Interval
     from floodway.study.format.model import Claim
 
 __all__ = ["VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
 
 Verdict = Literal[
     "agrees",
-    "same direction",
-    "agrees, but also without it",
-    "same direction, but also without it",
-    "too few seeds to say",
+    "agrees in direction",
+    "holds without the mechanism too",
+    "not decided",
     "differs",
     "unfinished",
     "not run",
@@ -34,8 +35,8 @@ class Ablation:
 
     Attributes
     ----------
-    variant
-        What stands in the place of the claim's variant.
+    variant, label
+        What stands in the place of the claim's variant, and what tables call it.
     judged
         What was found.
     agrees
@@ -43,13 +44,15 @@ class Ablation:
         runs, decide it.
     direction
         Whether it has the direction of the claim: `no` where its difference is less than half of the
-        claim's, both with their whole intervals, so that most of the effect is the mechanism's.
+        claim's, both with their whole intervals, so that most of the effect is the mechanism's. Of an order
+        this decides `agrees` as well.
     differs
         Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
         takes for a difference.
     """
 
     variant: str
+    label: str
     judged: Judged
     agrees: Answer
     direction: Answer
@@ -82,16 +85,17 @@ class Judged:
         Flows that did not finish among those that it is of.
     found
         For an order: the variants as we found them, best first, with their numbers.
+    leads
+        For an order: by how many percent each is better than the next, or the first than each of the others,
+        in the order of the claim; None where there is no percentage.
     cause
         The number that the experiment of its cause gives in its place; None where there is none.
     few
         Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
-    verdict
-        The verdict.
+    verdict, alone
+        The verdict; and what it is if nobody asks for ablations.
     holds
         Whether the number or order is as published, whatever the verdict says of losses and ablations.
-    has_direction
-        Whether it has the published direction and no more, whatever its ablations then say.
     failed
         Whether a variant lost packets that must lose none.
     notes
@@ -110,15 +114,28 @@ class Judged:
     exact: bool = False
     unfinished: int = 0
     found: tuple[tuple[str, float], ...] = ()
+    leads: tuple[Interval | None, ...] = ()
     cause: float | None = None
     few: tuple[int, int, int] | None = None
     verdict: Verdict = "not run"
+    alone: Verdict | None = None
     holds: Answer = "open"
-    has_direction: bool = False
     failed: bool = False
     notes: tuple[str, ...] = ()
     parts: tuple[Judged, ...] = ()
     ablations: tuple[Ablation, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The verdict as tables say it."""
+        if self.verdict != "not decided":
+            return self.verdict
+        return f"not decided by {counted(self.seeds, 'seed')}"
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether it has the published direction and no more, whatever its ablations say."""
+        return (self.alone or self.verdict) == "agrees in direction"
 
     @property
     def difference(self) -> float | None:

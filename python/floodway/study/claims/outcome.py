@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from floodway.study.report.known import Known
     from floodway.study.running.plan import Plan
 
-__all__ = ["Conducted", "Part"]
+__all__ = ["Conducted", "Part", "statement_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +59,9 @@ class Conducted:
     complete: bool
     missing: int = 0
     files: tuple[Path, ...] = ()
+
+
+def statement_of(part: Part, judged: Judged) -> tuple[str, str, str]:
+    """Return the statement that a claim is a reading or a part of, which may span the studies of a paper."""
+    claim = judged.claim
+    return (part.study.paper, "" if claim.spans else part.study.name, claim.statement)

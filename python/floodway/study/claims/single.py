@@ -58,12 +58,12 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
         return replace(found, holds="no", verdict="unfinished")
     band = band_of(claim)
     holds, sign = band.holds(interval), band.has_sign(interval)
-    verdict: Verdict = "too few seeds to say"
+    verdict: Verdict = "not decided"
     notes: tuple[str, ...] = ()
     if holds == "yes":
         verdict = "agrees"
     elif claim.relative and sign == "yes":
-        verdict = "same direction"
+        verdict = "agrees in direction"
     elif holds == "no":
         verdict = "differs"
     if holds == "open":
@@ -142,15 +142,16 @@ def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: flo
         else {pair: ranking.better(*pair) for pair in itertools.pairwise(claim.order)}
     )
     holds, leads = all_of(consecutive.values()), all_of(of_first.values())
-    verdict: Verdict = "differs" if holds == "no" else "too few seeds to say"
+    verdict: Verdict = "differs" if holds == "no" else "not decided"
     if holds == "yes":
         verdict = "agrees"
     elif not claim.only_first and leads == "yes":
-        verdict = "same direction"
+        verdict = "agrees in direction"
     notes = ranking.equal(study)
     if holds == "open":
         notes.append(undecided(found.seeds, "the differences are not beyond chance"))
-    return replace(found, holds=holds, verdict=verdict, notes=tuple(notes))
+    leads = tuple(ranking.lead(*pair) for pair in consecutive)
+    return replace(found, holds=holds, verdict=verdict, leads=leads, notes=tuple(notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +213,19 @@ class Ranking:
         return margin_answer(
             values, others, best=claim.best, margin=claim.margin, exact=exact, level=self.level
         )
+
+    def lead(self, better: str, worse: str) -> Interval | None:
+        """Return by how many percent of the larger number one variant is better; None without numbers."""
+        own, other = self.cells[better], self.cells[worse]
+        if better in self.last or worse in self.last:
+            return None
+        pairs = pairs_of(own, other)
+        smaller, larger = pairs if self.found.claim.best == "lowest" else reversed(pairs)
+        if not smaller or min(*smaller, *larger) <= 0:
+            return None
+        exact = own.exact and other.exact
+        found = change(smaller, larger, exact=exact, level=self.level)
+        return None if found is None else replace(found, middle=-found.middle)
 
     def equal(self, study: Study) -> list[str]:
         """Say which neighbours in the order are equal within the margin."""

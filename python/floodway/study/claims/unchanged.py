@@ -21,7 +21,7 @@ __all__ = ["verdict_on_unchanged_order"]
 #: How two variants compare at a point: one of them is better, or neither is by the margin; or chance decides.
 Relation = Literal["first", "second", "neither", "open"]
 
-VERDICT: dict[Answer, Verdict] = {"yes": "agrees", "no": "differs", "open": "too few seeds to say"}
+VERDICT: dict[Answer, Verdict] = {"yes": "agrees", "no": "differs", "open": "not decided"}
 
 
 def verdict_on_unchanged_order(

@@ -24,52 +24,101 @@ from floodway.study.claims.single import (
 from floodway.study.claims.unchanged import verdict_on_unchanged_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from floodway.study.claims.judgement import Verdict
     from floodway.study.claims.numbers import Cell, Numbers
     from floodway.study.claims.rule import Answer
     from floodway.study.format.model import Claim, Study
 
-__all__ = ["claim_verdicts", "point_of"]
+__all__ = ["alone", "claim_verdicts", "decided", "point_of"]
 
 #: Maximum number of differing numbers that are named.
 MOST_NAMED = 4
 
 
 def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
-    """Judge every claim of a study."""
+    """Judge every claim of a study, as if its statements had no part in other studies."""
+    found = alone(study, numbers)
+    return decided([(each.claim.statement, each) for each in found])
+
+
+def alone(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
+    """Judge every claim of a study, and the same claims without their mechanism, but not yet together."""
     return tuple(_with_ablations(study, claim, numbers) for claim in study.claims)
+
+
+def decided(found: Sequence[tuple[Hashable, Judged]]) -> tuple[Judged, ...]:
+    """Decide by ablations which claims hold without their mechanism, too.
+
+    Parameters
+    ----------
+    found
+        Claims, each with the statement that it is of. The parts of a reading hold without the mechanism
+        only if all of them do in the same experiment: of an ablation that several parts name, the answers
+        are taken together.
+    """
+    readings: dict[tuple[Hashable, str], list[Judged]] = {}
+    for statement, each in found:
+        readings.setdefault((statement, each.claim.reading), []).append(each)
+    return tuple(_decided(each, readings[statement, each.claim.reading]) for statement, each in found)
 
 
 def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     """Judge a claim, and the same claim without its mechanism."""
     found = _claim_verdict(study, claim, numbers, looks=claim.looks)
     ablations = tuple(_ablation(study, found, name, numbers) for name in claim.ablations)
-    found = replace(found, ablations=ablations, has_direction=found.verdict == "same direction")
-    if found.verdict not in ("agrees", "same direction") or not ablations:
+    return replace(found, ablations=ablations, alone=found.verdict)
+
+
+def _decided(found: Judged, parts: Sequence[Judged]) -> Judged:
+    """Ask the ablations of a claim, of each together with all parts of its reading that name it, too."""
+    found = replace(found, verdict=found.alone or found.verdict)
+    if found.verdict not in ("agrees", "agrees in direction") or not found.ablations:
         return found
-    answers = [each.holds_alike(direction=found.has_direction) for each in ablations]
+    answers = {each.variant: _without(each.variant, found, parts) for each in found.ablations}
     alike, undecided = (
-        [each for each, answer in zip(ablations, answers, strict=True) if answer == wanted]
-        for wanted in ("yes", "open")
+        [each for each in found.ablations if answers[each.variant][0] == wanted] for wanted in ("yes", "open")
     )
+    notes = [*found.notes, *(note for _, note in answers.values() if note)]
     if alike:
-        verdict: Verdict = (
-            "same direction, but also without it" if found.has_direction else "agrees, but also without it"
-        )
-        return replace(found, verdict=verdict, notes=(*found.notes, *_added(found, alike)))
-    missing = [each for each in ablations if each.judged.verdict == "not run"]
+        verdict: Verdict = "holds without the mechanism too"
+        return replace(found, verdict=verdict, notes=(*notes, *_added(found, alike)))
+    missing = [each for each in found.ablations if each.judged.verdict == "not run"]
     if missing:
-        note = f"The experiment without the mechanism, {_labels(study, missing)}, is not run"
-        return replace(found, verdict="not run", notes=(*found.notes, note))
+        notes.append(f"The experiment without the mechanism, {_labels(missing)}, is not run")
+        return replace(found, verdict="not run", notes=tuple(notes))
     if undecided:
         what = "direction" if found.has_direction else "number"
-        label = _labels(study, undecided)
-        note = f"The {what} is as published, but the seeds do not decide whether it also is with {label}"
-        notes = (*found.notes, note, *_added(found, undecided))
-        return replace(found, verdict="too few seeds to say", notes=notes)
-    return found
+        notes.append(
+            f"The {what} is as published, but the seeds do not decide whether it also is with "
+            f"{_labels(undecided)}"
+        )
+        return replace(found, verdict="not decided", notes=(*notes, *_added(found, undecided)))
+    return replace(found, notes=tuple(notes))
+
+
+def _without(variant: str, found: Judged, parts: Sequence[Judged]) -> tuple[Answer, str]:
+    """Say whether a reading holds with an ablation in the place of its mechanism, in all parts that name it.
+
+    With it comes what a reader of this part must know: it holds without the mechanism, too, but another
+    part does not.
+    """
+    own: Answer = "no"
+    answers: dict[str, Answer] = {}
+    for part in parts:
+        for ablation in part.ablations:
+            if ablation.variant != variant:
+                continue
+            answer = ablation.holds_alike(direction=found.has_direction)
+            answers[part.claim.part] = answer
+            if part.claim is found.claim:
+                own = answer
+    failing = [part for part, answer in answers.items() if answer == "no"]
+    if own != "no" and failing:
+        label = next(each.label for each in found.ablations if each.variant == variant)
+        return "no", f"With {label} this part alone holds, too, but not: {', '.join(failing)}"
+    return all_of(answers.values()), ""
 
 
 def _added(found: Judged, ablations: Iterable[Ablation]) -> Iterator[str]:
@@ -87,8 +136,8 @@ def _is_less(one: Judged, other: Judged) -> bool:
     return one.ours < other.ours if other.ours > 0 else one.ours > other.ours
 
 
-def _labels(study: Study, ablations: Iterable[Ablation]) -> str:
-    return ", ".join(study.variant(each.variant).label for each in ablations)
+def _labels(ablations: Iterable[Ablation]) -> str:
+    return ", ".join(each.label for each in ablations)
 
 
 def _ablation(study: Study, own: Judged, name: str, numbers: Numbers) -> Ablation:
@@ -112,7 +161,7 @@ def _ablation(study: Study, own: Judged, name: str, numbers: Numbers) -> Ablatio
     # A larger effect without the mechanism is no effect of the mechanism either.
     larger = _at_all(changed)
     at_all = found if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
-    agrees: Answer = at_all.holds
+    agrees = _alike(own, at_all)
     direction = _direction(own, found)
     # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
     if found.failed:
@@ -120,22 +169,53 @@ def _ablation(study: Study, own: Judged, name: str, numbers: Numbers) -> Ablatio
     elif found.verdict == "unfinished":
         agrees = direction = "no" if _never_finishes(changed, name, numbers) else "open"
     differs = found.verdict == "not run" or found.failed or _differ(claim, subject, name, numbers)
-    return Ablation(variant=name, judged=found, agrees=agrees, direction=direction, differs=differs)
+    label = study.variant(name).label
+    return Ablation(
+        variant=name, label=label, judged=found, agrees=agrees, direction=direction, differs=differs
+    )
+
+
+def _alike(own: Judged, found: Judged) -> Answer:
+    """Whether a claim holds without its mechanism, too; an order not where most of a lead is gone."""
+    pairs = _by_part(own, found)
+    if pairs:
+        return all_of(_alike(*pair) for pair in pairs)
+    return "no" if _has_lost_a_lead(own, found) else found.holds
+
+
+def _by_part(own: Judged, found: Judged) -> list[tuple[Judged, Judged]]:
+    """Return the numbers of a claim over each of several, with and without the mechanism."""
+    if own.claim.several and own.claim.take == "each" and len(own.parts) == len(found.parts):
+        return list(zip(own.parts, found.parts, strict=True))
+    return []
+
+
+def _has_lost_a_lead(own: Judged, found: Judged) -> bool:
+    """Whether without the mechanism some lead of an order is less than half, both with their intervals."""
+    for lead, less in zip(own.leads, found.leads, strict=False):
+        if lead is None or less is None or lead.low is None or less.high is None:
+            continue
+        if less.high < lead.low / 2:
+            return True
+    return False
 
 
 def _direction(own: Judged, found: Judged) -> Answer:
     """Whether a claim has its direction without its mechanism, too; not where most of the effect is gone."""
-    if own.claim.several and own.claim.take == "each" and len(own.parts) == len(found.parts) > 0:
-        return all_of(_direction(*pair) for pair in zip(own.parts, found.parts, strict=True))
-    decided = found.verdict in {"agrees", "same direction"}
+    pairs = _by_part(own, found)
+    if pairs:
+        return all_of(_direction(*pair) for pair in pairs)
+    has_it = found.verdict in {"agrees", "agrees in direction"}
+    if _has_lost_a_lead(own, found):
+        return "no"
     if not own.claim.relative or own.claim.order:
-        return "yes" if decided else "open" if found.verdict == "too few seeds to say" else "no"
+        return "yes" if has_it else "open" if found.verdict == "not decided" else "no"
     if own.low is None or own.high is None or found.low is None or found.high is None:
         return "open"
     sign = band_of(own.claim).sign
     least = min(own.low * sign, own.high * sign)
     most = max(found.low * sign, found.high * sign)
-    return "no" if most < least / 2 else "yes" if decided else "open"
+    return "no" if most < least / 2 else "yes" if has_it else "open"
 
 
 def _at_all(claim: Claim) -> Claim:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "expected", "shown", "statements"]
 
 COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
+#: Verdicts with which a claim holds, if nobody asks for ablations.
+HOLDS = {"agrees", "agrees in direction"}
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 #: What the verdicts of a table of claims mean.
 RULE = (
@@ -28,11 +30,12 @@ RULE = (
     "more where the best of several readings or numbers is taken; (exact) where all seeds gave the same "
     "results in every table, so that chance is taken to play no part; a claim over several numbers has "
     "the smallest and the largest of the means. *Agrees*: the whole interval lies inside the tolerance; "
-    "an order needs differences of at least its margin, beyond chance. *Same direction*: the sign, or the "
-    "first of an order, is as published, beyond chance. *But also without it*: the same holds, or holds "
-    "with a larger effect, or with no difference beyond tolerance and chance, without the mechanism or "
-    "its deciding part, which *without it* names; this does not count as agreement. *Too few seeds to "
-    "say*: the interval decides nothing. *Differs*: none of these, or a variant that must lose nothing "
+    "an order needs differences of at least its margin, beyond chance. *Agrees in direction*: the sign, or "
+    "the first of an order, is as published, beyond chance. *Holds without the mechanism too*: all parts of "
+    "the reading hold, with the number or in direction, with at least half of the effect or with no "
+    "difference beyond tolerance and chance, without the mechanism or its deciding part, which *without "
+    "it* names; this does not count as agreement. *Not decided by N seeds*: the intervals leave it open. "
+    "*Differs*: none of these, or a variant that must lose nothing "
     "lost packets. *Unfinished*: flows did not finish. *Not run*: runs failed, or the quick version "
     "leaves them out. A published statement counts once, by its best reading; the other readings stand "
     "below it, with their verdicts in brackets."
@@ -93,7 +96,7 @@ def shown(part: Part, found: Judged, *, several: bool = False) -> Shown:
         published=_published(part, found) + source,
         ours=_ours(part, found),
         without=_without(part, found),
-        verdict=found.verdict,
+        verdict=found.words,
         remark=_remark(part, found),
     )
 
@@ -180,9 +183,10 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
     if found.has_direction and verdict in {"does not", "undecided"}:
-        verdict = {"yes": "same direction", "no": "does not", "open": "undecided"}[ablation.direction]
-        if ablation.direction == "no" and ablation.judged.verdict == "same direction":
-            verdict = "less than half"
+        verdict = {"yes": "agrees in direction", "no": "does not", "open": "undecided"}[ablation.direction]
+    answer = ablation.direction if found.has_direction else ablation.agrees
+    if answer == "no" and ablation.judged.verdict in HOLDS and (claim.order or found.has_direction):
+        verdict = "less than half"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
     if (

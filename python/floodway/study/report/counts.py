@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.study.claims.judgement import VERDICTS, best_reading
+from floodway.study.claims.outcome import statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,8 +53,7 @@ def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:
     found: dict[tuple[str, str, str], list[Judged]] = {}
     for part in conducted.parts:
         for judged in part.judged:
-            key = (part.study.paper, "" if judged.claim.spans else part.study.name, judged.claim.statement)
-            found.setdefault(key, []).append(judged)
+            found.setdefault(statement_of(part, judged), []).append(judged)
     return tuple(map(tuple, found.values()))
 
 

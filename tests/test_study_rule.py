@@ -210,6 +210,168 @@ def test_one_seed_and_two_say_nothing(tmp_path: Path, claim: str, seeds: int) ->
     assert verdict_of(study, by_variant) == "not decided"
 
 
+#: A sentence of two parts, each with the same ablation: as little, and nothing lost of what is carried.
+PARTS = (
+    TEXT.replace('says = "says"', 'says = "says"\nstatement = "s"\npart = "less"\nwithout = "without"')
+    + REDUCES
+    + TEXT[TEXT.index("[[claim]]") :].replace(
+        'says = "says"', 'says = "says"\nstatement = "s"\npart = "ratio"\nwithout = "without"'
+    )
+    + 'variant = "own"\nagainst = "third"\nvalue = -20\ntolerance = 5\n'
+).replace("[[claim]]", '[[variant]]\nname = "third"\n[[claim]]', 1)
+
+
+@pytest.mark.parametrize(
+    ("other", "third", "expected"),
+    [
+        # Without the mechanism both parts hold; one of them; none.
+        (100, 100, ("holds without the mechanism too",) * 2),
+        (100, 70, ("holds without the mechanism too", "differs")),
+        (70, 100, ("differs", "holds without the mechanism too")),
+    ],
+)
+def test_of_parts_with_one_ablation_each_number_is_judged_first(
+    tmp_path: Path, other: float, third: float, expected: tuple[Verdict, ...]
+) -> None:
+    """Parts that do not hold are judged as such; what the ablation then says of the others stays true."""
+    study = load_study(study_file(tmp_path, PARTS))
+    numbers = made_up(
+        study,
+        {"own": [80.0, 80.1, 80.2], "without": [80.0, 80.1, 80.2]}
+        | {name: [value, value + 0.1, value + 0.2] for name, value in (("other", other), ("third", third))},
+    )
+    assert tuple(each.verdict for each in claim_verdicts(study, numbers)) == expected
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+@pytest.mark.parametrize("noise", [0.005, 0.02, 0.1])
+def test_a_conjunction_that_holds_without_the_mechanism_rarely_agrees(
+    tmp_path: Path, seeds: int, noise: float
+) -> None:
+    study = load_study(study_file(tmp_path, PARTS))
+    rng = np.random.default_rng(20_261_128)
+    effects = {"own": -20.0, "without": -20.0, "other": 0.0, "third": 0.0}
+    wrong = 0
+    for _ in range(STUDIES):
+        found = claim_verdicts(study, made_up(study, drawn(rng, seeds, effects, noise=noise)))
+        wrong += all(each.verdict in {"agrees", "agrees in direction"} for each in found)
+    assert wrong / STUDIES <= RARE
+
+
+SECOND = '[metric.second]\nkind = "fct-mean"\nlabel = "second"\n'
+
+
+def of_two(study: Study, values: dict[str, tuple[float, float]]) -> Numbers:
+    """Make up two metrics of three seeds: by variant a number of each."""
+    first, second = (
+        made_up(study, {name: [each[at], each[at] + 0.1, each[at] + 0.2] for name, each in values.items()})
+        for at in (0, 1)
+    )
+    own, other = (claim.metric.name for claim in study.claims)
+    (by_key,) = second.values.values()
+    return replace(first, values={own: first.values[own], other: by_key})
+
+
+@pytest.mark.parametrize(
+    ("without", "expected"),
+    [
+        # As small, and as fast: not the mechanism's. As small, but slower: its own. Neither: its own.
+        ((80, 80), "holds without the mechanism too"),
+        ((80, 110), "agrees"),
+        ((110, 80), "agrees"),
+        ((110, 110), "agrees"),
+    ],
+)
+def test_a_sentence_holds_without_the_mechanism_only_if_all_its_parts_do(
+    tmp_path: Path, without: tuple[float, float], expected: Verdict
+) -> None:
+    text = PARTS.replace("[[claim]]", f"{SECOND}[[claim]]", 1).replace('against = "third"', 'against = "other"')
+    head, tail = text[: text.rindex('metric = "fct-mean"')], text[text.rindex('metric = "fct-mean"') :]
+    study = load_study(study_file(tmp_path, head + tail.replace("fct-mean", "second", 1)))
+    values = {"own": (80.0, 80.0), "other": (100.0, 100.0), "third": (100.0, 100.0), "without": without}
+    found = claim_verdicts(study, of_two(study, values))
+    assert [each.verdict for each in found] == [expected] * 2
+    noted = ["this part alone holds" in " ".join(each.notes) for each in found]
+    assert noted == [without == (80, 110), without == (110, 80)]
+
+
+@pytest.mark.parametrize(
+    ("lead", "without", "expected"),
+    [
+        # By percent of the number of the other one: 36 beside 4, 12, 20, 36 and 50.
+        (64, (95, 97, 96), "agrees"),
+        (64, (90, 86, 88), "agrees"),
+        (64, (80, 80.1, 80.2), "holds without the mechanism too"),
+        (64, (64, 64.1, 64.2), "holds without the mechanism too"),
+        (64, (50, 50.1, 50.2), "holds without the mechanism too"),
+        # Half of so small a lead is within chance.
+        (98, (99, 98, 101), "not decided"),
+    ],
+)
+@pytest.mark.parametrize(
+    "claim", ['order = ["own", "other"]\nmargin = 0\n', 'first = "own"\namong = ["other"]\nmargin = 0\n']
+)
+def test_an_order_asks_its_ablation_by_the_size_of_its_lead(
+    tmp_path: Path, claim: str, lead: float, without: tuple[float, ...], expected: Verdict
+) -> None:
+    study = study_of(tmp_path, f'{claim}without = "without"\n')
+    found = verdict_of(
+        study,
+        {"own": [lead, lead + 0.1, lead + 0.2], "other": [100.0, 100.1, 100.2], "without": list(without)},
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_a_lead_without_the_mechanism_rarely_counts_as_its_own(tmp_path: Path, seeds: int) -> None:
+    """The ablation has the same lead, or little more than half of it."""
+    study = study_of(tmp_path, 'order = ["own", "other"]\nmargin = 0\nwithout = "without"\n')
+    for without in (-20.0, -11.0):
+        effects = {"own": -20.0, "other": 0.0, "without": without}
+        for noise in (0.005, 0.02, 0.1):
+            assert rate(study, "agrees", lambda rng: drawn(rng, seeds, effects, noise=noise)) <= RARE  # noqa: B023
+
+
+def agreement_with_one_draw(folder: Path, *, draws: str, truth: float, seeds: int) -> float:
+    """How often a truth agrees with a number that is one draw of an effect of -20 %, with as much noise."""
+    rng = np.random.default_rng(20_261_128)
+    studies: dict[float, Study] = {}
+    agree = 0
+    for _ in range(STUDIES // 5):
+        one = drawn(rng, 1, {"own": -20.0, "other": 0.0}, noise=0.06)
+        published = round(100 * (one["own"][0] / one["other"][0] - 1), 1)
+        if published not in studies:
+            text = REDUCES.replace("-20", str(published)).replace("tolerance = 5", "tolerance = 3")
+            studies[published] = study_of(folder, text + draws)
+        agree += (
+            verdict_of(studies[published], drawn(rng, seeds, {"own": truth, "other": 0.0}, noise=0.06))
+            == "agrees"
+        )
+    return agree / (STUDIES // 5)
+
+
+def test_one_draw_of_the_same_truth_agrees_more_often_if_it_is_told(tmp_path: Path) -> None:
+    """A published number of one run is off by a run's chance, which at least ten of ours estimate."""
+    for name in ("one", "none", "few"):
+        (tmp_path / name).mkdir()
+    told = agreement_with_one_draw(tmp_path / "one", draws="draws = 1\n", truth=-20, seeds=40)
+    untold = agreement_with_one_draw(tmp_path / "none", draws="", truth=-20, seeds=40)
+    few = agreement_with_one_draw(tmp_path / "few", draws="draws = 1\n", truth=-20, seeds=9)
+    assert told > 0.6
+    assert untold < 0.3
+    assert few < 0.3
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("truth", [0.0, -9.0, 10.0])
+def test_chance_of_one_draw_never_reaches_half_of_the_effect(
+    tmp_path: Path, truth: float, noise: float
+) -> None:
+    study = study_of(tmp_path, f"{REDUCES}draws = 1\n")
+    found = rate(study, "agrees", lambda rng: drawn(rng, 20, {"own": truth, "other": 0}, noise=noise))
+    assert found <= RARE
+
+
 #: The same at two points of an axis, whose order is the same, whichever it is.
 AXIS = '[[axis]]\nname = "length"\nkey = "topology.single-switch.delay"\nvalues = ["1us", "2us"]\n'
 UNCHANGED = TEXT.replace("[[claim]]", f"{AXIS}[[claim]]", 1) + (

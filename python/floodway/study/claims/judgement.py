@@ -92,6 +92,9 @@ class Judged:
         The number that the experiment of its cause gives in its place; None where there is none.
     few
         Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+    chance
+        By how much chance widens the tolerance, in the unit of the number: the standard deviation of a
+        published number that is of a few runs.
     verdict, alone
         The verdict; and what it is if nobody asks for ablations.
     holds
@@ -117,6 +120,7 @@ class Judged:
     leads: tuple[Interval | None, ...] = ()
     cause: float | None = None
     few: tuple[int, int, int] | None = None
+    chance: float = 0.0
     verdict: Verdict = "not run"
     alone: Verdict | None = None
     holds: Answer = "open"

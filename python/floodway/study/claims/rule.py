@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal
 
 from floodway.results.interval import LEVEL, half_width, ratio_half_width
@@ -19,6 +19,7 @@ __all__ = [
     "Band",
     "Interval",
     "band_of",
+    "chance_of",
     "change",
     "change_less",
     "level_of",
@@ -30,6 +31,8 @@ __all__ = [
 Answer = Literal["yes", "no", "open"]
 #: Differences in percent below this are printed as 0.0 and have no sign.
 LEAST_CHANGE = 0.05
+#: Fewer seeds than this do not tell the standard deviation of a run.
+LEAST_DRAWS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +111,19 @@ class Band:
         return low, high
 
 
-def band_of(claim: Claim) -> Band:
+def band_of(claim: Claim, *, chance: float = 0.0) -> Band:
     """Return what agrees with a claim's published number: it and its tolerance, never across zero.
 
     A bound is a band with one end; a difference of at least zero, or at most, is one with a sign. A published
     zero has no side: ours may be off in both directions. A range that ends at zero is not made longer there.
+
+    Parameters
+    ----------
+    claim
+        A claim of a number.
+    chance
+        The standard deviation of the published number, in its unit, where it is of a few runs: the tolerance
+        grows by it, but not beyond half of the number.
     """
     low, high = claim.between or (_number(claim), _number(claim))
     if claim.bound == "at-most":
@@ -126,8 +137,8 @@ def band_of(claim: Claim) -> Band:
         sign = -1
     nearest = low if sign > 0 else -high
     return Band(
-        low=low if low == 0 < high else low - _allowed(claim, low),
-        high=high if high == 0 > low else high + _allowed(claim, high),
+        low=low if low == 0 < high else low - _allowed(claim, low, chance),
+        high=high if high == 0 > low else high + _allowed(claim, high, chance),
         sign=sign,
         least=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
     )
@@ -137,12 +148,39 @@ def _number(claim: Claim) -> float:
     return math.nan if claim.value is None else claim.value
 
 
-def _allowed(claim: Claim, end: float) -> float:
-    """Return how far ours may be off: points of a percentage, percent of anything else."""
+def _allowed(claim: Claim, end: float, chance: float) -> float:
+    """Return how far ours may be off: points of a percentage, percent of anything else; and chance."""
     if not math.isfinite(end):
         return 0.0
     in_points = claim.relative or claim.unit == "%"
-    return claim.tolerance if in_points else abs(end) * claim.tolerance / 100
+    allowed = claim.tolerance if in_points else abs(end) * claim.tolerance / 100
+    # What is nothing but chance must not agree with an effect, nor one of half its size.
+    return max(allowed, min(allowed + chance, abs(end) / 2))
+
+
+def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | None) -> float:
+    """Return the standard deviation of a published number that is the mean of a few runs.
+
+    It is estimated from our runs, at least `LEAST_DRAWS` of them; with fewer it is 0, as where the claim does
+    not say of how many runs the published number is.
+
+    Parameters
+    ----------
+    claim
+        A claim of a number.
+    values, bases
+        One a seed; the bases of a difference in percent, in pairs.
+    """
+    if not claim.draws or len(values) < LEAST_DRAWS:
+        return 0.0
+    if bases is None:
+        return stdev(values) / math.sqrt(claim.draws)
+    base = fmean(bases)
+    if not base:
+        return 0.0
+    ratio = fmean(values) / base
+    residuals = [(value - ratio * each) / base for value, each in zip(values, bases, strict=True)]
+    return 100 * stdev(residuals) / math.sqrt(claim.draws)
 
 
 def level_of(looks: int) -> float:

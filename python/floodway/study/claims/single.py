@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judgement import Judged
-from floodway.study.claims.rule import band_of, change, change_less, level_of, margin_answer, mean_of
+from floodway.study.claims.rule import band_of, chance_of, change, change_less, level_of, margin_answer, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,7 +56,9 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
     found = replace(found, ours=interval.middle, low=interval.low, high=interval.high)
     if unfinished:
         return replace(found, holds="no", verdict="unfinished")
-    band = band_of(claim)
+    chance = 0.0 if exact or less else chance_of(claim, *_by_seed(own, other))
+    found = replace(found, chance=chance)
+    band = band_of(claim, chance=chance)
     holds, sign = band.holds(interval), band.has_sign(interval)
     verdict: Verdict = "not decided"
     notes: tuple[str, ...] = ()
@@ -107,6 +109,11 @@ def _interval(
     if less is None:
         return change(values[0], values[1], exact=exact, level=level)
     return change_less(values[:2], values[2:], exact=exact, level=level)
+
+
+def _by_seed(own: Cell, other: Cell | None) -> tuple[list[float], list[float] | None]:
+    """Return the numbers of a cell, and what each is measured against, if it is."""
+    return (own.known, None) if other is None else pairs_of(own, other)
 
 
 def pairs_of(own: Cell, other: Cell) -> tuple[list[float], list[float]]:

@@ -182,6 +182,9 @@ class Claim:
     value, between, unit, tolerance, bound
         What was published, a value or a range, and how far ours may be from it; `at-least` and `at-most` are
         bounds.
+    draws
+        Of how many runs of a simulation the published number is the mean; 0 where chance plays no part in
+        it, or nothing is known.
     order, best, only_first, unchanged
         For an order: the variants, best first, whether the lowest or the highest is best, and whether nothing
         is said of those behind the first; or whether nothing is said but that all coordinates have the same
@@ -225,6 +228,7 @@ class Claim:
     unit: str
     tolerance: float
     bound: Literal["about", "at-least", "at-most"]
+    draws: int
     order: tuple[str, ...]
     best: str
     only_first: bool

@@ -36,7 +36,7 @@ EVERY = "*"
 #: By default, in percent: a smaller difference is no order.
 MARGIN = 1.0
 #: Keys that an order has no use for.
-OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take")
+OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take", "draws")
 
 
 def claims_of(
@@ -51,8 +51,9 @@ def claims_of(
     """
     claims: list[Claim] = []
     of_paper = bool(top.text("paper") or top.text("source"))
+    draws = _draws(top, 0)
     for number, table in enumerate(top.tables("claim"), start=1):
-        claim = _claim(table, f"claim-{number}", variants, axes, metrics, of_paper=of_paper)
+        claim = _claim(table, f"claim-{number}", variants, axes, metrics, of_paper=of_paper, draws=draws)
         if any(claim.name == other.name for other in claims):
             raise table.fault("name", f"{claim.name!r}: two claims have this name", given=claim.name)
         refuse_equal_readings(table, claim, claims)
@@ -95,6 +96,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
     metrics: Mapping[str, Metric],
     *,
     of_paper: bool,
+    draws: int,
 ) -> Claim:
     names = [variant.name for variant in variants]
     order, only_first, unchanged = _order(table, variants)
@@ -136,6 +138,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         unit=unit,
         tolerance=_not_negative(table, "tolerance", _usual_tolerance(bound, unit, between)),
         bound=bound,  # type: ignore[arg-type]
+        draws=_draws(table, draws if bound == "about" and not order else 0),
         order=order,
         best=table.choice(
             "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
@@ -163,6 +166,16 @@ def _usual_tolerance(bound: str, unit: str, between: tuple[float, float] | None)
     if bound != "about" or between is not None:
         return 0.0
     return POINTS if unit == "%" else TOLERANCE
+
+
+def _draws(table: Table, usual: int) -> int:
+    """Read of how many runs of a simulation the published number is the mean; 0 where that is not said."""
+    found = table.number("draws")
+    if found is None:
+        return usual
+    if found < 1 or found != int(found):
+        raise table.fault("draws", f"{found:g} is not allowed; expected a whole number from 1 on", given=found)
+    return int(found)
 
 
 def _unit(table: Table, own: str) -> str:
@@ -303,6 +316,8 @@ def _hold_several_together(table: Table, claim: Claim) -> None:
         raise table.fault("between", "is given with a value; choose one of the two")
     if claim.between is not None and claim.bound != "about":
         raise table.fault("is", "applies to a value, and this claim has a range, which has two bounds")
+    if "draws" in table and claim.bound != "about":
+        raise table.fault("draws", "applies to a number, and this claim is a bound")
     if "cause" in table and claim.several and claim.take == "each":
         raise table.fault("cause", "applies to one number, and this claim covers several")
     if "cause" in table and claim.less_points:

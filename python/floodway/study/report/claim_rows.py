@@ -124,6 +124,8 @@ def _published(part: Part, found: Judged) -> str:
     # Some percent of zero is no tolerance.
     has_any = claim.tolerance and (_tolerance_unit(claim) == " points" or claim.value != 0)
     tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if has_any else ""
+    if found.chance:
+        tolerance += f" ± {found.chance:.2g} as {counted(claim.draws, 'run')} of a simulation"
     if claim.between is not None:
         low, high = (_number(each, relative=claim.relative) for each in claim.between)
         return f"{low} to {high}{_unit(found)}{tolerance}"

@@ -467,6 +467,42 @@ def test_a_claim_that_holds_without_its_mechanism_does_not_agree(
     assert (found.verdict, row.without) == (verdict, without)
 
 
+@pytest.mark.parametrize("half", [(50.0, 50.0), (100.0, 100.0), (75.0, 75.0)])
+def test_a_half_of_a_mechanism_is_shown_and_decides_nothing(tmp_path: Path, half: tuple[float, ...]) -> None:
+    values: Given = {"a": (50.0, 50.0), "b": (100.0, 100.0), "c": half}
+    claim = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = { variant = "b", halves = ["c"] }'
+    study, numbers, found = judge(tmp_path, claim, values)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert row.verdict == "agrees"
+    assert row.without.startswith("B, which it is compared with; one half, C: ")
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("value = -50\ndraws = 0", "draws: 0 is not allowed; expected a whole number from 1 on"),
+        ("value = -50\ndraws = 1.5", "draws: 1.5 is not allowed; expected a whole number from 1 on"),
+        ('value = -50\nis = "at-most"\ndraws = 1', "draws: applies to a number, and this claim is a bound"),
+        (
+            'value = -50\nwithout = { halves = ["c"] }',
+            "without.variant: is missing; expected a variant, or `none` with a reason",
+        ),
+        (
+            'value = -50\nwithout = { variant = "b", halves = ["d"] }',
+            "without.halves: 'd' is not a variant of this study; allowed: a, b, c",
+        ),
+        (
+            'value = -50\nwithout = { none = "no", halves = ["c"] }',
+            "without.halves: cannot be given with a reason for which there is none",
+        ),
+    ],
+)
+def test_wrong_draws_and_halves_are_refused_with_the_key(tmp_path: Path, claim: str, message: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        load_study(study_file(tmp_path, f'{THREE}variant = "a"\nagainst = "b"\n{claim}'))
+    assert message in str(refused.value)
+
+
 def test_what_a_claim_is_compared_with_is_an_ablation_without_effect(tmp_path: Path) -> None:
     values: Given = {"a": (50.0, 51.0, 52.0), "b": (100.0, 102.0, 104.0), "c": (1.0, 1.0, 1.0)}
     study, numbers, found = judge(tmp_path, ABLATED.replace('without = "c"', 'without = "b"'), values)

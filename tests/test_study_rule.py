@@ -285,7 +285,9 @@ def of_two(study: Study, values: dict[str, tuple[float, float]]) -> Numbers:
 def test_a_sentence_holds_without_the_mechanism_only_if_all_its_parts_do(
     tmp_path: Path, without: tuple[float, float], expected: Verdict
 ) -> None:
-    text = PARTS.replace("[[claim]]", f"{SECOND}[[claim]]", 1).replace('against = "third"', 'against = "other"')
+    text = PARTS.replace("[[claim]]", f"{SECOND}[[claim]]", 1).replace(
+        'against = "third"', 'against = "other"'
+    )
     head, tail = text[: text.rindex('metric = "fct-mean"')], text[text.rindex('metric = "fct-mean"') :]
     study = load_study(study_file(tmp_path, head + tail.replace("fct-mean", "second", 1)))
     values = {"own": (80.0, 80.0), "other": (100.0, 100.0), "third": (100.0, 100.0), "without": without}
@@ -488,6 +490,4 @@ def test_what_agrees_ends_at_the_tolerance_and_before_zero(
 
 def test_verdicts_are_listed_from_best_to_worst() -> None:
     assert VERDICTS[0] == "agrees"
-    assert (
-        VERDICTS.index("agrees in direction") < VERDICTS.index("not decided") < VERDICTS.index("differs")
-    )
+    assert VERDICTS.index("agrees in direction") < VERDICTS.index("not decided") < VERDICTS.index("differs")

@@ -46,6 +46,8 @@ class Ablation:
         Whether it has the direction of the claim: `no` where its difference is less than half of the
         claim's, both with their whole intervals, so that most of the effect is the mechanism's. Of an order
         this decides `agrees` as well.
+    is_half
+        Whether it lacks a part of the mechanism only: it says what carries the claim, and decides nothing.
     differs
         Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
         takes for a difference.
@@ -57,6 +59,7 @@ class Ablation:
     agrees: Answer
     direction: Answer
     differs: bool
+    is_half: bool = False
 
     def holds_alike(self, *, direction: bool) -> Answer:
         """Whether a claim holds, or only has its direction, without its mechanism or a difference by it."""

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
 from floodway.study.claims.judgement import Judged
-from floodway.study.claims.rule import band_of, chance_of, change, change_less, level_of, margin_answer, mean_of
+from floodway.study.claims.rule import (
+    band_of,
+    chance_of,
+    change,
+    change_less,
+    level_of,
+    margin_answer,
+    mean_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,7 +121,7 @@ def _interval(
 
 def _by_seed(own: Cell, other: Cell | None) -> tuple[list[float], list[float] | None]:
     """Return the numbers of a cell, and what each is measured against, if it is."""
-    return (own.known, None) if other is None else pairs_of(own, other)
+    return (list(own.known), None) if other is None else pairs_of(own, other)
 
 
 def pairs_of(own: Cell, other: Cell) -> tuple[list[float], list[float]]:
@@ -157,8 +165,8 @@ def verdict_on_order(study: Study, claim: Claim, numbers: Numbers, *, level: flo
     notes = ranking.equal(study)
     if holds == "open":
         notes.append(undecided(found.seeds, "the differences are not beyond chance"))
-    leads = tuple(ranking.lead(*pair) for pair in consecutive)
-    return replace(found, holds=holds, verdict=verdict, leads=leads, notes=tuple(notes))
+    by_pair = tuple(ranking.lead(*pair) for pair in consecutive)
+    return replace(found, holds=holds, verdict=verdict, leads=by_pair, notes=tuple(notes))
 
 
 @dataclass(frozen=True, kw_only=True)

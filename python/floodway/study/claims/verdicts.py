@@ -67,24 +67,28 @@ def decided(found: Sequence[tuple[Hashable, Judged]]) -> tuple[Judged, ...]:
 def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     """Judge a claim, and the same claim without its mechanism."""
     found = _claim_verdict(study, claim, numbers, looks=claim.looks)
-    ablations = tuple(_ablation(study, found, name, numbers) for name in claim.ablations)
+    ablations = (
+        *(_ablation(study, found, name, numbers) for name in claim.ablations),
+        *(replace(_ablation(study, found, name, numbers), is_half=True) for name in claim.halves),
+    )
     return replace(found, ablations=ablations, alone=found.verdict)
 
 
 def _decided(found: Judged, parts: Sequence[Judged]) -> Judged:
     """Ask the ablations of a claim, of each together with all parts of its reading that name it, too."""
     found = replace(found, verdict=found.alone or found.verdict)
-    if found.verdict not in ("agrees", "agrees in direction") or not found.ablations:
+    deciding = [each for each in found.ablations if not each.is_half]
+    if found.verdict not in ("agrees", "agrees in direction") or not deciding:
         return found
-    answers = {each.variant: _without(each.variant, found, parts) for each in found.ablations}
+    answers = {each.variant: _without(each, found, parts) for each in deciding}
     alike, undecided = (
-        [each for each in found.ablations if answers[each.variant][0] == wanted] for wanted in ("yes", "open")
+        [each for each in deciding if answers[each.variant][0] == wanted] for wanted in ("yes", "open")
     )
     notes = [*found.notes, *(note for _, note in answers.values() if note)]
     if alike:
         verdict: Verdict = "holds without the mechanism too"
         return replace(found, verdict=verdict, notes=(*notes, *_added(found, alike)))
-    missing = [each for each in found.ablations if each.judged.verdict == "not run"]
+    missing = [each for each in deciding if each.judged.verdict == "not run"]
     if missing:
         notes.append(f"The experiment without the mechanism, {_labels(missing)}, is not run")
         return replace(found, verdict="not run", notes=tuple(notes))
@@ -98,26 +102,22 @@ def _decided(found: Judged, parts: Sequence[Judged]) -> Judged:
     return replace(found, notes=tuple(notes))
 
 
-def _without(variant: str, found: Judged, parts: Sequence[Judged]) -> tuple[Answer, str]:
+def _without(ablation: Ablation, found: Judged, parts: Sequence[Judged]) -> tuple[Answer, str]:
     """Say whether a reading holds with an ablation in the place of its mechanism, in all parts that name it.
 
     With it comes what a reader of this part must know: it holds without the mechanism, too, but another
     part does not.
     """
-    own: Answer = "no"
-    answers: dict[str, Answer] = {}
-    for part in parts:
-        for ablation in part.ablations:
-            if ablation.variant != variant:
-                continue
-            answer = ablation.holds_alike(direction=found.has_direction)
-            answers[part.claim.part] = answer
-            if part.claim is found.claim:
-                own = answer
+    direction = found.has_direction
+    answers = {
+        part.claim.part: each.holds_alike(direction=direction)
+        for part in parts
+        for each in part.ablations
+        if each.variant == ablation.variant and not each.is_half
+    }
     failing = [part for part, answer in answers.items() if answer == "no"]
-    if own != "no" and failing:
-        label = next(each.label for each in found.ablations if each.variant == variant)
-        return "no", f"With {label} this part alone holds, too, but not: {', '.join(failing)}"
+    if failing and ablation.holds_alike(direction=direction) != "no":
+        return "no", f"With {ablation.label} this part alone holds, too, but not: {', '.join(failing)}"
     return all_of(answers.values()), ""
 
 

@@ -191,9 +191,10 @@ class Claim:
         order of these variants, whichever it is.
     margin
         For an order: the least difference between two variants, in percent of the larger number.
-    ablations, ablated, no_ablation
-        Variants without the mechanism or its deciding part, each of which is judged, too; the variant that
-        they stand for; or why there is none.
+    ablations, halves, ablated, no_ablation
+        Variants without the mechanism or its deciding part, each of which is judged, too; variants without a
+        part of it, which are judged to say what carries the claim, and decide nothing; the variant that they
+        stand for; or why there is none.
     may_lose
         Variants that may drop packets in this claim.
     looks
@@ -235,6 +236,7 @@ class Claim:
     unchanged: bool
     margin: float
     ablations: tuple[str, ...]
+    halves: tuple[str, ...]
     ablated: str
     no_ablation: str
     may_lose: frozenset[str]

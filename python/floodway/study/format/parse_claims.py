@@ -147,6 +147,7 @@ def _claim(  # noqa: PLR0913 (what a claim may name)
         unchanged=unchanged,
         margin=_not_negative(table, "margin", MARGIN),
         ablations=ablation.variants,
+        halves=ablation.halves,
         ablated=ablation.replaces,
         no_ablation=ablation.none,
         may_lose=may_lose_of(table, variants),
@@ -174,7 +175,9 @@ def _draws(table: Table, usual: int) -> int:
     if found is None:
         return usual
     if found < 1 or found != int(found):
-        raise table.fault("draws", f"{found:g} is not allowed; expected a whole number from 1 on", given=found)
+        raise table.fault(
+            "draws", f"{found:g} is not allowed; expected a whole number from 1 on", given=found
+        )
     return int(found)
 
 
@@ -333,7 +336,9 @@ def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> 
         isolating = [name for name in (claim.cause, claim.cause_against) if name]
         needed += [(name, at) for name in isolating for at in claim.coordinates]
     subject = claim.ablated or claim.variants[0]
-    needed += [(each, at) for each in claim.ablations for name, at in needed if name == subject]
+    needed += [
+        (each, at) for each in (*claim.ablations, *claim.halves) for name, at in needed if name == subject
+    ]
     for name, at in needed:
         variant = next(each for each in variants if each.name == name)
         if not variant.runs_at(at):

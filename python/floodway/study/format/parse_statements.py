@@ -34,15 +34,16 @@ def origin_of(table: Table, *, of_paper: bool) -> Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Ablations:
-    """What `without` says: variants without the mechanism, what they stand for, or why there are none."""
+    """What `without` says: variants without the mechanism or a half of it, and what they stand for."""
 
     variants: tuple[str, ...] = ()
+    halves: tuple[str, ...] = ()
     replaces: str = ""
     none: str = ""
 
 
 def ablations_of(table: Table, names: Sequence[str]) -> Ablations:
-    """Read `without`: variants, or a table with `variant` and `replaces`, or with `none`."""
+    """Read `without`: variants, or a table with `variant`, `halves` and `replaces`, or with `none`."""
     given = table.value("without")
     if not isinstance(given, dict):
         found = table.texts("without")
@@ -52,7 +53,7 @@ def ablations_of(table: Table, names: Sequence[str]) -> Ablations:
     inner = table.table("without")
     none = inner.text("none")
     if none:
-        for key in ("variant", "replaces"):
+        for key in ("variant", "halves", "replaces"):
             if key in inner:
                 raise inner.fault(key, "cannot be given with a reason for which there is none")
         inner.finish()
@@ -60,14 +61,16 @@ def ablations_of(table: Table, names: Sequence[str]) -> Ablations:
     variants = inner.texts("variant")
     if not variants:
         raise inner.fault("variant", "is missing; expected a variant, or `none` with a reason")
-    for name in variants:
-        inner.choice("variant", name, what="a variant of this study", allowed=names)
+    halves = inner.texts("halves")
+    for key, given_names in (("variant", variants), ("halves", halves)):
+        for name in given_names:
+            inner.choice(key, name, what="a variant of this study", allowed=names)
     replaces = inner.text("replaces")
     if replaces:
         inner.choice("replaces", replaces, what="a variant of this study", allowed=names)
     inner.value("none")
     inner.finish()
-    return Ablations(variants=variants, replaces=replaces)
+    return Ablations(variants=variants, halves=halves, replaces=replaces)
 
 
 def may_lose_of(table: Table, variants: Sequence[Variant]) -> frozenset[str]:
@@ -119,5 +122,5 @@ def refuse_wrong_ablations(table: Table, claim: Claim) -> None:
         text = f"{claim.ablated!r} is not in this claim; allowed: {', '.join(involved)}"
         raise table.fault("without.replaces", text, given=claim.ablated, allowed=involved)
     subject = claim.ablated or claim.variants[0]
-    if subject in claim.ablations:
+    if subject in (*claim.ablations, *claim.halves):
         raise table.fault("without", f"{subject!r} is what the claim is about", given=subject)

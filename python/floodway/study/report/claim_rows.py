@@ -171,7 +171,9 @@ def _without(part: Part, found: Judged) -> str:
     claim = found.claim
     if not found.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
-    return "; ".join(_ablation(part, found, each) for each in found.ablations)
+    return "; ".join(
+        ("one half, " if each.is_half else "") + _ablation(part, found, each) for each in found.ablations
+    )
 
 
 def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:

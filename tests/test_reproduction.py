@@ -107,6 +107,24 @@ def test_every_paper_has_mutants_of_its_studies() -> None:
                 assert variants & set(mutant.variants), (name, mutant.name, study)
 
 
+def test_a_page_begins_with_the_published_statements_about_the_mechanism(tmp_path: Path) -> None:
+    """One table and one picture over all studies; baselines and other claims are below, folded."""
+    studies = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        text = BRIEF.replace('title = "Pools"', f'title = "{name}"\npaper = "A paper"', 1)
+        text = text.replace('figure = "1"', f'figure = "{name}"\nwithout = "little"', 1)
+        studies.append(load_study(study_file(tmp_path / name, text, name=name)))
+    done = conduct(plan_of(studies), out=tmp_path / "out", jobs=2)
+    assert "published-and-ours.csv" in [file.name for file in done.files]
+    page = results_page("pools", read_results(tmp_path / "out"), None, MADE)
+    first, rest = page.split("## Figure by figure")
+    rows = [line.split(" | ")[0] for line in first.splitlines() if line.startswith("| ")]
+    assert rows == ["| figure", "| ---", "| one", "| two"]
+    assert "![Published and ours, all figures](pools/published-and-ours.png)" in first
+    assert rest.count("<details") == rest.count("</details>") == 2
+
+
 def test_a_page_has_the_claims_the_pictures_and_the_quick_form_beside_them(tmp_path: Path) -> None:
     picture = '\n[[plot]]\nname = "1"\ntitle = "Means"\nkind = "lines"\nmetric = "fct-mean"\n'
     study = load_study(

@@ -34,6 +34,8 @@ from floodway.study import (
 )
 from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
 from floodway.study.report.counts import verdict_counts
+from floodway.study.report.glance import COLUMNS as GLANCE
+from floodway.study.report.glance import at_a_glance
 from floodway.study.report.table import numbers_table
 
 if TYPE_CHECKING:
@@ -369,9 +371,12 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
     console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, TABLE_WIDTH)
-    rows = [row.cells for part in conducted.parts for row in claim_rows(part)]
+    # Of several studies the published statements alone: the report has all claims and readings.
+    glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
+    columns = GLANCE if glance else COLUMNS
+    rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
     if rows:
-        table = table_of(title, COLUMNS, text_columns=COLUMNS)
+        table = table_of(title, columns, text_columns=columns)
         for row in rows:
             table.add_row(*row)
         table.caption = "\n".join([*verdict_counts(conducted), RULE_IS_IN])

@@ -13,8 +13,10 @@ from floodway.errors import OutputError, unwritable
 from floodway.markdown import Markdown, code, formatted, plain, table, target
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
+from floodway.results.quantities import counted
 from floodway.study.claims.judgement import VERDICTS
 from floodway.study.report.claim_rows import COLUMNS, RULE
+from floodway.study.report.glance import COLUMNS as GLANCE
 from floodway.study.running.storage import Runs
 
 if TYPE_CHECKING:
@@ -93,7 +95,8 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
     counts = map(plain, full["counts"])
-    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *counts, RULE]
+    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *counts, *_overview(name, full)]
+    parts += ["## Figure by figure", RULE]
     for study in full["studies"]:
         parts += _study(name, study)
     if quick is not None:
@@ -110,13 +113,27 @@ def _made(full: Mapping[str, Any], made: Made) -> str:
     )
 
 
+def _overview(paper: str, full: Mapping[str, Any]) -> Iterator[str]:
+    """Show all published statements about the mechanism, in one table and one picture."""
+    rows = full["glance"]
+    if rows:
+        yield table(GLANCE, ([row[column] for column in GLANCE] for row in rows))
+    picture = full["overview"]
+    if picture:
+        yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
+        yield plain(picture["caption"])
+
+
 def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
-    yield f"## {plain(study['title'])}"
+    yield f"### {plain(study['title'])}"
     yield plain(study["shows"])
     yield code(f"floodway reproduce {paper} {study['name']}")
     yield formatted(study["notes"])
     if study["rows"]:
+        # Readings, and what is said of baselines, are for those who open them.
+        yield f'<details markdown="1"><summary>{counted(len(study["rows"]), "claim")} and readings</summary>'
         yield table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
+        yield "</details>"
     for picture in study["pictures"]:
         yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
         yield plain(picture["caption"])
@@ -189,7 +206,8 @@ def write_pictures(paper: str, full: Mapping[str, Any], folder: Path, out: Path)
         If one cannot be written.
     """
     target = out / paper
-    names = [picture["file"] for study in full["studies"] for picture in study["pictures"]]
+    pictures = [picture for study in full["studies"] for picture in study["pictures"]]
+    names = [picture["file"] for picture in [*filter(None, [full["overview"]]), *pictures]]
     try:
         target.mkdir(parents=True, exist_ok=True)
         for old in target.glob("*.png"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.outcome import Conducted
     from floodway.study.format.model import Origin
 
-__all__ = ["verdict_counts"]
+__all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts"]
 
 #: What statements are by their origin: one, and several.
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
@@ -39,11 +39,11 @@ def verdict_counts(conducted: Conducted) -> Iterator[str]:
     best = [best_reading(readings) for readings in groups]
     for origin, names in ORIGINS.items():
         found = [judged for judged in best if judged.claim.origin == origin]
-        tested = [judged for judged in found if _tests_mechanism(judged)]
+        tested = [judged for judged in found if is_of_mechanism(judged)]
         if origin == "printed" and 0 < len(tested) < len(found):
             yield _counted(tested, names, TESTED)
             yield from _by_setting(groups)
-            yield _counted([judged for judged in found if not _tests_mechanism(judged)], names, UNTESTED)
+            yield _counted([judged for judged in found if not is_of_mechanism(judged)], names, UNTESTED)
         elif found:
             yield _counted(found, names)
 
@@ -60,7 +60,7 @@ def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:
 def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
     """Count the published statements about the mechanism for each setting, the same one in all figures."""
     published = [
-        [judged for judged in group if judged.claim.origin == "printed" and _tests_mechanism(judged)]
+        [judged for judged in group if judged.claim.origin == "printed" and is_of_mechanism(judged)]
         for group in groups
     ]
     for setting in dict.fromkeys(judged.claim.setting for group in published for judged in group):
@@ -70,7 +70,8 @@ def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
             yield _counted(best, ORIGINS["printed"], f" of these with one setting in all figures, {setting}")
 
 
-def _tests_mechanism(judged: Judged) -> bool:
+def is_of_mechanism(judged: Judged) -> bool:
+    """Whether a claim is about the mechanism of its study, and has an ablation that can refute that."""
     return judged.claim.about == "mechanism" and bool(judged.claim.ablations)
 
 

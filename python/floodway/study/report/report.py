@@ -31,8 +31,11 @@ from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
+from floodway.study.pictures.statements import published_and_ours
 from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows
 from floodway.study.report.counts import verdict_counts
+from floodway.study.report.glance import COLUMNS as GLANCE
+from floodway.study.report.glance import at_a_glance, statements_at_a_glance
 from floodway.study.report.remarks import lossless_of, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -73,6 +76,9 @@ OF_RUNS: Mapping[str, Callable[[Study, Plot, Numbers, Runs], Drawing]] = {
     "region": region_in_time,
     "shares": shares_in_time,
 }
+#: The picture of all statements of a paper.
+OVERVIEW = "published-and-ours"
+OVERVIEW_TITLE = "Published and ours, all figures"
 #: The heading of the only part that is not the same every time.
 TIMES = "## Run times"
 
@@ -99,6 +105,7 @@ def write_report(
     written: list[Path] = []
     sections = []
     documents = []
+    overview = _overview(conducted, written)
     for part in conducted.parts:
         gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
@@ -106,12 +113,18 @@ def write_report(
         written += gallery.files
         sections.append(_section(part, conducted, [*texts, numbers]))
         documents.append(_part_document(part, conducted, gallery.shown))
-    text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
+    text = (
+        "\n\n".join(
+            [*_head(conducted, title), *_glance(conducted, overview), *sections, *_foot(conducted, store)]
+        )
+        + "\n"
+    )
     page = _page(title, text, folder)
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: page,
-        STUDY_FILE: json.dumps(_document(conducted, documents), indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(_document(conducted, documents, overview), indent=2, ensure_ascii=False)
+        + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -123,6 +136,26 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     if conducted.plan.quick:
         yield QUICK
     yield from map(plain, verdict_counts(conducted))
+
+
+def _overview(conducted: Conducted, written: list[Path]) -> dict[str, str] | None:
+    """Write the picture of all published statements of a paper; return its file, title and caption."""
+    drawing = published_and_ours(statements_at_a_glance(conducted)) if len(conducted.parts) > 1 else None
+    if drawing is None:
+        return None
+    files = [conducted.folder / f"{OVERVIEW}.{ending}" for ending in ("png", "csv")]
+    save(drawing, files, force=True)
+    written += files
+    return {"file": files[0].name, "title": OVERVIEW_TITLE, "caption": drawing.note or OVERVIEW_TITLE}
+
+
+def _glance(conducted: Conducted, overview: dict[str, str] | None) -> Iterator[str]:
+    """Return all published statements of a paper as one table and that picture."""
+    rows = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
+    if rows:
+        yield table(GLANCE, rows)
+    if overview is not None:
+        yield f"![{plain(overview['title'])}]({target(overview['file'])})\n\n{plain(overview['caption'])}"
 
 
 def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
@@ -316,12 +349,16 @@ def _page(title: str, text: str, folder: Path) -> str:
     return environment("floodway.study.report").get_template("page.html.jinja").render(title=title, body=body)
 
 
-def _document(conducted: Conducted, studies: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _document(
+    conducted: Conducted, studies: Sequence[dict[str, Any]], overview: dict[str, str] | None
+) -> dict[str, Any]:
     return {
         "complete": True,
         "engine": engine(),
         "quick": conducted.plan.quick,
         "counts": list(verdict_counts(conducted)),
+        "overview": overview,
+        "glance": [dict(zip(GLANCE, row, strict=True)) for row in at_a_glance(conducted)],
         "studies": list(studies),
     }
 

@@ -90,8 +90,7 @@ pub struct PacketView {
     pub ecn_capable: bool,
     /// It answers data: an ACK or NAK that queues among data.
     pub is_reply: bool,
-    /// It waits in a queue that may lose it, or comes from one at an earlier switch
-    /// ([`CongestionPoint::isolates`]).
+    /// It waits in a queue that may lose it, or comes from one at an earlier switch (CASL's isolation).
     pub isolated: bool,
     /// The most severe mark that it has got so far.
     pub mark: Mark,

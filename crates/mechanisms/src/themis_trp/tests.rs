@@ -167,6 +167,18 @@ fn what_comes_meanwhile_makes_rounds_longer_and_what_leaves_shorter() {
 }
 
 #[test]
+fn the_machine_asks_to_be_called_when_the_first_packet_has_made_its_passes() {
+    let mut port = Port::new("{}");
+    port.cnp(us(1), 7);
+    // Until then its flow's recovery, 1 ms after the CNP, is what comes next.
+    assert_eq!(port.cp.next_timeout(), Some(us(1_001)));
+    port.comes(us(5), 7);
+    assert_eq!(port.cp.next_timeout(), Some(us(5) + Span::ns(100)));
+    port.wait(us(6));
+    assert_eq!(port.cp.next_timeout(), Some(us(1_001)));
+}
+
+#[test]
 fn a_loop_that_is_slower_than_the_port_takes_longer() {
     let mut port = Port::new(r#"{ "rate": "40G" }"#);
     port.cnp(us(1), 7);

@@ -293,7 +293,7 @@ impl Plan {
         (slice * self.shape.steps + step) * self.shape.sends + place
     }
 
-    /// Slice, step and place of a [`number`](Self::number).
+    /// Slice, step and place of a transfer by its number among those of a rank.
     pub fn place(&self, number: u32) -> (u32, u32, u32) {
         let (rest, place) = (number / self.shape.sends, number % self.shape.sends);
         (rest / self.shape.steps, rest % self.shape.steps, place)

@@ -19,9 +19,9 @@ __all__ = ["loading", "refuse_little_memory"]
 
 #: As `floodway.cli.exits` has them, which is not imported yet.
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
-#: Address space, in MiB, that the libraries take for a small run: without threads, and for those of one core.
-#: Measured.
-LIBRARIES_MIB, CORE_MIB = 1024, 64
+#: Address space, in MiB, that the libraries take for a small run with pictures: without threads, and for
+#: those of one core. Measured.
+LIBRARIES_MIB, CORE_MIB = 1408, 64
 
 
 @contextlib.contextmanager

@@ -259,3 +259,15 @@ fn bytes_that_came_without_a_grant_stay_in_the_ledger_and_vanish_where_they_are_
         assert_eq!(receiver.incoming().0 + 9_000, sum, "{mode}");
     }
 }
+
+/// What a buffer of at least 41.6 MB lets the level be, a smaller one does not: what is missing counts, too.
+#[test]
+fn what_a_restart_needs_counts_by_how_much_a_larger_buffer_raises_the_level() {
+    let restart =
+        |json: &str, buffer: u64| params(json).restart_size(&LinkInfo { buffer: Bytes(buffer), ..haul() }).0;
+    let missing = DELTA + 3 * FULL - (41_200_000 - 83 * 1_500);
+    assert_eq!(restart("{}", 41_200_000) - restart("{}", 42_000_000), missing);
+    // A level that is given does not rise.
+    let given = r#"{ "level": "42MB" }"#;
+    assert_eq!(restart(given, 41_200_000), restart(given, 42_000_000));
+}

@@ -104,6 +104,12 @@ mod tests {
         assert!(!cam.is_full() && !cam.contains(us(0), FlowId(99)));
     }
 
+    #[test]
+    fn a_sample_is_due_with_the_last_of_its_bytes() {
+        let (mut cam, mut rng) = (Cam::new(16, Bytes(1), Span::us(100)), stream(1, 1, "test"));
+        assert!((0..100).all(|flow| cam.pass(us(0), &mut rng, FlowId(flow), Bytes(1))));
+    }
+
     /// A flow of the share p of the packets holds a place with probability p, independently by the jitter of
     /// the interval; so the number of its entries has the mean 16 p and the variance 16 p (1 - p).
     #[test]

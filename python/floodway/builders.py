@@ -2210,9 +2210,11 @@ class Dcqcn(Table):
         Source: the `DCQCN-TCD` simulator, whose rate adjustment (`EnableRootECNCC`) is off by
         default and in its `configburst.txt`.
     losses_as_cnps
-        Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate
-        control. Losses found by a timer do not count. Default: `"off"`. Source: Zhu et al.,
-        whose network loses nothing; with CASL 50 us by floodway's choice.
+        An increase of the flow's loss rate counts as a CNP: replies report more lost bytes in a
+        period of this length, above 0, than in the one before. Losses found by a timer do not
+        count. Default: `"off"`. Source: Zhu et al., whose network loses nothing; CASL's section
+        3.2 ("when the packet loss rate of the congestion flow is detected to increase"), with
+        50 us by floodway's choice.
     window
         Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in
         the others. Source: SWING's configurations; the paper and NICs have no window.

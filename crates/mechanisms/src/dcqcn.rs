@@ -16,8 +16,9 @@
 //! since the last cut. An increase step halves the gap to Rt; in the second stage Rt is first raised by
 //! `rai`, in the third by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
-//! With `losses-as-cnps` a loss that a NAK or SACK reports counts as a CNP; further losses within that time
-//! belong to the same CNP. IRN reports one loss each time that it goes back for missing packets.
+//! With `losses-as-cnps` time has periods of that length, and a flow's loss rate is the number of bytes that
+//! NAKs or SACKs report as lost in a period. The first loss with which it is above that of the period before
+//! counts as a CNP. IRN reports one loss each time that it goes back for missing packets.
 //!
 //! Where ports have `tcd`, the receiver may report undetermined congestion (UE). By default that has no
 //! effect. With `ue = "hold"` it holds the rate: Rc and alpha keep their values, Rt = Rc, and the timer, the
@@ -127,9 +128,10 @@ pub struct Params {
     /// its `configburst.txt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ue: Option<Ue>,
-    /// Losses reported by replies count as CNPs, at most one in this time, above 0: CASL's rate control.
-    /// Losses found by a timer do not count. Default: `"off"`.
-    /// Source: Zhu et al., whose network loses nothing; with CASL 50 us by floodway's choice.
+    /// An increase of the flow's loss rate counts as a CNP: replies report more lost bytes in a period of
+    /// this length, above 0, than in the one before. Losses found by a timer do not count. Default: `"off"`.
+    /// Source: Zhu et al., whose network loses nothing; CASL's section 3.2 ("when the packet loss rate of the
+    /// congestion flow is detected to increase"), with 50 us by floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_as_cnps: Option<Timeout>,
     /// Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
@@ -281,10 +283,7 @@ impl Reaction for Params {
             }
         };
         let interval = if self.preset == Preset::Paper { self.interval() } else { Span::ZERO };
-        let losses = self
-            .losses_as_cnps
-            .and_then(Timeout::span)
-            .map(|interval| Losses { interval, counts: Time::ZERO });
+        let losses = self.losses_as_cnps.and_then(Timeout::span).map(|period| Box::new(Losses::new(period)));
         Ok(Rp { machine, cnp: self.cnp, ue: self.ue.unwrap_or_default(), interval, losses, window })
     }
 
@@ -321,17 +320,43 @@ pub struct Rp {
     /// relies on its receiver to limit them, which does not apply to flags.
     interval: Span,
     /// Where losses are CNPs.
-    losses: Option<Losses>,
+    losses: Option<Box<Losses>>,
     /// At line rate; the largest number if there is no window.
     window: Bytes,
 }
 
-/// Losses that count as CNPs.
+/// The loss rate of a flow, an increase of which counts as a CNP.
 #[derive(Clone, Copy, Debug)]
 struct Losses {
-    interval: Span,
-    /// The time from which the next loss counts.
-    counts: Time,
+    period: Span,
+    /// When the current period began.
+    since: Time,
+    /// Bytes lost in the period before, and in this one.
+    before: Bytes,
+    lost: Bytes,
+    /// Whether this period has had its CNP.
+    counted: bool,
+}
+
+impl Losses {
+    fn new(period: Span) -> Self {
+        let (before, lost) = (Bytes::ZERO, Bytes::ZERO);
+        Losses { period, since: Time::ZERO, before, lost, counted: false }
+    }
+
+    /// A loss is reported. Returns whether the rate has increased with it: true at most once a period.
+    fn increase(&mut self, now: Time, lost: Bytes) -> bool {
+        let periods = now.since(self.since).0 / self.period.0;
+        if periods > 0 {
+            let before = if periods == 1 { self.lost } else { Bytes::ZERO };
+            *self = Losses { since: self.since + self.period * periods, before, ..Losses::new(self.period) };
+        }
+        self.lost += lost;
+        // CASL, Section 3.2: the sender reduces its rate where the packet loss rate has increased.
+        let increased = self.lost > self.before && !self.counted;
+        self.counted |= increased;
+        increased
+    }
 }
 
 #[derive(Debug)]
@@ -396,12 +421,10 @@ impl ReactionPoint for Rp {
     }
 
     fn on_loss(&mut self, now: Time, l: &LossView) {
-        let Some(losses) = self.losses.as_mut().filter(|losses| !l.timeout && now >= losses.counts) else {
-            return;
-        };
-        // CASL, Section 3.2: the rate control counts losses, at most one in an interval.
-        losses.counts = now + losses.interval;
-        self.notified(now, Mark::Ce);
+        let is_new = |losses: &mut Losses| !l.timeout && losses.increase(now, l.lost);
+        if self.losses.as_deref_mut().is_some_and(is_new) {
+            self.notified(now, Mark::Ce);
+        }
     }
 
     fn increases(&self) -> u64 {

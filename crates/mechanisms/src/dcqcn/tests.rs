@@ -411,26 +411,40 @@ fn loses(rp: &mut Rp, at: u64, timeout: bool) {
 }
 
 #[test]
-fn losses_cut_as_cnps_do_once_an_interval_where_they_count() {
+fn a_higher_loss_rate_cuts_as_a_cnp_does_once_a_period_where_losses_count() {
     for json in [r#"{"preset": "paper"}"#, r#"{"preset": "hpcc"}"#] {
         let counting = json.replace('}', r#", "losses-as-cnps": "50us"}"#);
         let (mut lossy, mut notified, mut deaf) = (rp(&counting), rp(&counting), rp(json));
-        for at in [10, 30, 59, 60, 100, 300] {
+        // 2, 3 and 1 packets are lost in the first three periods: the first and the fifth loss raise the
+        // rate. There are none in the next three, so that the next one raises it again.
+        for at in [10, 30, 60, 80, 90, 100, 300, 310] {
             loses(&mut lossy, at, false);
             loses(&mut deaf, at, false);
-            // 30, 59 and 100 us lie within 50 us after one that has counted.
-            if [10, 60, 300].contains(&at) {
+            if [10, 90, 300].contains(&at) {
                 cnp(&mut notified, at);
             }
             assert_eq!(rates(&mut lossy, at + 5), rates(&mut notified, at + 5), "{json} at {at} us");
         }
-        assert!(rates(&mut lossy, 305).0 < 60 * G);
-        assert_eq!(rates(&mut deaf, 305), (100 * G, 100 * G), "by default a loss changes no rate");
+        assert!(rates(&mut lossy, 315).0 < 60 * G);
+        assert_eq!(rates(&mut deaf, 315), (100 * G, 100 * G), "by default a loss changes no rate");
     }
 }
 
 #[test]
-fn a_loss_that_a_timer_finds_is_no_cnp_and_opens_no_interval() {
+fn an_equal_loss_rate_cuts_no_rate() {
+    let mut rp = rp(r#"{"preset": "paper", "losses-as-cnps": "50us"}"#);
+    // A packet in each period, the first of which cuts; that of 50 us belongs to the second.
+    loses(&mut rp, 49, false);
+    assert_eq!(rates(&mut rp, 49), (50 * G, 100 * G));
+    for at in [50, 149, 150] {
+        let before = rates(&mut rp, at);
+        loses(&mut rp, at, false);
+        assert_eq!(rates(&mut rp, at), before, "{at} us");
+    }
+}
+
+#[test]
+fn a_loss_that_a_timer_finds_is_no_cnp_and_counts_in_no_rate() {
     let mut rp = rp(r#"{"preset": "paper", "losses-as-cnps": "50us"}"#);
     loses(&mut rp, 10, true);
     assert_eq!(rates(&mut rp, 11), (100 * G, 100 * G));

@@ -42,7 +42,6 @@ __all__ = [
     "ByWorkload",
     "CaptureKeys",
     "Casl",
-    "CaslWaiting",
     "Cbfc",
     "Chain",
     "Class",
@@ -1652,67 +1651,43 @@ class Casl(Table):
     Attributes
     ----------
     kmin
-        Kmin: the largest Ql + Qy at which no packet is marked, in bytes; Q1 is learnt between
-        it and `kmax`. Source: floodway's choice: half of HPCC's value at 50G, so that the whole
-        ramp lies within the class's queue.
+        Kmin: the largest queue at which no packet is marked, in bytes; Q1 is learnt between it
+        and `kmax`. Source: floodway's choice: half of HPCC's value at 50G.
     kmax
-        Kmax: the Ql + Qy above which every packet is marked, in bytes above 0; at least `kmin`.
+        Kmax: the queue above which every packet is marked, in bytes above 0; at least `kmin`.
         Source: floodway's choice, as `kmin`.
     pmax
         Pmax: probability of a mark at `kmax`, from 0 to 1. Source: HPCC's simulations,
         `run.py`.
     gain
-        a: weight of one packet in its flow's average of marks, above 0, up to 1. Source:
-        floodway's choice; the paper gives none.
+        a: weight of one packet in the averages: of its flow's marks and of both queues'
+        lengths; above 0, up to 1. Source: section 3.2: marks "continue to accumulate",
+        "historical" patterns and data; the number is floodway's choice.
     label_above
-        `m_hi`: average of marks above which a flow is congested, from 0 to 1. Source:
-        floodway's choice: the probability of a mark at 250 KB, where Q1 starts.
+        `m_hi`: average of marks above which a flow is congested, from 0 to 1. With the default
+        of `gain` it takes 21 marks. Source: section 3.2: "the ECN tags of a flow continue to
+        accumulate"; the number is floodway's choice.
     release_below
         `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-
-        above`. Source: floodway's choice: a fifth of `m_hi`.
+        above`. Source: section 3.2: "if the ECN tag is less"; the number is floodway's choice.
     forget_after
         Time after a flow's last packet at which its state is deleted, above 0. Source:
         floodway's choice; the paper gives none.
     threshold
-        Q1: "auto" to learn it, starting from (Kmin + Kmax) / 2, or a fixed number of bytes
-        above 0. Source: section 3.2, which learns it online.
-    learn_every
-        Period of learning, above 0. Source: floodway's choice; the paper gives none.
-    misjudged_within
-        A label that is taken back within this time counts as wrong; above 0. Source: floodway's
-        choice; the paper gives none.
-    misjudged_share
-        Share of wrong labels in a period above which Q1 is raised, from 0 to 1. Source:
-        floodway's choice; the paper gives none.
-    raise_
-        Factor by which Q1 is raised, from 1 to 10. Source: floodway's choice; the paper gives
-        none.
-    lower
-        Factor by which Q1 is lowered if the switch has sent a PAUSE, above 0, up to 1. Source:
-        floodway's choice; the paper gives none.
+        Q1: "auto" to learn it, or a fixed number of bytes above 0. Source: section 3.2: it is
+        learnt online from "historical traffic patterns".
     capacity
-        Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the
-        port's rate, 1.25 MB at 100G. Source: section 4: queues of 200 us, of which the lossy
-        one has half by floodway's choice.
-    adapt_every
-        Period at which d is adapted, above 0. Source: floodway's choice; the paper gives none.
-    drop_gain
-        Increase of d per period while the lossy queue is twice Q1, from 0 to 1. Source:
-        floodway's choice, as `drop-most`.
+        Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 200 us of the
+        port's rate, 2.5 MB at 100G. Source: section 4: "the queue capacity is 200 us bandwidth
+        capacity".
     drop_most
-        The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's
-        choice, by a sweep of few seeds: incasts lose less than in a plain lossy queue (3.2: no
-        excessive packet loss).
+        The ratio d of packets that are dropped when the lossy queue's average is Ymax, from 0
+        to 1; with 0 only a full queue drops. Source: section 3.2: the ratio adapts to
+        "historical data", "to avoid excessive packet loss"; the number is floodway's choice.
     floor
         Share of the port's rate for the lossy queue while both queues have something to send,
         from 0 to 0.5. Source: floodway's choice: no flow starves; with 0 the lossless queue has
-        strict priority, as in section 3.2.
-    waiting
-        What happens to the packets that a flow has in the lossless queue when it is labelled.
-        Source: floodway's choice; the paper does not say.
-    inherit
-        Whether a flow that arrives from a lossy queue is congested here, too. Source:
-        floodway's choice: labels apply at one port, as in section 3.2.
+        strict priority. Section 3.2 says that its priority is higher.
     """
 
     _tag: ClassVar[str | None] = "casl"
@@ -1724,18 +1699,9 @@ class Casl(Table):
     release_below: float | None = None
     forget_after: Time | None = None
     threshold: SizeOrAuto | None = None
-    learn_every: Time | None = None
-    misjudged_within: Time | None = None
-    misjudged_share: float | None = None
-    raise_: float | None = None
-    lower: float | None = None
     capacity: Size | None = None
-    adapt_every: Time | None = None
-    drop_gain: float | None = None
     drop_most: float | None = None
     floor: float | None = None
-    waiting: CaslWaiting | None = None
-    inherit: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3745,16 +3711,6 @@ BaseRttKey: TypeAlias = "Literal['exact', 'one-way', 'payload']"
 
 
 BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
-
-
-#: What happens to packets that wait in the lossless queue when their flow is labelled.
-#: - 'moves': They move to the lossy queue at once, in their order; those that do not fit there are
-#:   dropped. Source: floodway's choice: the only rule with which a label helps while its flow
-#:   continues to send.
-#: - 'stays': They stay, and so do the packets behind them: the flow changes its queue when none is
-#:   left in the lossless one. Source: the rule by which flows move from one class to another
-#:   without sorting.
-CaslWaiting: TypeAlias = "Literal['moves', 'stays']"
 
 
 #: A priority (802.1Q) or virtual lane, 0 to 7.

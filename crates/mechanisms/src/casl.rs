@@ -4,47 +4,45 @@
 //!
 //! ```text
 //!                  ┌─ not congested ─►[ lossless: Ql ]── paused by PFC ──┬─ first ─►
-//!  packet ─ label ─┤                                                     │           mark by Ql + Qy, m, label
+//!  packet ─ label ─┤                                                     │           mark by its queue, m, label
 //!                  └─ congested ── d ►[ lossy: Qy    ]── never paused ───┴─ then ──►
 //! ```
 //!
 //! # What it does
 //!
-//! *Monitoring*: a departing packet is marked as by RED, with the Ql + Qy that it leaves behind as the queue
-//! length. Each flow has a moving average of its marks, m ← (1 - a) m + a · mark. The flow becomes congested
-//! at the packet with which m > `m_hi` and Ql + Qy > Q1, and stops being congested at the packet with which
-//! m < `m_lo` and Ql + Qy < Q1. A flow's state is deleted when no packet has arrived for `forget-after`.
+//! *Monitoring*: a departing packet is marked as by RED, with what it leaves behind in its own queue, Ql or
+//! Qy, as the queue length. Each flow has a moving average of its marks, m ← (1 - a) m + a · mark. With the
+//! default of a a flow is congested after many marks only. It becomes congested at the packet with which
+//! m > `m_hi` and its queue is longer than Q1, and stops being congested at the packet with which m < `m_lo`
+//! and its queue is shorter than Q1. A flow's state is deleted when no packet has arrived for `forget-after`.
 //!
-//! *Isolation*: congested flows wait in a second queue of their class, behind the first. Their packets that
-//! already wait move into it. This queue is never paused, and its packets are charged to no account of the
-//! switch's buffer: it has a capacity of its own, Ymax. A packet that would exceed that is dropped
-//! (`isolated_full`); while the queue is longer than Q1, each packet is dropped with probability d
-//! (`selective`). Every `adapt-every`, d grows by `drop-gain` · (Qy - Q1) / Q1, between 0 and `drop-most`.
-//! While both queues have something to send, the second gets the share `floor`.
+//! *Learning*: Q1 is the moving average of Ql over the packets that have left it, by the same a, between Kmin
+//! and Kmax: a queue is long if it is longer than usual.
 //!
-//! *Learning*: every `learn-every`, Q1 is raised by a quarter, up to Kmax, if more than a tenth of the labels
-//! was taken back within `misjudged-within`; otherwise it is lowered by a fifth, down to Kmin, if the switch
-//! has sent a PAUSE.
+//! *Isolation*: congested flows wait in a second queue of their class, behind the first; while both have
+//! something to send, it gets the share `floor`. Their packets that already wait move into it. This queue is
+//! never paused, and its packets are charged to no account of the switch's buffer: it has a capacity of its
+//! own, Ymax. A packet that would exceed that is dropped (`isolated_full`). Other packets are dropped with
+//! probability d (`selective`), which grows with the moving average of Qy, from 0 at Q1 to `drop-most` at
+//! Ymax.
 //!
-//! *Rate control* is the sender's: `rate-control.dcqcn = { losses-as-cnps = "50us" }` counts losses as CNPs,
-//! and `reliability = "irn"` retransmits only what was dropped.
+//! *Rate control* is the sender's: `rate-control.dcqcn = { losses-as-cnps = "50us" }` counts an increase of
+//! the loss rate as a CNP, and `reliability = "irn"` retransmits only what was dropped.
 //!
 //! A label applies at one port. So a packet that left a lossy queue may arrive, at the next switch, at an
 //! ingress that has paused its link or is about to, although the pause does not stop that queue. While this
 //! ingress has only headroom left, or is pausing, such a packet waits in the lossy queue there, whatever the
 //! label of its flow is at that port, and the waiting packets of the flow move there with it; where there is
 //! no such queue the packet is dropped. Otherwise it waits in the queue that its flow's label selects. So
-//! flows that are congested nowhere lose nothing, and headroom is used only as intended. With `inherit` later
-//! ports take over the label.
+//! flows that are congested nowhere lose nothing, and headroom is used only as intended.
 //!
 //! # Why
 //!
 //! Under PFC an incast pauses whole links, and flows that only share these links wait too; without PFC the
-//! incast causes losses to all flows. Here the flows of the incast are identified after a few marks, and then
-//! no longer fill the accounts that trigger pauses. Until then PFC acts: a burst that ends within a round
-//! trip is not separated from other traffic, and a PFC threshold that is crossed before the queue has reached
-//! Q1 pauses all flows. It marks packets itself (`red` beside it would mark them twice), and needs senders
-//! that tolerate losses.
+//! incast causes losses to all flows. Here long flows that congest a port are identified by their marks, and
+//! then no longer fill the accounts that trigger pauses. Until then PFC acts: short flows are never labelled,
+//! so that a burst which ends within some packets per flow is not separated from other traffic. CASL marks
+//! packets itself (`red` beside it would mark them twice), and needs senders that tolerate losses.
 //!
 //! # Symbols
 //!
@@ -56,28 +54,21 @@
 //! | `m_hi`, `m_lo` | `label-above`, `release-below` |
 //! | Q1 | `threshold`, or the learnt value |
 //! | Ymax | `capacity` |
-//! | d | ratio of packets that are dropped beyond Q1 |
+//! | d | ratio of packets that are dropped deliberately |
 //!
 //! # Known differences
 //!
-//! - The paper describes its modules without formulas: all rules and numbers above are floodway's, and each
-//!   is a parameter.
-//! - The paper uses strict priority; here the lossy queue has a floor of 5 %, so that no flow starves;
-//!   `floor = 0` is strict.
-//! - The paper's drop ratio follows "historical data"; here it follows by how much the queue has exceeded Q1,
-//!   slowly and up to 1 %. That is our reading of "to avoid excessive packet loss": with these values incasts
-//!   in a leaf-spine lose about half of the packets that they lose in a plain lossy queue of twice the size,
-//!   and with a ratio of up to 50 % several times as many. Losses are not always fewer: one incast of 32
-//!   senders with IRN's window loses an eighth more, and independent flows that never fill a plain queue
-//!   lose some.
-//! - Beside equal senders (DCQCN, IRN's retransmission) labels protect flows that only share links with an
-//!   incast, and short flows at its port. In a loaded leaf-spine they neither raise throughput nor, beyond
-//!   chance, shorten completion times beside PFC (`studies/casl`).
-//! - Waiting packets of a flow that gets a label move to the lossy queue in their order, and leave their
-//!   account: nothing is reordered within a switch. With `waiting = "stays"` the flow itself also stays until
-//!   it has no packet left in the lossless queue. In an incast that happens only when that queue has run
-//!   empty, so that labels then change next to nothing. A flow that is no longer congested always moves back
-//!   in this way.
+//! - The paper describes its modules in words, without formulas and without numbers but those of section 4:
+//!   each rule above is the simplest that we found for a sentence, and each number but Ymax is floodway's.
+//! - The ratio of drops is to "avoid excessive packet loss", without a number. The default is 0: only a full
+//!   queue drops. Ratios of up to 10 % make no difference beyond chance (`studies/casl/constants.toml`).
+//! - The lossless queue has "higher" priority. With strict priority (`floor = 0`) some flows starve: the
+//!   end of a flow is lost as a whole, and each timeout of IRN sends one packet of it again. A form of IRN
+//!   that goes back at a timeout has no such flows.
+//! - The switch "queues the packets of the flow to the lossy queue": we take that as all of them. Waiting
+//!   packets of a flow that gets a label move in their order, and leave their account: nothing is reordered
+//!   within a switch. A flow that is no longer congested goes back when it has no packet left in the lossy
+//!   queue.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs and is refused, as are
 //!   flow controls that rely on a pause to stop all traffic (all but `pfc`, `swing`, which relays PFC's
@@ -89,14 +80,11 @@
 //! - Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
 //!   Networking 1(4), 1993.
 
-mod dropping;
 mod labels;
 #[cfg(test)]
 mod tests;
-mod threshold;
 
-use std::cmp::Ordering;
-
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Class, FlowId, QueueId, Rng, Span, Time, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,97 +93,55 @@ use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, OrAuto, PacketView,
     ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
-use dropping::Dropping;
 use labels::{Change, Labels};
-use threshold::Threshold;
 
-/// Half of a port's 200 us of queues, in time at its rate.
-// Section 4: a port has 200 us of queues, half of which are lossy.
-const CAPACITY: Span = Span::us(100);
+// Section 4: the queue capacity is 200 us of bandwidth.
+const CAPACITY: Span = Span::us(200);
 
 /// Parameters of CASL.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Casl")]
 pub struct Params {
-    /// Kmin: the largest Ql + Qy at which no packet is marked, in bytes; Q1 is learnt between it and `kmax`.
-    /// Source: floodway's choice: half of HPCC's value at 50G, so that the whole ramp lies within the class's
-    /// queue.
+    /// Kmin: the largest queue at which no packet is marked, in bytes; Q1 is learnt between it and `kmax`.
+    /// Source: floodway's choice: half of HPCC's value at 50G.
     pub kmin: Bytes,
-    /// Kmax: the Ql + Qy above which every packet is marked, in bytes above 0; at least `kmin`.
+    /// Kmax: the queue above which every packet is marked, in bytes above 0; at least `kmin`.
     /// Source: floodway's choice, as `kmin`.
     pub kmax: Bytes,
     /// Pmax: probability of a mark at `kmax`, from 0 to 1.
     /// Source: HPCC's simulations, `run.py`.
     pub pmax: f64,
-    /// a: weight of one packet in its flow's average of marks, above 0, up to 1.
-    /// Source: floodway's choice; the paper gives none.
+    /// a: weight of one packet in the averages: of its flow's marks and of both queues' lengths; above 0, up
+    /// to 1. Source: section 3.2: marks "continue to accumulate", "historical" patterns and data; the number
+    /// is floodway's choice.
     pub gain: f64,
-    /// `m_hi`: average of marks above which a flow is congested, from 0 to 1.
-    /// Source: floodway's choice: the probability of a mark at 250 KB, where Q1 starts.
+    /// `m_hi`: average of marks above which a flow is congested, from 0 to 1. With the default of `gain` it
+    /// takes 21 marks. Source: section 3.2: "the ECN tags of a flow continue to accumulate"; the number is
+    /// floodway's choice.
     pub label_above: f64,
     /// `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-above`.
-    /// Source: floodway's choice: a fifth of `m_hi`.
+    /// Source: section 3.2: "if the ECN tag is less"; the number is floodway's choice.
     pub release_below: f64,
     /// Time after a flow's last packet at which its state is deleted, above 0.
     /// Source: floodway's choice; the paper gives none.
     pub forget_after: Span,
-    /// Q1: "auto" to learn it, starting from (Kmin + Kmax) / 2, or a fixed number of bytes above 0.
-    /// Source: section 3.2, which learns it online.
+    /// Q1: "auto" to learn it, or a fixed number of bytes above 0.
+    /// Source: section 3.2: it is learnt online from "historical traffic patterns".
     pub threshold: OrAuto<Bytes>,
-    /// Period of learning, above 0.
-    /// Source: floodway's choice; the paper gives none.
-    pub learn_every: Span,
-    /// A label that is taken back within this time counts as wrong; above 0.
-    /// Source: floodway's choice; the paper gives none.
-    pub misjudged_within: Span,
-    /// Share of wrong labels in a period above which Q1 is raised, from 0 to 1.
-    /// Source: floodway's choice; the paper gives none.
-    pub misjudged_share: f64,
-    /// Factor by which Q1 is raised, from 1 to 10.
-    /// Source: floodway's choice; the paper gives none.
-    pub raise: f64,
-    /// Factor by which Q1 is lowered if the switch has sent a PAUSE, above 0, up to 1.
-    /// Source: floodway's choice; the paper gives none.
-    pub lower: f64,
-    /// Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the port's rate,
-    /// 1.25 MB at 100G.
-    /// Source: section 4: queues of 200 us, of which the lossy one has half by floodway's choice.
+    /// Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 200 us of the port's rate,
+    /// 2.5 MB at 100G.
+    /// Source: section 4: "the queue capacity is 200 us bandwidth capacity".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Bytes>,
-    /// Period at which d is adapted, above 0.
-    /// Source: floodway's choice; the paper gives none.
-    pub adapt_every: Span,
-    /// Increase of d per period while the lossy queue is twice Q1, from 0 to 1.
-    /// Source: floodway's choice, as `drop-most`.
-    pub drop_gain: f64,
-    /// The largest d, from 0 to 1; with 0 only a full queue drops packets. Source: floodway's choice, by a
-    /// sweep of few seeds: incasts lose less than in a plain lossy queue (3.2: no excessive packet loss).
+    /// The ratio d of packets that are dropped when the lossy queue's average is Ymax, from 0 to 1; with 0
+    /// only a full queue drops. Source: section 3.2: the ratio adapts to "historical data", "to avoid
+    /// excessive packet loss"; the number is floodway's choice.
     pub drop_most: f64,
     /// Share of the port's rate for the lossy queue while both queues have something to send, from 0 to 0.5.
-    /// Source: floodway's choice: no flow starves; with 0 the lossless queue has strict priority, as in
-    /// section 3.2.
+    /// Source: floodway's choice: no flow starves; with 0 the lossless queue has strict priority. Section 3.2
+    /// says that its priority is higher.
     pub floor: f64,
-    /// What happens to the packets that a flow has in the lossless queue when it is labelled.
-    /// Source: floodway's choice; the paper does not say.
-    pub waiting: Waiting,
-    /// Whether a flow that arrives from a lossy queue is congested here, too.
-    /// Source: floodway's choice: labels apply at one port, as in section 3.2.
-    pub inherit: bool,
-}
-
-/// What happens to packets that wait in the lossless queue when their flow is labelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(rename = "CaslWaiting")]
-pub enum Waiting {
-    /// They move to the lossy queue at once, in their order; those that do not fit there are dropped. Source:
-    /// floodway's choice: the only rule with which a label helps while its flow continues to send.
-    #[default]
-    Moves,
-    /// They stay, and so do the packets behind them: the flow changes its queue when none is left in the
-    /// lossless one. Source: the rule by which flows move from one class to another without sorting.
-    Stays,
 }
 
 impl Default for Params {
@@ -204,23 +150,14 @@ impl Default for Params {
             kmin: Bytes::kb(100),
             kmax: Bytes::kb(400),
             pmax: 0.2,
-            gain: 1.0 / 16.0,
-            label_above: 0.1,
-            release_below: 0.02,
+            gain: 1.0 / 1024.0,
+            label_above: 0.02,
+            release_below: 0.002,
             forget_after: Span::ms(1),
             threshold: OrAuto::Auto,
-            learn_every: Span::ms(1),
-            misjudged_within: Span::us(200),
-            misjudged_share: 0.1,
-            raise: 1.25,
-            lower: 0.8,
             capacity: None,
-            adapt_every: Span::us(100),
-            drop_gain: 0.005,
-            drop_most: 0.01,
+            drop_most: 0.0,
             floor: 0.05,
-            waiting: Waiting::Moves,
-            inherit: false,
         }
     }
 }
@@ -240,28 +177,19 @@ impl Params {
                 "0B is not allowed; write a size above 0, like \"250KB\", or \"auto\"",
             ));
         }
-        self.check_numbers()?;
-        let spans = [
-            ("forget-after", self.forget_after),
-            ("learn-every", self.learn_every),
-            ("misjudged-within", self.misjudged_within),
-            ("adapt-every", self.adapt_every),
-        ];
-        match spans.into_iter().find(|(_, span)| *span == Span::ZERO) {
-            Some((key, _)) => {
-                Err(ParamError::new(key, "0us is not allowed; write a time above 0, like \"100us\""))
-            }
-            None => Ok(()),
+        if self.forget_after == Span::ZERO {
+            return Err(ParamError::new(
+                "forget-after",
+                "0us is not allowed; write a time above 0, like \"1ms\"",
+            ));
         }
+        self.check_numbers()
     }
 
     fn check_numbers(&self) -> Result<(), ParamError> {
         let numbers = [
             ("pmax", self.pmax, 0.0, 1.0),
             ("label-above", self.label_above, 0.0, 1.0),
-            ("misjudged-share", self.misjudged_share, 0.0, 1.0),
-            ("raise", self.raise, 1.0, 10.0),
-            ("drop-gain", self.drop_gain, 0.0, 1.0),
             ("drop-most", self.drop_most, 0.0, 1.0),
             ("floor", self.floor, 0.0, 0.5),
         ];
@@ -271,10 +199,8 @@ impl Params {
                 return Err(ParamError::new(key, message));
             }
         }
-        for (key, number) in [("gain", self.gain), ("lower", self.lower)] {
-            if !(number > 0.0 && number <= 1.0) {
-                return Err(ParamError::new(key, format!("{number} is not a number above 0, up to 1")));
-            }
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(ParamError::new("gain", format!("{} is not a number above 0, up to 1", self.gain)));
         }
         if !(0.0..=self.label_above).contains(&self.release_below) {
             let message = format!(
@@ -291,29 +217,9 @@ impl Params {
         self.capacity.unwrap_or_else(|| port.rate.bytes_in(CAPACITY).max(port.mtu))
     }
 
-    /// The initial Q1.
-    fn first_threshold(&self) -> Bytes {
-        self.threshold.or_else(|| Bytes(u64::midpoint(self.kmin.0, self.kmax.0)).max(Bytes(1)))
-    }
-
     fn labels(&self) -> Labels {
         let (above, below) = (self.label_above, self.release_below);
         Labels::new(labels::Law { gain: self.gain, above, below, forgets: self.forget_after })
-    }
-
-    fn learner(&self) -> Threshold {
-        let law = threshold::Law {
-            bounds: (self.kmin, self.kmax),
-            misjudged: self.misjudged_share,
-            raise: self.raise,
-            lower: self.lower,
-            fixed: self.threshold != OrAuto::Auto,
-        };
-        Threshold::new(law, self.first_threshold())
-    }
-
-    fn dropping(&self) -> Dropping {
-        Dropping::new(dropping::Law { every: self.adapt_every, gain: self.drop_gain, most: self.drop_most })
     }
 }
 
@@ -359,14 +265,12 @@ pub struct Cp {
 #[derive(Clone, Debug)]
 struct Isolation {
     class: Class,
-    /// Ql and Qy.
-    lossless: Bytes,
+    /// Qy.
     lossy: Bytes,
     labels: Labels,
-    q1: Threshold,
-    dropping: Dropping,
-    /// The end of the learning period, and when the state of idle flows is deleted.
-    learns: Time,
+    /// Averages of Ql and of Qy, in bytes.
+    usual: [f64; 2],
+    /// When the state of idle flows is deleted.
     sweeps: Time,
     /// How far the lossy queue is behind its floor, in bytes on the link.
     owed: f64,
@@ -376,60 +280,35 @@ impl Isolation {
     fn new(class: Class, params: &Params) -> Self {
         Isolation {
             class,
-            lossless: Bytes::ZERO,
             lossy: Bytes::ZERO,
             labels: params.labels(),
-            q1: params.learner(),
-            dropping: params.dropping(),
-            learns: Time::ZERO + params.learn_every,
+            usual: [0.0; 2],
             sweeps: Time::ZERO + params.forget_after,
             owed: 0.0,
         }
     }
 
-    /// Catches up with what has become due since the last call; the queues have not changed meanwhile.
-    fn catch_up(&mut self, now: Time, params: &Params) {
-        while self.learns <= now && self.q1.has_news() {
-            self.dropping.adapt(self.learns, self.lossy, self.q1.at());
-            self.q1.end_period();
-            self.learns += params.learn_every;
-        }
-        if self.learns <= now {
-            // These periods had no events except labels that proved correct.
-            self.q1.end_period();
-            self.learns = following(self.learns, params.learn_every, now);
-        }
-        self.dropping.adapt(now, self.lossy, self.q1.at());
+    /// Deletes the state of idle flows, where that is due.
+    fn sweep(&mut self, now: Time, period: Span) {
         if self.sweeps <= now {
             self.labels.sweep(now);
-            self.sweeps = following(self.sweeps, params.forget_after, now);
+            self.sweeps += period * (now.since(self.sweeps).0 / period.0 + 1);
         }
     }
 
-    /// Updates both queue lengths from the view of one queue.
-    fn look(&mut self, q: &QueueView) {
-        self.lossless = q.first;
-        if q.sub == 1 {
-            self.lossy = q.len;
-        }
+    /// Q1.
+    fn q1(&self, params: &Params) -> Bytes {
+        // Section 3.2: Q1 is learnt online from the history of the traffic: the average of Ql.
+        let learnt = || Bytes(whole(self.usual[0])).clamp(params.kmin, params.kmax).max(Bytes(1));
+        params.threshold.or_else(learnt)
     }
 
-    /// Ql + Qy.
-    fn queued(&self) -> Bytes {
-        self.lossless + self.lossy
-    }
-
-    /// A packet of a flow has left, marked or not; returns the change of its label.
-    fn monitor(&mut self, now: Time, flow: FlowId, marked: bool, within: Span) -> Option<Change> {
-        let queue: Ordering = self.queued().cmp(&self.q1.at());
-        // Section 3.2: the monitoring module, by marks and the queue against Q1.
-        let change = self.labels.pass(now, flow, marked, queue);
-        match change {
-            Some(Change::Labelled) => self.q1.labelled(),
-            Some(Change::Released(since)) if now.since(since) <= within => self.q1.misjudged(),
-            Some(Change::Released(_)) | None => {}
-        }
-        change
+    /// d.
+    fn drop_ratio(&self, params: &Params, capacity: Bytes) -> f64 {
+        let q1 = self.q1(params).0 as f64;
+        let room = (capacity.0 as f64 - q1).max(1.0);
+        // Section 3.2: the drop ratio adapts to historical data: the average of Qy beyond Q1.
+        params.drop_most * ((self.usual[1] - q1) / room).clamp(0.0, 1.0)
     }
 
     /// A packet of `wire` bytes starts: the lossy queue gets the share `floor` while it has something to
@@ -450,11 +329,6 @@ impl Isolation {
     }
 }
 
-/// The first instant after `now` that is a whole number of periods after `from`.
-fn following(from: Time, period: Span, now: Time) -> Time {
-    from + period * (now.since(from).0 / period.0 + 1)
-}
-
 impl Cp {
     fn isolation(&mut self, now: Time, class: Class) -> &mut Isolation {
         let place = self.classes.iter().position(|isolation| isolation.class == class);
@@ -463,7 +337,7 @@ impl Cp {
             self.classes.len() - 1
         });
         let isolation = &mut self.classes[place];
-        isolation.catch_up(now, &self.params);
+        isolation.sweep(now, self.params.forget_after);
         isolation
     }
 
@@ -498,11 +372,8 @@ impl CongestionPoint for Cp {
     }
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        let is_congested = || {
-            let labelled = self.known(p.class).is_some_and(|known| known.labels.is_congested(now, p.flow));
-            labelled || self.params.inherit && p.isolated
-        };
-        // Section 3.2: the isolation module has a lossy queue for congested flows.
+        let is_congested = || self.known(p.class).is_some_and(|known| known.labels.is_congested(now, p.flow));
+        // Section 3.2: the isolation module queues the packets of a congested flow to the lossy queue.
         QueueId { class: p.class, sub: u8::from(is_data(p) && is_congested()) }
     }
 
@@ -510,26 +381,27 @@ impl CongestionPoint for Cp {
         if q.sub == 0 {
             return None;
         }
-        let capacity = self.capacity;
+        let (params, capacity) = (self.params, self.capacity);
         let isolation = self.isolation(now, p.class);
         if q.len + p.frame > capacity {
             return Some(DropReason::IsolatedFull);
         }
-        let d = isolation.dropping.ratio();
-        // Section 3.2: selective loss, by an adaptive ratio.
-        let chosen = q.len > isolation.q1.at() && d > 0.0 && uniform(rng) < d;
-        chosen.then_some(DropReason::Selective)
+        let d = isolation.drop_ratio(&params, capacity);
+        // Section 3.2: selective packet loss: of congested flows, by an adaptive ratio.
+        (d > 0.0 && uniform(rng) < d).then_some(DropReason::Selective)
     }
 
     fn gate(&self, _now: Time, q: QueueId) -> Gate {
         let is_owed = |known: &Isolation| known.is_owed(self.frame, self.params.floor);
-        // Section 3.2: the lossless queue has priority over the lossy one.
+        // Section 3.2: the priority of the lossless queue is higher than that of the lossy queue.
         if q.sub == 0 && self.known(q.class).is_some_and(is_owed) { Gate::Closed } else { Gate::Open }
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let isolation = self.isolation(cx.now, p.class);
-        isolation.look(q);
+        if q.sub == 1 {
+            isolation.lossy = q.len;
+        }
         if is_data(p) {
             isolation.labels.saw(cx.now, p.flow);
         }
@@ -537,17 +409,22 @@ impl CongestionPoint for Cp {
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        let Params { floor, misjudged_within, .. } = self.params;
+        let params = self.params;
         let isolation = self.isolation(cx.now, p.class);
-        isolation.look(q);
-        isolation.owe(q.sub, p.wire, floor);
-        let queued = isolation.queued();
+        if q.sub == 1 {
+            isolation.lossy = q.len;
+        }
+        isolation.owe(q.sub, p.wire, params.floor);
+        let usual = &mut isolation.usual[usize::from(q.sub == 1)];
+        *usual += params.gain * (q.len.0 as f64 - *usual);
         if !is_data(p) || !p.ecn_capable {
             return Mark::None;
         }
-        let marked = self.mark(cx.rng, queued);
-        let change = self.isolation(cx.now, p.class).monitor(cx.now, p.flow, marked, misjudged_within);
-        if change == Some(Change::Labelled) && self.params.waiting == Waiting::Moves {
+        let marked = self.mark(cx.rng, q.len);
+        let isolation = self.isolation(cx.now, p.class);
+        // Section 3.2: the monitoring module, by the flow's marks and the length of the queue against Q1.
+        let long = q.len.cmp(&isolation.q1(&params));
+        if isolation.labels.pass(cx.now, p.flow, marked, long) == Some(Change::Labelled) {
             cx.push(CpAction::Resort(p.class));
         }
         if marked { Mark::Ce } else { Mark::None }
@@ -555,18 +432,14 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::PauseSent { class, .. } => self.isolation(cx.now, class).q1.paused(),
-            PortEvent::Resorted { class, queues } => {
-                let isolation = self.isolation(cx.now, class);
-                if let &[lossless, lossy] = queues {
-                    (isolation.lossless, isolation.lossy) = (lossless, lossy);
-                }
+            PortEvent::Resorted { class, queues: &[_, lossy] } => {
+                self.isolation(cx.now, class).lossy = lossy;
             }
             // All waiting packets are removed, or all but those of the lossy queue, whose length the next
             // packet updates.
             PortEvent::Removed(p) => {
                 let isolation = self.isolation(cx.now, p.class);
-                (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
+                (isolation.lossy, isolation.owed) = (Bytes::ZERO, 0.0);
             }
             _ => {}
         }
@@ -580,7 +453,7 @@ impl CongestionPoint for Cp {
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         for isolation in &mut self.classes {
-            isolation.catch_up(cx.now, &self.params);
+            isolation.sweep(cx.now, self.params.forget_after);
         }
     }
 

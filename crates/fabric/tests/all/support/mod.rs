@@ -54,8 +54,8 @@ pub const POINTS: [Option<&str>; 8] = [
 
 /// CASL that changes its mind within tens of microseconds, and drops many packets.
 pub const CASL: &str = r#"{"casl": {
-    "kmin": "3KB", "kmax": "15KB", "gain": 0.25, "forget-after": "40us", "learn-every": "20us",
-    "misjudged-within": "20us", "adapt-every": "5us", "capacity": "30KB", "drop-gain": 0.05, "drop-most": 0.5
+    "kmin": "3KB", "kmax": "15KB", "gain": 0.25, "label-above": 0.1, "release-below": 0.02, "forget-after": "40us",
+    "capacity": "30KB", "drop-most": 0.5
 }}"#;
 
 /// Can this congestion point stand where packets go out by such a flow control, at a switch with such a

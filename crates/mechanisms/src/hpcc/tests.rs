@@ -417,3 +417,13 @@ fn what_a_form_cannot_use_is_refused_by_its_key() {
         assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");
     }
 }
+
+#[test]
+fn windows_that_updates_raise_are_counted() {
+    let mut updates = Updates::new(rp(r#"{"preset": "paper"}"#));
+    updates.used(200);
+    assert_eq!(updates.rp.increases(), 0);
+    updates.used(50);
+    updates.used(50);
+    assert_eq!(updates.rp.increases(), 2);
+}

@@ -348,3 +348,11 @@ mod swing {
         }
     }
 }
+
+#[test]
+fn a_timer_that_is_shorter_than_a_round_trip_is_told_with_both_times() {
+    let early = params(r#"{"rto-low": "100us", "rto-high": "320us"}"#);
+    let text = early.early_timeout_warning(Span::us(150), true).expect("100 us are less than 150");
+    assert!(text.contains("runs out after 100us") && text.contains("takes 150us"), "{text}");
+    assert_eq!(early.early_timeout_warning(Span::us(100), true), None);
+}

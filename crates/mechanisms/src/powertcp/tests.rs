@@ -172,3 +172,13 @@ fn what_it_cannot_use_is_refused_by_its_key() {
     }
     assert_eq!(Params::default().needs(), [Need::Acks, Need::Int]);
 }
+
+#[test]
+fn each_ack_that_sets_the_window_is_a_setting() {
+    let mut rp = built("{}");
+    window_after(&mut rp, 1, 100, &[hop(0, 0, 0)]);
+    let first = rp.rates_set().expect("settings are counted");
+    window_after(&mut rp, 2, 101, &[hop(10, 125_000, 125_000)]);
+    window_after(&mut rp, 3, 102, &[hop(20, 250_000, 125_000)]);
+    assert_eq!(rp.rates_set(), Some(first + 2));
+}

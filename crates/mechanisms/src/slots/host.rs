@@ -530,3 +530,16 @@ impl Messages {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_reports_a_gap_only_where_a_later_packet_has_arrived() {
+        assert!(Reply::Nak { next: 3 }.reports_gap());
+        assert!(Reply::Sack { next: 3, seen: 4 }.reports_gap());
+        assert!(!Reply::Sack { next: 3, seen: 3 }.reports_gap());
+        assert!(!Reply::Ack { next: 3 }.reports_gap() && !Reply::One { psn: 3 }.reports_gap());
+    }
+}

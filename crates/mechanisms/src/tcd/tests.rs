@@ -271,3 +271,16 @@ fn parameters_survive_a_round_trip() {
     let wrong = serde_json::from_str::<Params>(r#"{"max-ton": "atuo"}"#).unwrap_err().to_string();
     assert!(wrong.contains(r#"or "auto""#), "{wrong}");
 }
+
+#[test]
+fn a_formula_that_gives_the_longest_pause_is_taken_and_more_is_refused() {
+    let port = port(100);
+    let (longest, eps) = (LONGEST.0, 1.0);
+    // drained (1 + eps) / eps + tau (1 + 1 / eps), for eps = 1, at 80 ps a byte.
+    let tau = ((port.delay + port.rate.time_to_send(port.wire)) * 2).0;
+    let gap = (longest - 2 * tau) / 160;
+    assert_eq!(160 * gap + 2 * tau, longest);
+    let with = |gap: u64| params(&format!(r#"{{"eps": {eps}, "gap": "{gap}B"}}"#)).build(&port);
+    assert!(with(gap).is_ok());
+    assert_eq!(with(gap + 1).expect_err("it is 160 ps too long").key, "gap");
+}

@@ -119,6 +119,8 @@ FAULTS: dict[str, tuple[tuple[str, ...], Any]] = {
     "lossy queue": (("BUFFER_QUEUE", f"{FIRST}|3-4", "profile"), "egress_lossy_profile"),
     "queue of ingress": (("BUFFER_PROFILE", "egress_lossless_profile", "pool"), "ingress_lossless_pool"),
     "queue with less": (("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), "1000000"),
+    "queue of a small pool": (("BUFFER_POOL", "egress_lossless_pool", "size"), "10000"),
+    "queue of an empty pool": (("BUFFER_POOL", "egress_lossless_pool", "size"), "0"),
     "group of egress": (("BUFFER_PROFILE", PROFILE, "pool"), "egress_lossless_pool"),
     "drops instead of marks": (("WRED_PROFILE", "AZURE_LOSSLESS", "ecn"), "ecn_none"),
     "marks of other colours": (("WRED_PROFILE", "AZURE_LOSSLESS", "ecn"), "ecn_yellow_red"),
@@ -148,6 +150,9 @@ SAID = {
     "lossy queue": "queue 3 drops from 35,555,555 bytes on (egress_lossy_profile of egress_lossy_pool)",
     "queue of ingress": "ingress_lossless_pool, which is a pool of ingress",
     "queue with less": "queue 3 drops from 1,000,000 bytes on",
+    "queue of a small pool": "queue 3 drops from 10,000 bytes on (egress_lossless_profile of"
+    " egress_lossless_pool), and 60,000,000 may come in (ingress_lossless_pool)",
+    "queue of an empty pool": "queue 3 drops from 0 bytes on",
     "group of egress": "its pool egress_lossless_pool is one of egress",
     "drops instead of marks": "drops green packets of queue 3 instead of marking them: ecn is ecn_none",
     "marks of other colours": "drops green packets of queue 3 instead of marking them: ecn is ecn_yellow_red",
@@ -214,8 +219,9 @@ OTHER = {
     "a map one to one": (("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",), {"AZURE": EIGHT}),
     "a queue that may have nearly all": (
         ("BUFFER_PROFILE", "egress_lossless_profile"),
-        {"pool": "egress_lossless_pool", "size": "500000", "dynamic_th": "7"},
+        {"pool": "egress_lossless_pool", "size": "7000000", "dynamic_th": "3"},
     ),
+    "a limit beyond its pool": (("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), "99000000"),
     "queues of one key": (
         ("BUFFER_QUEUE",),
         {f"{','.join(PORTS)}|0-7": {"profile": "egress_lossless_profile"}},
@@ -235,6 +241,48 @@ def test_what_is_written_otherwise_and_is_lossless_holds(tmp_path: Path, kind: s
     found = linted(tmp_path, changed(OTHER[kind]))
     assert found.holds, [each.text for each in found.rows]
     assert not found.warned
+
+
+#: Published pools: ingress with its headroom, egress, and the limit of a queue (sonic-buildimage).
+PUBLISHED_POOLS = {
+    "Broadcom Trident 3": ("", 26_284_032, 6_291_456, 32_575_488, {"static_th": "32575488"}),
+    "Broadcom Trident 2": ("", 12_766_208, 0, 12_766_208, {"static_th": "12766208"}),
+    "Broadcom Tomahawk": ("", 10_875_072, 4_194_112, 15_982_720, {"static_th": "15982720"}),
+    "NVIDIA Spectrum-3": ("spectrum-3", 44_130_304, 8_790_016, 60_817_392, {"dynamic_th": "7"}),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_POOLS)
+def test_a_queue_needs_what_the_ingress_pool_and_its_headroom_hold_to_the_byte(
+    tmp_path: Path, name: str
+) -> None:
+    chip, size, xoff, egress, limit = PUBLISHED_POOLS[name]
+    content = changed(
+        (("DEVICE_METADATA",), None),
+        (
+            ("BUFFER_POOL", "ingress_lossless_pool"),
+            {"type": "ingress", "mode": "dynamic", "size": str(size)} | ({"xoff": str(xoff)} if xoff else {}),
+        ),
+        (("BUFFER_POOL", "egress_lossless_pool", "size"), str(egress)),
+        (
+            ("BUFFER_PROFILE", "egress_lossless_profile"),
+            {"pool": "egress_lossless_pool", "size": "0"} | limit,
+        ),
+    )
+    assert not any(each.row.faults for each in linted(tmp_path, content, asic=chip or None).rows)
+    # NVIDIA's pools have their headroom beside their size.
+    needed = size + (xoff if chip else 0)
+    own = content["BUFFER_PROFILE"]["egress_lossless_profile"]
+    own.pop("dynamic_th", None)
+    for most, faults in ((needed, 0), (needed - 1, 4)):
+        own["static_th"] = str(most)
+        found = linted(tmp_path, content, asic=chip or None)
+        assert sum(bool(each.row.faults) for each in found.rows) == faults
+        if faults:
+            beside = " and its headroom" if chip else ""
+            told = f"and {needed:,} may come in (ingress_lossless_pool{beside})"
+            assert f"queue 3 drops from {most:,} bytes on" in worst(found)
+            assert told in worst(found)
 
 
 def test_priorities_and_groups_of_other_numbers_are_followed_by_their_maps(tmp_path: Path) -> None:
@@ -419,6 +467,9 @@ DYNAMIC = changed(
         ("DEVICE_METADATA", "localhost"),
         {"hwsku": "ACS-MSN4600C", "buffer_model": "dynamic"},
     ),
+    # NVIDIA's pool has its headroom beside its size.
+    (("BUFFER_POOL", "egress_lossless_pool", "size"), "62000000"),
+    (("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), "62000000"),
     (("BUFFER_PG",), {f"{name}|3-4": {"profile": "NULL"} for name in PORTS}),
     (("LOSSLESS_TRAFFIC_PATTERN",), {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}}),
     (

@@ -11,7 +11,7 @@ from floodway.errors import UnknownNameError
 from floodway.names import nearest
 from floodway.planning.units import size_of
 
-__all__ = ["LANES", "Asic", "asic", "asics", "exponents", "pipeline_reserve"]
+__all__ = ["LANES", "Asic", "asic", "asics", "counts_headroom", "exponents", "pipeline_reserve"]
 
 KIB = 1024
 #: SONiC's `dynamic_th`: alpha is 2 to its power. Broadcom's chips have from 1/128 to 8 (its SAI).
@@ -80,6 +80,11 @@ def asic(name: str) -> Asic:
         text = f"asic: {name!r} is not a chip; allowed: {', '.join(asics())}{hint}"
         raise UnknownNameError(text, key="asic", given=name, nearest=near)
     return found
+
+
+def counts_headroom(name: str) -> bool:
+    """Whether the `size` of a chip's pool counts its `xoff`, as SAI defines it; NVIDIA's has it beside it."""
+    return not name.startswith("spectrum")
 
 
 def exponents(name: str) -> range:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
 from floodway.errors import PlanError
+from floodway.planning.asics import counts_headroom
 from floodway.planning.sonic.computed import computing_of
 from floodway.planning.sonic.config_checks import watchdog
 from floodway.planning.sonic.fields import fault
@@ -66,7 +67,7 @@ class Config:
             tables=tables,
             file=file,
             computing=computing_of(tables, asic, file),
-            queues=queues_of(tables, file),
+            queues=queues_of(tables, file, counts_headroom=counts_headroom(asic)),
             ports={each: port_of(tables, each, file) for each in names} if "PORT_QOS_MAP" in tables else None,
         )
 

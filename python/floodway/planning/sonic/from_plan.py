@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from floodway.errors import PlanError, unwritable
 from floodway.planning.answer import distance
 from floodway.planning.arriving import largest_held
-from floodway.planning.asics import LANES
+from floodway.planning.asics import LANES, counts_headroom
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.snippets import snippets
@@ -92,7 +92,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
         dscps=tuple(_dscp(text) for text in dscps),
         pool_bytes=shared.shared,
         headroom_pool_bytes=shared.headroom_pool,
-        size_has_headroom=not question.asic.startswith("spectrum"),
+        size_has_headroom=counts_headroom(question.asic),
         mark_from_bytes=beside.ecn_kmin,
         mark_to_bytes=beside.ecn_kmax,
         mark_percent=round(100 * beside.ecn_pmax),

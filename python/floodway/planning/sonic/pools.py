@@ -42,6 +42,12 @@ class Pool:
     size: int | None
     xoff: int
 
+    def held(self, *, counts_headroom: bool) -> int | None:
+        """Return the most that it and its headroom hold; none where the switch computes its size."""
+        if self.size is None or counts_headroom:
+            return self.size
+        return self.size + self.xoff
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
@@ -88,6 +94,15 @@ class Profile:
             return self.static
         size = None if self.pool is None else self.pool.size
         return None if size is None or self.exponent is None else alone(size, self.exponent)
+
+    @property
+    def most(self) -> int | None:
+        """Bytes that it may have at most, with its reserve; none where that is not known."""
+        limit, size = self.alone, None if self.pool is None else self.pool.size
+        if limit is None:
+            return None
+        # A static limit may be larger than its pool.
+        return (limit if size is None else min(limit, size)) + self.size
 
 
 def alone(size: int, exponent: int) -> int:

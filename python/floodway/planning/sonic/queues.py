@@ -34,12 +34,15 @@ class Queues:
         Their fields; none where the file does not have the table.
     tables, file
         All tables, and the file's name.
+    counts_headroom
+        Whether the `size` of a pool counts its `xoff`, as SAI defines it.
     """
 
     buffers: Mapping[tuple[str, int], Mapping[str, Any]] | None
     marks: Mapping[tuple[str, int], Mapping[str, Any]] | None
     tables: Mapping[str, Table]
     file: str
+    counts_headroom: bool = True
 
     def judge(self, port: str, queue: int, profile: Profile | None) -> Findings:
         """Return faults and warnings of a queue whose packets are in a lossless class of a profile."""
@@ -78,7 +81,7 @@ class Queues:
         if pool is not None and pool.kind == "ingress":
             yield f"queue {queue} has profile {profile.name} of {pool.name}, which is a pool of ingress"
             return
-        yield from _too_small(profile, queue, ingress)
+        yield from _too_small(profile, queue, ingress, counts_headroom=self.counts_headroom)
 
     def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Findings:
         """Return colours that are dropped instead of marked: green is that of packets without a policer."""
@@ -108,8 +111,8 @@ class Queues:
         yield text + f"PFC comes first, and pauses a port that is alone at {alone:,} bytes of the pool"
 
 
-def queues_of(tables: Mapping[str, Table], file: str) -> Queues:
-    """Return the queues of all ports.
+def queues_of(tables: Mapping[str, Table], file: str, *, counts_headroom: bool = True) -> Queues:
+    """Return the queues of all ports of a switch whose pools count their headroom in their size, or do not.
 
     Raises
     ------
@@ -121,6 +124,7 @@ def queues_of(tables: Mapping[str, Table], file: str) -> Queues:
         marks=_rows(tables, "QUEUE", file),
         tables=tables,
         file=file,
+        counts_headroom=counts_headroom,
     )
 
 
@@ -142,30 +146,25 @@ def _rows(
     return found
 
 
-def _too_small(profile: Profile, queue: int, ingress: Pool | None) -> Iterator[str]:
-    """Say that a queue is full before its ingress pool is, so that no pause protects it.
-
-    A queue that may have all of its pool has no limit of its own, whatever the pools' sizes.
-    """
-    pool, limit = profile.pool, profile.alone
+def _too_small(profile: Profile, queue: int, ingress: Pool | None, *, counts_headroom: bool) -> Iterator[str]:
+    """Say that a queue is full before its ingress pool and the headroom are, so that no pause protects it."""
+    pool, limit = profile.pool, profile.most
     size = None if pool is None else pool.size
-    if profile.exponent is None and profile.static is not None:
-        if size is not None and profile.static + profile.size >= size:
-            return
-    elif limit is None and ingress is not None and pool is not None and profile.exponent is not None:
+    if profile.exponent is not None and pool is not None and size is None:
         # The switch gives pools without a size the same.
-        if size is None and ingress.size is None:
+        if ingress is not None and ingress.size is None:
             yield (
                 f"queue {queue} drops before its ingress pool is full: {profile.name} gives it a share of"
                 f" {profile.pool_name}, which is as large"
             )
         return
-    needed = None if ingress is None else ingress.size
-    if limit is None or needed is None or limit + profile.size >= needed:
+    needed = None if ingress is None else ingress.held(counts_headroom=counts_headroom)
+    if limit is None or needed is None or ingress is None or limit >= needed:
         return
+    beside = "" if counts_headroom or not ingress.xoff else " and its headroom"
     yield (
-        f"queue {queue} drops from {limit + profile.size:,} bytes on ({profile.name} of {profile.pool_name}),"
-        f" and {needed:,} may come in ({ingress.name if ingress else ''})"
+        f"queue {queue} drops from {limit:,} bytes on ({profile.name} of {profile.pool_name}), and {needed:,}"
+        f" may come in ({ingress.name}{beside})"
     )
 
 

@@ -121,6 +121,12 @@ FAULTS: dict[str, tuple[tuple[str, ...], Any]] = {
     "queue with less": (("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), "1000000"),
     "queue of a small pool": (("BUFFER_POOL", "egress_lossless_pool", "size"), "10000"),
     "queue of an empty pool": (("BUFFER_POOL", "egress_lossless_pool", "size"), "0"),
+    "reserve of a queue": (("BUFFER_PROFILE", "egress_lossless_profile", "size"), "60000001"),
+    "reserve of a group": (("BUFFER_PROFILE", PROFILE, "size"), "60000001"),
+    "empty pool": (("BUFFER_POOL", "ingress_lossless_pool", "size"), "0"),
+    "pool below its headroom": (("BUFFER_POOL", "ingress_lossless_pool", "size"), "1999999"),
+    "lossy beside lossless": (("BUFFER_PG", f"{FIRST}|3"), {"profile": "ingress_lossy_profile"}),
+    "queue of two rows": (("BUFFER_QUEUE", f"{FIRST}|3"), {"profile": "egress_lossy_profile"}),
     "group of egress": (("BUFFER_PROFILE", PROFILE, "pool"), "egress_lossless_pool"),
     "drops instead of marks": (("WRED_PROFILE", "AZURE_LOSSLESS", "ecn"), "ecn_none"),
     "marks of other colours": (("WRED_PROFILE", "AZURE_LOSSLESS", "ecn"), "ecn_yellow_red"),
@@ -152,7 +158,14 @@ SAID = {
     "queue with less": "queue 3 drops from 1,000,000 bytes on",
     "queue of a small pool": "queue 3 drops from 10,000 bytes on (egress_lossless_profile of"
     " egress_lossless_pool), and 60,000,000 may come in (ingress_lossless_pool)",
-    "queue of an empty pool": "queue 3 drops from 0 bytes on",
+    "queue of an empty pool": "queue 3's pool egress_lossless_pool is empty (BUFFER_POOL: size)",
+    "reserve of a queue": "queue 3's profile egress_lossless_profile reserves 60,000,001 bytes, more than the"
+    " 60,000,000 of egress_lossless_pool",
+    "reserve of a group": f"its profile {PROFILE} reserves 60,000,001 bytes, more than the 60,000,000 of",
+    "empty pool": "its pool ingress_lossless_pool is empty (BUFFER_POOL: size)",
+    "pool below its headroom": "its pool ingress_lossless_pool has 1,999,999 bytes, less than its own",
+    "lossy beside lossless": "priority group 3 is lossy in BUFFER_PG|Ethernet0|3 (ingress_lossy_profile)",
+    "queue of two rows": "queue 3 drops from 35,555,555 bytes on (egress_lossy_profile of egress_lossy_pool)",
     "group of egress": "its pool egress_lossless_pool is one of egress",
     "drops instead of marks": "drops green packets of queue 3 instead of marking them: ecn is ecn_none",
     "marks of other colours": "drops green packets of queue 3 instead of marking them: ecn is ecn_yellow_red",
@@ -326,6 +339,16 @@ WARNINGS = {
     "shorter than its poll": ((("PFC_WD", "GLOBAL", "POLL_INTERVAL"), "300"),),
     "no detection": ((("PFC_WD", FIRST, "detection_time"), None),),
     "unknown action": ((("PFC_WD", FIRST, "action"), "reset"),),
+    "alpha of another chip": (
+        (("BUFFER_POOL", "egress_lossless_pool", "size"), "61000000"),
+        (
+            ("BUFFER_PROFILE", "egress_lossless_profile"),
+            {"pool": "egress_lossless_pool", "size": "0", "dynamic_th": "6"},
+        ),
+    ),
+    "resumes above its limit": ((("BUFFER_PROFILE", PROFILE, "xon"), "30000001"),),
+    "default traffic": ((("DSCP_TO_TC_MAP", "AZURE", "0"), "3"),),
+    "notifications": ((("DSCP_TO_TC_MAP", "AZURE", "48"), "4"),),
     "a lossy class stops as well": ((("TC_TO_QUEUE_MAP", "AZURE", "1"), "3"),),
 }
 WARNED = {
@@ -338,6 +361,10 @@ WARNED = {
     "shorter than its poll": "detection_time 200 ms is shorter than POLL_INTERVAL, 300 ms",
     "no detection": "detection_time is missing",
     "unknown action": "action 'reset' is not one of drop, forward, alert",
+    "alpha of another chip": "dynamic_th 6 of egress_lossless_profile is not from -7 to 3, which Broadcom's",
+    "resumes above its limit": f"xon 30,000,001 of {PROFILE} is more than the 30,000,000 bytes that a group",
+    "default traffic": "DSCP 0 leads to the class, which is that of all traffic that is not marked",
+    "notifications": "DSCP 48 leads to the class, which is that of CNPs",
     "a lossy class stops as well": "traffic class 1 of priority group 0 shares queue 3 and stops with it",
 }
 
@@ -352,6 +379,70 @@ def test_what_loses_nothing_and_is_not_as_it_should_be_is_a_warning_at_its_row(
     assert "with a warning" in found.text
     assert any(WARNED[kind] in told for each in found.rows for told in each.row.warnings)
     assert any(WARNED[kind] in each.text for each in found.rows)
+
+
+#: What is changed, and the warning of the file, which is of no class.
+OF_FILE = {
+    "marks end before they begin": (
+        (("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"), "999999"),
+        "green_max_threshold 999999 is below green_min_threshold 1000000, which SONiC refuses",
+    ),
+    "watchdog of no port": (
+        (("PFC_WD", "Ethernet4"), {"detection_time": "200"}),
+        "PFC_WD|Ethernet4: PORT has no such port; did you mean 'Ethernet8'?",
+    ),
+    "maps of no port": ((("PORT_QOS_MAP", "Ethernet4"), {}), "PORT_QOS_MAP|Ethernet4: PORT has no such port"),
+    "two lengths": (
+        (("CABLE_LENGTH", "OTHER"), {FIRST: "300m"}),
+        "CABLE_LENGTH: Ethernet0 has 40m in AZURE, 300m in OTHER: judged by 300m",
+    ),
+    "a group in two rows": (
+        (("BUFFER_PG", f"{FIRST}|3"), {"profile": PROFILE}),
+        "priority group 3 of Ethernet0 is in",
+    ),
+    "headroom for some classes": (
+        (("BUFFER_POOL", "ingress_lossless_pool", "xoff"), "1199999"),
+        "xoff 1,199,999 is less than the 1,200,000 of all lossless classes: if all pause at once, 1 byte is",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OF_FILE)
+def test_what_does_not_agree_and_is_of_no_class_is_a_warning_of_the_file(tmp_path: Path, kind: str) -> None:
+    change, said = OF_FILE[kind]
+    found = linted(tmp_path, changed(change))
+    assert not any(each.row.warnings for each in found.rows)
+    (told,) = found.warnings
+    assert said in told
+    assert found.text.endswith("; 1 warning of the file")
+    assert found.to_dict()["warnings"] == [told]
+    assert found.holds
+
+
+def test_headroom_that_not_all_classes_can_have_at_once_is_a_condition_of_the_verdict(
+    floodway: Command, tmp_path: Path
+) -> None:
+    path = ("BUFFER_POOL", "ingress_lossless_pool", "xoff")
+    assert linted(tmp_path, changed((path, "1200000"))).text == "every lossless class holds"
+    found = linted(tmp_path, changed((path, "1199999")))
+    assert found.text.startswith("every lossless class holds if not all classes pause at once; ")
+    part = changed((path, "1199999"), (("QUEUE",), None))
+    told = linted(tmp_path, part).text
+    assert told.startswith("holds if not all classes pause at once, as far as it is judged; ")
+    file = tmp_path / "config_db.json"
+    file.write_text(json.dumps(changed((path, "1199999"))), encoding="utf-8")
+    assert (floodway("lint", file).code, floodway("lint", file, "--strict").code) == (0, 1)
+    assert "warning: BUFFER_POOL|ingress_lossless_pool: xoff" in floodway("lint", file).out
+
+
+def test_a_cable_with_two_lengths_is_judged_by_the_longer(tmp_path: Path) -> None:
+    for tables in (("AZURE", "OTHER"), ("OTHER", "AZURE")):
+        lengths = {tables[0]: dict.fromkeys(PORTS, "2000m"), tables[1]: dict.fromkeys(PORTS, "40m")}
+        found = linted(tmp_path, changed((("CABLE_LENGTH",), lengths)))
+        assert {each.row.length_m for each in found.rows} == {2000}
+        assert len(found.warnings) == 2
+    same = {name: dict.fromkeys(PORTS, "40m") for name in ("AZURE", "OTHER")}
+    assert linted(tmp_path, changed((("CABLE_LENGTH",), same))).warnings == ()
 
 
 def test_marks_begin_before_pauses_to_the_byte(tmp_path: Path) -> None:
@@ -446,6 +537,30 @@ def test_a_flat_dump_is_judged_as_the_same_configuration(tmp_path: Path, form: s
         ('{"PORT": {}, "PORT_QOS_MAP": {"E0": {"pfc_enable": "3,9"}}}', "pfc_enable: '3,9' is not a list of"),
         ('{"PORT": {}, "BUFFER_QUEUE": {"E0|3": {"profile": ["p"]}}}', "profile: ['p'] is not a text"),
         ('{"PORT": {}, "BUFFER_QUEUE": {"E0|x": {}}}', "BUFFER_QUEUE|E0|x: key: write PORT|3 or PORT|3-4"),
+        (
+            json.dumps(GOOD).replace('"26": "3"', '"64": "3"', 1),
+            "DSCP_TO_TC_MAP|AZURE: 64: 64 is not a DSCP, 0 to 63",
+        ),
+        (
+            json.dumps(GOOD).replace('"26": "3"', '"26": "8"', 1),
+            "DSCP_TO_TC_MAP|AZURE: 26: 8 is not a traffic class, 0 to 7",
+        ),
+        (
+            json.dumps(changed((("TC_TO_QUEUE_MAP", "OTHER"), {"9": "1"}))),
+            "TC_TO_QUEUE_MAP|OTHER: 9: 9 is not a traffic class, 0 to 7",
+        ),
+        (
+            json.dumps(changed((("BUFFER_PROFILE", PROFILE, "static_th"), "1"))),
+            "static_th: dynamic_th is given as well, and only one of them counts: remove one",
+        ),
+        (
+            json.dumps(changed((("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), None))),
+            "dynamic_th: the field is missing, and so is static_th: one of them is the limit",
+        ),
+        (
+            json.dumps(changed((("BUFFER_PROFILE", "egress_lossless_profile", "dynamic_th"), "8"))),
+            "only one of them counts",
+        ),
         (
             json.dumps(GOOD).replace('"mtu": "9100"', '"mtu": "x"', 1),
             "PORT|Ethernet0: mtu: 'x' is not a whole number",

@@ -241,8 +241,10 @@ def test_what_is_not_read_or_not_judged_is_told(tmp_path: Path) -> None:
     ]
     assert sheet.notes == (
         "tables that are not read: SNMP",
-        f"BUFFER_POOL: xoff 200000 is less than the 1074944 {missing}",
         "lossless profiles that no port uses, not judged: spare",
+    )
+    assert sheet.warnings == (
+        f"BUFFER_POOL|ingress_lossless_pool: xoff 200,000 is less than the 1,074,944 {missing}",
     )
 
 
@@ -257,7 +259,7 @@ def test_parts_that_do_not_agree_are_told(tmp_path: Path) -> None:
     content["WRED_PROFILE"] = {"A": {"green_min_threshold": "20", "green_max_threshold": "10"}}
     content["PFC_WD"] = {"Ethernet0": {"detection_time": "50", "restoration_time": "400"}}
     content["BUFFER_PG"] = {}
-    notes = "\n".join(read(written(tmp_path, content)).notes)
+    notes = "\n".join(read(written(tmp_path, content)).warnings)
     assert "WRED_PROFILE|A: green_max_threshold 10 is below green_min_threshold 20" in notes
     assert "PFC_WD|Ethernet0: detection_time 50 is not from 100 to 5000 ms" in notes
     assert "restoration_time" not in notes
@@ -315,11 +317,11 @@ PORT = {
 def test_groups_in_two_rows_and_headroom_beyond_its_pool_are_told(tmp_path: Path) -> None:
     assert read(written(tmp_path, json.dumps(PORT))).notes == ()
     both = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}, "Ethernet0|3": {"profile": "p"}}}
-    (told,) = read(written(tmp_path, json.dumps(both))).notes
+    (told,) = read(written(tmp_path, json.dumps(both))).warnings
     assert "priority group 3 of Ethernet0 is in" in told
     many = PORT | {"BUFFER_PG": {"Ethernet0|3-4": {"profile": "p"}}}
-    (told,) = read(written(tmp_path, json.dumps(many))).notes
-    assert "xoff 300000 is less than the 400000 of all lossless classes" in told
+    (told,) = read(written(tmp_path, json.dumps(many))).warnings
+    assert "xoff 300,000 is less than the 400,000 of all lossless classes" in told
 
 
 @pytest.mark.parametrize(

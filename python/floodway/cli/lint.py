@@ -55,7 +55,7 @@ def run(file: Path, wanted: Wanted) -> int:
     for error in lost[:1]:
         echo(f"error: {error}", err=True)
         return FAILED
-    fails = not found.holds or (wanted.strict and (found.warned or found.not_judged))
+    fails = not found.holds or (wanted.strict and (found.warned or found.warnings or found.not_judged))
     return FAILED if fails else DONE
 
 

@@ -48,6 +48,8 @@ def show(found: Lint, stream: TextIO, *, every: bool) -> None:
     if len(shown) < len(alike):
         console.print(f"{len(alike) - len(shown)} more: --all prints them, --json has all", soft_wrap=True)
     console.print(f"verdict: {found.text}", soft_wrap=True)
+    for line in found.warnings:
+        console.print(f"warning: {line}", soft_wrap=True)
     for line in found.notes:
         console.print(f"note: {line}", soft_wrap=True)
 

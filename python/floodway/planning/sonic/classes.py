@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
 from floodway.errors import PlanError
-from floodway.planning.asics import counts_headroom
 from floodway.planning.sonic.computed import computing_of
 from floodway.planning.sonic.config_checks import watchdog
 from floodway.planning.sonic.fields import fault
+from floodway.planning.sonic.limits import impossible, unusual
 from floodway.planning.sonic.links import has_link, link_of, named_for
 from floodway.planning.sonic.maps import ALL_PORTS, port_of
 from floodway.planning.sonic.pools import COMPUTED, profile_of
@@ -67,7 +67,7 @@ class Config:
             tables=tables,
             file=file,
             computing=computing_of(tables, asic, file),
-            queues=queues_of(tables, file, counts_headroom=counts_headroom(asic)),
+            queues=queues_of(tables, file, asic),
             ports={each: port_of(tables, each, file) for each in names} if "PORT_QOS_MAP" in tables else None,
         )
 
@@ -91,8 +91,7 @@ class Config:
         """Name pools that a row's classes are in and whose size the file does not say."""
         own = self.port(row.group)
         queues = {each for number in row.classes for each in own.way(number).queues} if own else set()
-        profiles = [self.queues.profile(row.group, each) for each in sorted(queues)]
-        for each in profiles:
+        for each in (found for queue in sorted(queues) for found in self.queues.profiles(row.group, queue)):
             if each is not None and each.pool is not None and each.pool.size is None:
                 yield each.pool_name
         if row.is_computed and self.computing.pool is not None and self.computing.pool.size is None:
@@ -145,17 +144,28 @@ def rows_of(config: Config, groups: Sequence[Group]) -> tuple[tuple[Row, ...], t
     """
     rows: list[Row] = []
     notes: list[str] = []
+    lossy = _lossy(config, groups)
     for group in groups:
         made = _row(config, group)
         if isinstance(made, str):
             notes.append(made)
         elif made is not None:
-            rows += _by_fault(config, *made)
+            rows += _by_fault(config, *made, lossy)
     lossless: dict[str, set[int]] = {}
     for row in rows:
         lossless.setdefault(row.group, set()).update(row.classes)
     rows += _without_group(config, lossless)
     return tuple(rows), tuple(notes)
+
+
+def _lossy(config: Config, groups: Sequence[Group]) -> dict[tuple[str, int], Group]:
+    """Return priority groups that a row gives a profile without headroom."""
+    found: dict[tuple[str, int], Group] = {}
+    for each in groups:
+        profile = config.profile(each.name)
+        if profile is not None and profile.xoff is None and not profile.is_computed:
+            found |= {(each.port, number): each for number in each.groups}
+    return found
 
 
 def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | None:
@@ -212,13 +222,16 @@ def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) 
         threshold=profile.threshold,
         xon_offset=profile.xon_offset,
         headroom_pool=shared,
+        pool=profile.pool_name,
         remark=remark,
     )
 
 
-def _by_fault(config: Config, row: Row, profile: Profile | None) -> Iterator[Row]:
+def _by_fault(
+    config: Config, row: Row, profile: Profile | None, lossy: Mapping[tuple[str, int], Group]
+) -> Iterator[Row]:
     """Return a row for each of its classes, and one for neighbours of which the same is said."""
-    judged = [_judged(config, row, profile, number) for number in row.classes]
+    judged = [_judged(config, row, profile, number, lossy.get((row.group, number))) for number in row.classes]
     for _, alike in groupby(judged, key=lambda each: (each.faults, each.warnings)):
         own = list(alike)
         yield replace(
@@ -228,10 +241,13 @@ def _by_fault(config: Config, row: Row, profile: Profile | None) -> Iterator[Row
         )
 
 
-def _judged(config: Config, row: Row, profile: Profile | None, number: int) -> Row:
-    """Return one class of a row with its faults and warnings."""
-    faults = list(_of_pools(row, profile))
-    warnings: list[str] = []
+def _judged(config: Config, row: Row, profile: Profile | None, number: int, lossy: Group | None) -> Row:
+    """Return one class of a row with its faults and warnings; `lossy` is a row that gives it no headroom."""
+    faults = list(_of_pools(row, profile, config.queues.asic))
+    warnings = [] if profile is None else list(unusual(profile, config.queues.asic))
+    if lossy is not None:
+        place = lossy.place.partition(": ")[2]
+        faults.append(f"priority group {number} is lossy in {place} ({lossy.name})")
     port = config.port(row.group)
     dscps: tuple[int, ...] = ()
     if port is not None:
@@ -247,9 +263,11 @@ def _judged(config: Config, row: Row, profile: Profile | None, number: int) -> R
     return replace(row, classes=(number,), dscps=dscps, faults=tuple(faults), warnings=tuple(warnings))
 
 
-def _of_pools(row: Row, profile: Profile | None) -> Iterator[str]:
+def _of_pools(row: Row, profile: Profile | None, asic: str) -> Iterator[str]:
     if profile is not None and profile.pool is not None and profile.pool.kind == "egress":
         yield f"its pool {profile.pool_name} is one of egress"
+    if profile is not None:
+        yield from impossible(profile, asic)
     if row.headroom_pool and not row.reserves_headroom and row.headroom_pool < row.xoff:
         yield f"the pool of headroom has {row.headroom_pool:,} bytes (BUFFER_POOL: xoff), less than its xoff"
 

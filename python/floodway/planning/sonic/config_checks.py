@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from floodway.names import nearest
 from floodway.planning.sonic.fields import fault, number_of, size_of_field
+from floodway.planning.sonic.links import lengths_of
+from floodway.planning.sonic.maps import ALL_PORTS
 from floodway.planning.sonic.queues import COLOURS
+from floodway.planning.units import missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from floodway.planning.sonic.json_tables import Table
     from floodway.planning.sonic.row import Row
 
-__all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements", "watchdog"]
+__all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements", "over_subscribed", "watchdog"]
 
 #: `sonic-pfcwd`: `detection_time` and `restoration_time`, ms.
 DETECTION_MS, RESTORATION_MS = range(100, 5001), range(100, 60_001)
@@ -21,21 +25,25 @@ TIMES = (("detection_time", DETECTION_MS), ("restoration_time", RESTORATION_MS))
 ACTIONS = ("drop", "forward", "alert")
 #: Row of `PFC_WD` for the whole switch.
 GLOBAL = "GLOBAL"
+#: Tables with a row for each port, and rows that are of none.
+OF_PORTS, OF_NONE = ("PFC_WD", "PORT_QOS_MAP"), (GLOBAL, ALL_PORTS)
 PERCENT = range(101)
 
 
 def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -> Iterator[str]:
-    """Return what does not agree, though each value is one, and is not of one class of a port.
+    """Return warnings of what does not agree, though each value is one, and is not of one class of a port.
 
     Raises
     ------
     PlanError
         If a number is none.
     """
-    yield from _over_subscribed(rows)
+    yield from over_subscribed(rows)
+    judged = {row.group: None for row in rows}
+    yield from _cables(tables, judged, file)
+    yield from _no_ports(tables, file)
     for name, fields in tables.get("WRED_PROFILE", {}).items():
         yield from _marks(fields, f"{file}: WRED_PROFILE|{name}")
-    judged = {row.group for row in rows}
     for port, fields in tables.get("PFC_WD", {}).items():
         if port not in judged:
             yield from (f"{file}: PFC_WD|{port}: {told}" for told in _times(tables, port, fields, file))
@@ -70,19 +78,45 @@ def watchdog(
         yield f"the watchdog does not watch priority {', '.join(unseen)} (pfcwd_sw_enable)"
 
 
-def _over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
-    """Compare the headroom of all classes with the pool that they share."""
-    pools = {row.headroom_pool for row in rows if row.headroom_pool}
-    if len(pools) != 1:
+def over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
+    """Compare the headroom of all classes with the pool of headroom that they share."""
+    shared = {row.pool: row.headroom_pool for row in rows if row.headroom_pool}
+    for pool, size in shared.items():
+        # A group in two rows has one headroom.
+        each: dict[tuple[str, int], int] = {}
+        for row in rows:
+            if row.pool == pool and not row.reserves_headroom:
+                for number in row.classes:
+                    each[row.group, number] = max(row.xoff, each.get((row.group, number), 0))
+        needed = sum(each.values())
+        if needed > size:
+            yield (
+                f"BUFFER_POOL|{pool}: xoff {size:,} is less than the {needed:,} of all lossless classes: if"
+                f" all pause at once, {missing(needed - size)}"
+            )
+
+
+def _cables(tables: Mapping[str, Table], ports: Iterable[str], file: str) -> Iterator[str]:
+    """Name lengths of one port's cable that contradict each other."""
+    for port in ports:
+        lengths = lengths_of(tables, port, file)
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{metres}m in {name}" for name, metres in lengths.items())
+            yield f"CABLE_LENGTH: {port} has {listed}: judged by {max(lengths.values())}m"
+
+
+def _no_ports(tables: Mapping[str, Table], file: str) -> Iterator[str]:
+    """Name rows for ports that the switch does not have."""
+    ports = tables.get("PORT")
+    if ports is None:
         return
-    (shared,) = pools
-    sharing = [row for row in rows if row.headroom_pool == shared]
-    needed = sum(row.xoff * max(1, len(row.classes)) for row in sharing)
-    if needed > shared:
-        yield (
-            f"BUFFER_POOL: xoff {shared} is less than the {needed} of all lossless classes: if all pause at"
-            f" once, {needed - shared:,} bytes are missing"
-        )
+    for table in OF_PORTS:
+        for name in tables.get(table, {}):
+            if name in ports or name in OF_NONE:
+                continue
+            near = nearest(name, ports)
+            hint = f"; did you mean {near!r}?" if near else ""
+            yield f"{file}: {table}|{name}: PORT has no such port{hint}"
 
 
 def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:

@@ -16,10 +16,10 @@ from floodway.errors import PlanError
 from floodway.names import nearest
 from floodway.planning.asics import asics
 from floodway.planning.sonic.classes import Config, groups_of, rows_of
-from floodway.planning.sonic.config_checks import disagreements
+from floodway.planning.sonic.config_checks import disagreements, over_subscribed
 from floodway.planning.sonic.fields import fault
 from floodway.planning.sonic.json_tables import tables_of
-from floodway.planning.sonic.maps import MAPS
+from floodway.planning.sonic.maps import MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
 from floodway.planning.sonic.row import Row, Sheet
 from floodway.planning.sonic.switches import chip_of
@@ -101,6 +101,7 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
     """
     tables = _tables(content, file)
     _references(tables, file)
+    check_maps(tables, file)
     hwsku = str(tables.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
     own = chip_of(hwsku)
     config = Config.of(tables, asic or own, file)
@@ -113,11 +114,11 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         notes=(
             *_unread(tables),
             *_of_chip(hwsku, own, asic),
-            *_twice(groups),
             *notes,
-            *disagreements(tables, rows, file),
             *_left_out(config, groups, rows),
         ),
+        warnings=(*_twice(groups), *disagreements(tables, rows, file)),
+        conditions=("not all classes pause at once",) if any(over_subscribed(rows)) else (),
         pattern=config.computing.pattern,
         not_judged=tuple(_not_judged(config, rows)),
         asic=own,

@@ -95,6 +95,10 @@ class Lint:
         Worst first: by level, then by the part of what is asked that they have.
     notes
         What a reader must know of the file.
+    warnings
+        What fails with ``--strict`` and is not of one row.
+    conditions
+        What must be so for the rows to hold, in words.
     not_judged
         What decides whether classes are lossless, and is not in the file or not read.
     """
@@ -104,6 +108,8 @@ class Lint:
     assumed: Assumptions
     rows: tuple[Judged, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
 
     @property
@@ -124,6 +130,8 @@ class Lint:
             return f"there is no lossless class{rest}"
         kind = "lossless class" if self.form == "CONFIG_DB" else "row"
         warned = f"; {_count(self.warned, 'row')} with a warning" if self.warned else ""
+        warned += f"; {_count(len(self.warnings), 'warning')} of the file" if self.warnings else ""
+        conditions = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         if not self.holds:
             levels = [each.verdict.level for each in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
@@ -132,11 +140,12 @@ class Lint:
             told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
             return f"fails: of {_count(len(levels), 'row')} {told}{warned}"
         if self.not_judged:
-            return f"holds as far as it is judged{warned}; not judged: {', '.join(self.not_judged)}"
+            judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
+            return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
         whole = (
             "" if self.form == "CONFIG_DB" else ", if classes are led to this headroom: a CONFIG_DB says so"
         )
-        return f"every {kind} holds{whole}{warned}"
+        return f"every {kind} holds{conditions}{whole}{warned}"
 
     @property
     def counts(self) -> dict[Level, int]:
@@ -167,6 +176,7 @@ class Lint:
             "not_judged": list(self.not_judged),
             "counts": {level.label: count for level, count in self.counts.items()},
             "rows": [_flat(judged) | _lists(judged.row) for judged in self.rows],
+            "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
 
@@ -249,6 +259,8 @@ def lint(  # noqa: PLR0913 (one argument an option)
         assumed=assumed,
         rows=tuple(judged),
         notes=_notes(sheet.notes, judged),
+        warnings=sheet.warnings,
+        conditions=sheet.conditions,
         not_judged=sheet.not_judged,
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["DEFAULT_MTU", "Link", "has_link", "link_of", "named_for"]
+__all__ = ["DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
 
 #: What a profile's name says of speed (Mb/s) and length where SONiC made it.
 MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
@@ -81,6 +81,21 @@ def link_of(tables: Mapping[str, Table], port: str, named: tuple[int, int] | Non
     )
 
 
+def lengths_of(tables: Mapping[str, Table], port: str, file: str) -> dict[str, int]:
+    """Return the length of a port's cable, in metres, by the row of `CABLE_LENGTH` that has it.
+
+    Raises
+    ------
+    PlanError
+        If one is no length.
+    """
+    return {
+        name: length_of(lengths[port], f"{file}: CABLE_LENGTH|{name}", port)
+        for name, lengths in tables.get("CABLE_LENGTH", {}).items()
+        if port in lengths
+    }
+
+
 def _mtu(fields: Mapping[str, Any], place: str) -> int:
     found = number_of(fields.get("mtu", DEFAULT_MTU), place, "mtu")
     if found not in MTUS:
@@ -94,9 +109,11 @@ def _speed(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None
     if ports is None and named is not None:
         return named[0]
     fields = (ports or {}).get(port)
-    if fields is None or "speed" not in fields:
+    if fields is None:
         raise _unknown(place, port, "speed", "PORT", ports)
     own = f"{place.partition(': ')[0]}: PORT|{port}"
+    if "speed" not in fields:
+        raise fault(own, "speed", "the field is missing, and lossless classes of the port need it")
     mbps = number_of(fields["speed"], own, "speed")
     if mbps not in SPEEDS:
         raise fault(own, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps))
@@ -107,9 +124,10 @@ def _metres(tables: Mapping[str, Table], port: str, named: tuple[int, int] | Non
     cables = tables.get("CABLE_LENGTH")
     if cables is None and named is not None:
         return named[1]
-    for name, lengths in (cables or {}).items():
-        if port in lengths:
-            return length_of(lengths[port], f"{place.partition(': ')[0]}: CABLE_LENGTH|{name}", port)
+    found = lengths_of(tables, port, place.partition(": ")[0])
+    if found:
+        # Of rows that contradict each other the longer one is safe.
+        return max(found.values())
     known = [each for lengths in (cables or {}).values() for each in lengths]
     raise _unknown(place, port, "length", "CABLE_LENGTH", known)
 

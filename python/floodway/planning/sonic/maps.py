@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from floodway.planning.sonic.fields import fault, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["ALL_PORTS", "MAPS", "Class", "Map", "Port", "port_of"]
+__all__ = ["ALL_PORTS", "MAPS", "Class", "Map", "Port", "check_maps", "port_of"]
 
 #: Tables of maps by the field of `PORT_QOS_MAP` that names one of their rows.
 MAPS = {
@@ -35,6 +35,18 @@ MAPS = {
 #: Row of `PORT_QOS_MAP` for the whole switch, which has the map from DSCP of ports without their own.
 ALL_PORTS = "global"
 PRIORITIES = re.compile(r"([0-7](\s*,\s*[0-7])*)?")
+DSCPS, EIGHT, QUEUES = range(64), range(8), range(10)
+#: What the numbers of each map are, and which there are: those that are led, and those they are led to.
+NUMBERS = {
+    "DSCP_TO_TC_MAP": (("DSCP", DSCPS), ("traffic class", EIGHT)),
+    "DOT1P_TO_TC_MAP": (("priority of VLAN tags", EIGHT), ("traffic class", EIGHT)),
+    "TC_TO_PRIORITY_GROUP_MAP": (("traffic class", EIGHT), ("priority group", EIGHT)),
+    "TC_TO_QUEUE_MAP": (("traffic class", EIGHT), ("queue", QUEUES)),
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": (("PFC priority", EIGHT), ("priority group", EIGHT)),
+    "MAP_PFC_PRIORITY_TO_QUEUE": (("PFC priority", EIGHT), ("queue", QUEUES)),
+}
+#: DSCPs whose packets are not RDMA's data in any network, and whose they are.
+OTHERS = {0: "all traffic that is not marked", 48: "CNPs and routing protocols"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,9 +147,8 @@ class Port:
         faults += told
         faults += self._not_stopped(used, priorities) if priorities else ()
         queues = tuple(sorted({each for each in map((to_queue.values or {}).get, used) if each is not None}))
-        return Class(
-            faults=tuple(faults), warnings=self._beside(classes, priorities), queues=queues, dscps=dscps
-        )
+        warnings = (*self._beside(classes, priorities), *_of_others(dscps))
+        return Class(faults=tuple(faults), warnings=warnings, queues=queues, dscps=dscps)
 
     def _led(self, field: str, number: int) -> int | None:
         """Return what a number is led to by a map that is one to one where the port has none."""
@@ -224,6 +235,26 @@ def port_of(tables: Mapping[str, Table], port: str, file: str) -> Port:
     )
 
 
+def check_maps(tables: Mapping[str, Table], file: str) -> None:
+    """Refuse numbers that no map has, in maps that no port names as well.
+
+    Raises
+    ------
+    PlanError
+        If a key or a value is none that there is.
+    """
+    for table in NUMBERS:
+        for name in tables.get(table, {}):
+            _values(tables, table, name, file)
+
+
+def _of_others(dscps: tuple[int, ...]) -> Iterator[str]:
+    """Say that packets come in which are not meant to be lossless."""
+    for each in dscps:
+        if each in OTHERS:
+            yield f"DSCP {each} leads to the class, which is that of {OTHERS[each]} (DSCP_TO_TC_MAP)"
+
+
 def _priorities(text: str, place: str, key: str) -> frozenset[int]:
     plain = text.strip()
     if PRIORITIES.fullmatch(plain) is None:
@@ -235,12 +266,22 @@ def _map(tables: Mapping[str, Table], fields: Mapping[str, Any], field: str, fil
     table, name = MAPS[field], fields.get(field)
     if not name:
         return Map()
-    rows = tables.get(table)
-    if rows is None:
+    if table not in tables:
         return Map(name=f"{table}|{name}")
+    return Map(name=f"{table}|{name}", values=_values(tables, table, str(name), file))
+
+
+def _values(tables: Mapping[str, Table], table: str, name: str, file: str) -> dict[int, int]:
     place = f"{file}: {table}|{name}"
-    values = {
-        number_of(key, place, str(key)): number_of(value, place, str(key))
-        for key, value in rows.get(str(name), {}).items()
+    led, to = NUMBERS[table]
+    return {
+        _within(key, place, str(key), *led): _within(value, place, str(key), *to)
+        for key, value in tables[table].get(name, {}).items()
     }
-    return Map(name=f"{table}|{name}", values=values)
+
+
+def _within(value: object, place: str, key: str, what: str, allowed: range) -> int:
+    found = number_of(value, place, key)
+    if found not in allowed:
+        raise fault(place, key, f"{found} is not a {what}, 0 to {allowed.stop - 1}", given=str(value))
+    return found

@@ -145,6 +145,15 @@ def profile_of(tables: Mapping[str, Table], name: str, file: str) -> Profile:
     for needed in ("pool",) if computed else ("size", "pool"):
         if needed not in fields:
             raise fault(place, needed, "the field is missing")
+    limits = [key for key in ("dynamic_th", "static_th") if key in fields]
+    if not limits and not computed:
+        raise fault(
+            place, "dynamic_th", "the field is missing, and so is static_th: one of them is the limit"
+        )
+    if len(limits) > 1:
+        raise fault(
+            place, "static_th", "dynamic_th is given as well, and only one of them counts: remove one"
+        )
     return Profile(
         name=name,
         size=_bytes(fields, place, "size") or 0,

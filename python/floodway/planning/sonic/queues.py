@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from floodway.planning.asics import counts_headroom
 from floodway.planning.sonic.fields import fault, size_of_field
+from floodway.planning.sonic.limits import impossible, unusual
 from floodway.planning.sonic.pools import COMPUTED, profile_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ COLOURS = ("green", "yellow", "red")
 RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 
 Findings = tuple[list[str], list[str]]
+Rows = tuple["Mapping[str, Any]", ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,24 +34,28 @@ class Queues:
     Attributes
     ----------
     buffers, marks
-        Their fields; none where the file does not have the table.
+        The fields of each of their rows; none where the file does not have the table.
     tables, file
         All tables, and the file's name.
-    counts_headroom
-        Whether the `size` of a pool counts its `xoff`, as SAI defines it.
+    asic
+        The switch's chip; empty where it is not known.
     """
 
-    buffers: Mapping[tuple[str, int], Mapping[str, Any]] | None
-    marks: Mapping[tuple[str, int], Mapping[str, Any]] | None
+    buffers: Mapping[tuple[str, int], Rows] | None
+    marks: Mapping[tuple[str, int], Rows] | None
     tables: Mapping[str, Table]
     file: str
-    counts_headroom: bool = True
+    asic: str = ""
 
     def judge(self, port: str, queue: int, profile: Profile | None) -> Findings:
         """Return faults and warnings of a queue whose packets are in a lossless class of a profile."""
-        faults = list(self._dropped(port, queue, None if profile is None else profile.pool))
-        warnings: list[str] = []
-        fields = (self.marks or {}).get((port, queue), {})
+        ingress = None if profile is None else profile.pool
+        faults = list(dict.fromkeys(self._dropped(port, queue, ingress)))
+        own = [each for each in self.profiles(port, queue) if each is not None]
+        warnings = list(dict.fromkeys(told for each in own for told in unusual(each, self.asic)))
+        fields = {
+            key: value for row in (self.marks or {}).get((port, queue), ()) for key, value in row.items()
+        }
         name = str(fields.get("wred_profile", ""))
         wred = self.tables.get("WRED_PROFILE", {}).get(name)
         if wred is not None:
@@ -59,29 +66,33 @@ class Queues:
                 warnings += self._too_late(wred, f"WRED_PROFILE|{name}", queue, profile)
         return faults, warnings
 
-    def profile(self, port: str, queue: int) -> Profile | None:
-        """Return the profile of a queue; none where the file does not have it."""
-        name = str((self.buffers or {}).get((port, queue), {}).get("profile", COMPUTED))
-        known = name in self.tables.get("BUFFER_PROFILE", {})
-        return profile_of(self.tables, name, self.file) if known else None
+    def profiles(self, port: str, queue: int) -> list[Profile | None]:
+        """Return the profile that each row has for a queue; none where the file does not have it."""
+        rows = (self.buffers or {}).get((port, queue), ())
+        names = [str(fields.get("profile", COMPUTED)) for fields in rows]
+        known = self.tables.get("BUFFER_PROFILE", {})
+        return [profile_of(self.tables, name, self.file) if name in known else None for name in names]
 
     def _dropped(self, port: str, queue: int, ingress: Pool | None) -> Iterator[str]:
-        """Say why a queue drops packets that ingress has admitted."""
+        """Say why a queue drops packets that ingress has admitted, by the worst of its rows."""
         if self.buffers is None:
             return
         if (port, queue) not in self.buffers:
             yield f"queue {queue} has no profile at egress (BUFFER_QUEUE)"
             return
-        profile = self.profile(port, queue)
-        if profile is None:
-            if "BUFFER_PROFILE" in self.tables:
+        for profile in self.profiles(port, queue):
+            if profile is not None:
+                yield from self._full(profile, queue, ingress)
+            elif "BUFFER_PROFILE" in self.tables:
                 yield f"queue {queue} has no profile at egress (BUFFER_QUEUE: profile is NULL)"
-            return
+
+    def _full(self, profile: Profile, queue: int, ingress: Pool | None) -> Iterator[str]:
         pool = profile.pool
         if pool is not None and pool.kind == "ingress":
             yield f"queue {queue} has profile {profile.name} of {pool.name}, which is a pool of ingress"
             return
-        yield from _too_small(profile, queue, ingress, counts_headroom=self.counts_headroom)
+        told = list(impossible(profile, self.asic, whose=f"queue {queue}'s"))
+        yield from told or _too_small(profile, queue, ingress, counts_headroom=counts_headroom(self.asic))
 
     def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Findings:
         """Return colours that are dropped instead of marked: green is that of packets without a policer."""
@@ -111,8 +122,8 @@ class Queues:
         yield text + f"PFC comes first, and pauses a port that is alone at {alone:,} bytes of the pool"
 
 
-def queues_of(tables: Mapping[str, Table], file: str, *, counts_headroom: bool = True) -> Queues:
-    """Return the queues of all ports of a switch whose pools count their headroom in their size, or do not.
+def queues_of(tables: Mapping[str, Table], file: str, asic: str = "") -> Queues:
+    """Return the queues of all ports of a switch with a chip, whose name may be empty.
 
     Raises
     ------
@@ -124,16 +135,14 @@ def queues_of(tables: Mapping[str, Table], file: str, *, counts_headroom: bool =
         marks=_rows(tables, "QUEUE", file),
         tables=tables,
         file=file,
-        counts_headroom=counts_headroom,
+        asic=asic,
     )
 
 
-def _rows(
-    tables: Mapping[str, Table], table: str, file: str
-) -> dict[tuple[str, int], Mapping[str, Any]] | None:
+def _rows(tables: Mapping[str, Table], table: str, file: str) -> dict[tuple[str, int], Rows] | None:
     if table not in tables:
         return None
-    found: dict[tuple[str, int], Mapping[str, Any]] = {}
+    found: dict[tuple[str, int], Rows] = {}
     for key, fields in tables[table].items():
         rest, bar, queues = key.rpartition("|")
         numbers = RANGE.fullmatch(queues)
@@ -142,7 +151,7 @@ def _rows(
         # In a chassis the host and the chip are before the port.
         for port in rest.rpartition("|")[2].split(","):
             for queue in range(int(numbers[1]), int(numbers[2] or numbers[1]) + 1):
-                found[port, queue] = {**found.get((port, queue), {}), **fields}
+                found[port, queue] = (*found.get((port, queue), ()), fields)
     return found
 
 

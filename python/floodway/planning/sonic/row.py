@@ -36,6 +36,8 @@ class Row:
         The priority groups that have this; empty where the file does not say which.
     headroom_pool
         Bytes of headroom that all ports share: 0 for no such pool, none where the file does not say.
+    pool
+        Its pool; empty where the file does not say.
     remark
         What does not agree in the file, though each part is valid; empty for nothing.
     frame_bytes
@@ -63,6 +65,7 @@ class Row:
     xon_offset: int | None = None
     classes: tuple[int, ...] = ()
     headroom_pool: int | None = None
+    pool: str = ""
     remark: str = ""
     frame_bytes: int | None = None
     dscps: tuple[int, ...] = ()
@@ -110,6 +113,10 @@ class Sheet:
         What lossless classes have, in the file's order.
     notes
         What a reader must know: tables that were not read, classes that the file has no numbers of.
+    warnings
+        What fails with ``--strict`` and is not of one class.
+    conditions
+        What must be so for the rows to hold, in words.
     pattern
         What the switch assumes of lossless traffic, if the file says so.
     not_judged
@@ -122,6 +129,8 @@ class Sheet:
     form: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     pattern: TrafficPattern | None = None
     not_judged: tuple[str, ...] = ()
     asic: str = ""

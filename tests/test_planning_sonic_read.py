@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floodway.errors import PlanError
-from floodway.planning.sonic.config_db import READ
+from floodway.planning.sonic.config_db import FIELDS, READ
 from floodway.planning.sonic.files import read
 
 G = 1_000_000_000
@@ -203,6 +203,24 @@ def test_without_ports_and_cables_the_name_of_a_profile_tells_speed_and_length(t
             ("pool", "ingress_lossless_pool"),
             "BUFFER_POOL has no 'ingress_losless_pool'",
         ),
+        (
+            ("PORT", "Ethernet0", "speed"),
+            None,
+            ("speed", None),
+            "PORT|Ethernet0: speed: the field is missing",
+        ),
+        (
+            ("BUFFER_PROFILE", PROFILE, "xonn_offset"),
+            "2288",
+            ("xonn_offset", "xon_offset"),
+            "no field of SONiC; did you mean 'xon_offset'?",
+        ),
+        (
+            ("PORT_QOS_MAP",),
+            {"Ethernet0": {"pfc_enabled": "3"}},
+            ("pfc_enabled", "pfc_enable"),
+            "PORT_QOS_MAP|Ethernet0: pfc_enabled: no field of SONiC; did you mean 'pfc_enable'?",
+        ),
         (("PORT", "Ethernet4"), None, ("Ethernet4", "Ethernet0"), "PORT has no such port"),
         (("CABLE_LENGTH", "AZURE", "Ethernet0"), "-3m", ("Ethernet0", None), "is negative"),
         (("CABLE_LENGTH", "AZURE", "Ethernet0"), "near", ("Ethernet0", None), "is not a length"),
@@ -273,6 +291,33 @@ def test_published_configurations_are_read() -> None:
     dynamic = sheets["buffers-mellanox4600c-t1-dynamic.json"]
     assert dynamic.pattern is not None
     assert (dynamic.pattern.mtu, dynamic.pattern.small_percent) == (1024, 50)
+
+
+@pytest.mark.parametrize("content", [INI, CONFIG])
+def test_a_mark_of_the_encoding_before_a_file_is_not_read(
+    tmp_path: Path, content: str | dict[str, Any]
+) -> None:
+    plain = written(tmp_path, content)
+    before = read(plain)
+    plain.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes())
+    assert read(plain) == before
+
+
+def test_no_field_of_sonic_is_taken_for_a_slip(tmp_path: Path) -> None:
+    models = [(file.stem, file.read_text()) for file in (sonic() / "yang").glob("*.yang")]
+    checked, told = 0, []
+    for table in FIELDS:
+        own = [text for _, text in models if re.search(rf"container {table}\s*\{{", text)]
+        assert own, table
+        for leaf in {leaf for text in own for leaf in re.findall(r"leaf(?:-list)? (\w+)", text)}:
+            checked += 1
+            # Another error, about the value, is not one about the name.
+            try:
+                read(written(tmp_path, {table: {"Ethernet0": {leaf: "1"}}}))
+            except PlanError as error:
+                told.append(str(error))
+    assert checked > 80
+    assert not [text for text in told if "no field of SONiC" in text]
 
 
 def test_no_table_of_sonic_is_taken_for_a_slip(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from floodway.files import read_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Keys"]
+__all__ = ["BOM", "Keys"]
 
 #: What some editors put before a text in UTF-8.
 BOM = "\ufeff"

@@ -21,6 +21,7 @@ from floodway.planning.sonic.fields import fault
 from floodway.planning.sonic.json_tables import tables_of
 from floodway.planning.sonic.maps import MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
+from floodway.planning.sonic.queues import COLOURS
 from floodway.planning.sonic.row import Row, Sheet
 from floodway.planning.sonic.switches import chip_of
 
@@ -71,6 +72,7 @@ DECIDE = (
 )
 #: So alike are a table and a slip of its name; tables of SONiC are less alike, but for these.
 ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
+OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.
 REFERENCES = {
     "profile": "BUFFER_PROFILE",
@@ -78,6 +80,34 @@ REFERENCES = {
     "wred_profile": "WRED_PROFILE",
     **MAPS,
 }
+#: Fields that are read, and others of SONiC's that are as alike to them as slips are.
+FIELDS = {
+    "BUFFER_PG": ("profile",),
+    "BUFFER_POOL": ("size", "type", "xoff"),
+    "BUFFER_PROFILE": (
+        "dynamic_th",
+        "headroom_type",
+        "pool",
+        "size",
+        "static_th",
+        "xoff",
+        "xon",
+        "xon_offset",
+    ),
+    "BUFFER_QUEUE": ("profile",),
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": ("default_dynamic_th", "over_subscribe_ratio"),
+    "LOSSLESS_TRAFFIC_PATTERN": ("mtu", "small_packet_percentage"),
+    "PFC_WD": ("POLL_INTERVAL", "action", "detection_time", "restoration_time"),
+    "PORT": ("lanes", "mtu", "speed"),
+    "PORT_QOS_MAP": (*MAPS, "pfc_enable", "pfcwd_sw_enable"),
+    "QUEUE": ("wred_profile",),
+    "WRED_PROFILE": (
+        "ecn",
+        *(f"wred_{colour}_enable" for colour in COLOURS),
+        *(f"{colour}_{what}" for colour in COLOURS for what in OF_COLOUR),
+    ),
+}
+OTHER_FIELDS = ("dscp_to_fc_map", "exp_to_fc_map", "tc_to_dot1p_map", "tc_to_dscp_map")
 MOST_NAMED = 3
 
 
@@ -100,6 +130,7 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         or refers to nothing, or a value is not what it should be; the error names table, key and field.
     """
     tables = _tables(content, file)
+    _fields(tables, file)
     _references(tables, file)
     check_maps(tables, file)
     hwsku = str(tables.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
@@ -147,6 +178,20 @@ def _slip(name: str) -> str | None:
         return None
     found = difflib.get_close_matches(name.upper(), READ, n=1, cutoff=ALIKE)
     return found[0] if found else None
+
+
+def _fields(tables: Mapping[str, Table], file: str) -> None:
+    """Refuse fields whose name is a slip, of which readers would take no notice."""
+    for name, known in FIELDS.items():
+        for key, fields in tables.get(name, {}).items():
+            for field in fields:
+                if field in known or field in OTHER_FIELDS:
+                    continue
+                near = difflib.get_close_matches(field, known, n=1, cutoff=ALIKE)
+                if near:
+                    place = f"{file}: {name}|{key}"
+                    text = f"{place}: {field}: no field of SONiC; did you mean {near[0]!r}?"
+                    raise PlanError(text, place=place, key=field, given=field, nearest=near[0])
 
 
 def _references(tables: Mapping[str, Table], file: str) -> None:

@@ -9,6 +9,7 @@ from floodway.files import read_text
 from floodway.planning.sonic.config_db import read_config_db
 from floodway.planning.sonic.json_tables import read_json
 from floodway.planning.sonic.lookup import read_lookup, read_table
+from floodway.planning.toml_keys import BOM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def read(path: Path, *, asic: str = "") -> Sheet:
     """
     file = str(path)
     try:
-        text = read_text(path)
+        text = read_text(path).removeprefix(BOM)
     except OSError as error:
         raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
     except UnicodeDecodeError:

@@ -197,7 +197,10 @@ def test_wrong_input_is_named(floodway: Command, arguments: tuple[str, ...], mes
         ('rate = "100G"\nlength = "2km"\nasic = "TH9"\n', ":3: asic: 'TH9' is not a chip"),
         ('mix = """\nrate = 1\n"""\nrate = 7\n', ":4: rate: 7 is not a text"),
         ("rate.a = [1]\n", ":1: rate: a table is not a text with a unit"),
-        (f"rate = {'[' * 5000}1{']' * 5000}\n", "not TOML: it is nested too deeply"),
+        (
+            f"rate = {'[' * 5000}1{']' * 5000}\n",
+            "plan.toml: tables and lists are nested too deeply: the maximum is 64",
+        ),
     ],
 )
 def test_a_wrong_plan_toml_is_named(floodway: Command, text: str, message: str) -> None:

@@ -404,3 +404,32 @@ def test_several_mistakes_are_answered_together(floodway: Command, tmp_path: Pat
         ["a.toml:6", "defaults.flow-control.pfc"],
         ["a.toml:20", "workload.web"],
     ]
+
+
+DEEP = {
+    "lists": "topology.x = " + "[" * 1000 + "1" + "]" * 1000,
+    "tables": "topology.x = " + "{ a = " * 1000 + "1" + " }" * 1000,
+    "keys": "topology" + ".a" * 200 + " = 1",
+    "keys of a study": "[[variant]]\nname" + ".a" * 200 + " = 1",
+}
+TOO_DEEP = "tables and lists are nested too deeply: the maximum is 64"
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("verb", ["run", "check", "study", "plan"])
+def test_a_file_that_nests_too_deep_is_answered_by_every_verb(
+    floodway: Command, tmp_path: Path, verb: str, kind: str
+) -> None:
+    (tmp_path / "a.toml").write_text(DEEP[kind])
+    done = floodway(verb, "a.toml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: a.toml:")
+    assert done.err.endswith(f": {TOO_DEEP}\n")
+
+
+def test_a_value_that_nests_too_deep_is_answered_where_it_varies(floodway: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(RIGHT)
+    deep = "[" * 1000 + "1" + "]" * 1000
+    done = floodway("compare", "a.toml", "--vary", f"limit=1ms,{deep}")
+    assert (done.code, done.out) == (2, "")
+    assert "bug" not in done.err

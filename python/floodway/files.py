@@ -5,17 +5,27 @@ from __future__ import annotations
 import errno
 import json
 import stat
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["is_pipe", "read_json", "read_pipe", "read_text"]
+__all__ = ["TooDeepError", "is_pipe", "parse_toml", "read_json", "read_pipe", "read_text"]
 
 #: Maximum size of a text, in bytes: 1 GiB, as the native module has it for lists of flows.
 MOST_BYTES = 1 << 30
 #: Maximum size of a scenario, in bytes: 64 MiB, as in the native module.
 MOST_SCENARIO_BYTES = 64 << 20
+#: Maximum depth of tables and lists, as in the native module.
+DEEPEST = 64
+
+
+class TooDeepError(ValueError):
+    """TOML whose tables and lists nest too deep."""
+
+    def __init__(self) -> None:
+        super().__init__(f"tables and lists are nested too deeply: the maximum is {DEEPEST}")
 
 
 def read_text(path: Path) -> str:
@@ -38,6 +48,32 @@ def read_text(path: Path) -> str:
     # Files of the kernel report that they are empty, and may never end.
     with path.open("rb") as file:
         return file.read(about.st_size).decode("utf-8")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises
+    ------
+    TooDeepError
+        If tables and lists nest too deep, on which code that follows them would break.
+    tomllib.TOMLDecodeError
+        If it is not TOML.
+    """
+    try:
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise TooDeepError from None
+    # Keys of a text may be as deep without recursion: a.a.a = 1.
+    left: list[tuple[int, object]] = [(0, found)]
+    while left:
+        depth, value = left.pop()
+        if not isinstance(value, dict | list):
+            continue
+        if depth > DEEPEST:
+            raise TooDeepError
+        left += [(depth + 1, each) for each in (value.values() if isinstance(value, dict) else value)]
+    return found
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 (any JSON value)

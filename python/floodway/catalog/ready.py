@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from floodway.errors import UnknownNameError
-from floodway.files import read_text
+from floodway.files import parse_toml, read_text
 from floodway.ready import FOLDER
 
 __all__ = ["ReadyScenario", "ready_scenarios"]
@@ -49,7 +48,7 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
 
 def _ready(file: Path) -> ReadyScenario:
     try:
-        description = tomllib.loads(read_text(file)).get("description", "")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        description = parse_toml(read_text(file)).get("description", "")
+    except (OSError, ValueError) as error:
         description = f"cannot be read: {error}"
     return ReadyScenario(file=file, description=" ".join(str(description).split()))

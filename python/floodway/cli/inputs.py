@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING
 
 import click
 
 import floodway
 from floodway.errors import InputError, ScenarioError
+from floodway.files import parse_toml
 from floodway.ready import resolved
 from floodway.shards import Shard
 
@@ -58,7 +58,7 @@ def _is_study(path: Path) -> bool:
     if not path.is_file() or path.stat().st_size > LONGEST_STUDY:
         return False
     try:
-        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+        keys = parse_toml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return "variant" in keys and "topology" not in keys

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
 from floodway.errors import ComparisonError, Fault, ScenarioError
+from floodway.files import parse_toml
 from floodway.scenarios import load
 
 if TYPE_CHECKING:
@@ -276,8 +276,8 @@ def _plain_name(value: str) -> str | None:
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", value):
         return None if value in ("true", "false", "inf", "nan") else value
     try:
-        read = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        read = parse_toml(f"value = {value}")["value"]
+    except ValueError:
         return None
     if isinstance(read, dict) and len(read) == 1:
         read = next(iter(read))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from floodway.errors import PlanError
-from floodway.files import read_text
+from floodway.files import TooDeepError, parse_toml, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,12 +57,12 @@ class Keys:
         except UnicodeDecodeError:
             raise PlanError(f"{file}: is not text in UTF-8", place=file) from None
         try:
-            return cls(file=file, text=text, values=tomllib.loads(text))
+            return cls(file=file, text=text, values=parse_toml(text))
         except tomllib.TOMLDecodeError as error:
             place, reason = _fault(file, text, str(error))
             raise PlanError(f"{place}: not TOML: {reason}", place=place) from None
-        except RecursionError:
-            raise PlanError(f"{file}: not TOML: it is nested too deeply", place=file) from None
+        except TooDeepError as error:
+            raise PlanError(f"{file}: {error}", place=file) from None
 
     def place(self, key: str) -> str:
         """Return the file with the line of a key at the top level; the file alone where it is not found."""
@@ -79,8 +79,8 @@ class Keys:
 def _begins_anew(before: str, key: str) -> bool:
     """Whether a line after this text begins a key: within a longer value the text would not be whole."""
     try:
-        return key not in tomllib.loads(before)
-    except tomllib.TOMLDecodeError:
+        return key not in parse_toml(before)
+    except ValueError:
         return False
 
 

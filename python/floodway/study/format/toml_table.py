@@ -7,7 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from floodway.errors import StudyError
-from floodway.files import read_text
+from floodway.files import TooDeepError, parse_toml, read_text
 from floodway.names import not_a_choice
 
 if TYPE_CHECKING:
@@ -173,11 +173,13 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     shown = str(file)
     try:
-        return tomllib.loads(read_text(file))
+        return parse_toml(read_text(file))
     except OSError as error:
         raise StudyError(f"{shown}: cannot be read: {error.strerror or error}", place=shown) from error
     except UnicodeDecodeError as error:
         raise StudyError(f"{shown}: is not text in UTF-8", place=shown) from error
+    except TooDeepError as error:
+        raise StudyError(f"{shown}: {error}", place=shown) from error
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{shown}: is not TOML: {error}", place=shown) from error
 

@@ -268,8 +268,69 @@ def test_what_loses_in_its_run_ends_with_1(floodway: Command) -> None:
     asked = ("--rate", "100G", "--length", "20km", "--buffer", "20MB", "--links", "4", "--mtu", "1024B")
     done = floodway("plan", *asked, "--flow-control", "pfc", "--oversubscribe", "4")
     assert "all stop at once   loses" in done.out
-    assert done.code == 1
+    assert (done.code, done.err) == (1, "")
+    over = (*asked, "--flow-control", "pfc", "--oversubscribe", "4", "--quiet")
+    reason = "the shared buffer, over-subscribed 4 times, lost 6,856 packets in its run\n"
+    done = floodway("plan", *over)
+    assert (done.code, done.out, done.err) == (1, "", f"error: {reason}")
+    done = floodway("plan", *over, "--sonic", "sonic")
+    assert (done.code, done.out, done.err) == (1, "", f"error: sonic: not written: {reason}")
+    assert not (floodway.folder / "sonic").exists()
     assert floodway("plan", *asked, "--flow-control", "pfc", "--quiet").code == 0
+
+
+def test_headroom_that_not_all_links_can_have_at_once_is_written_with_its_condition(
+    floodway: Command,
+) -> None:
+    asked = (
+        *SMALL,
+        "--buffer",
+        "20MB",
+        "--links",
+        "4",
+        "--asic",
+        "TH4",
+        "--no-simulate",
+        "--oversubscribe",
+        "2",
+    )
+    assert floodway("plan", *asked, "--sonic", "sonic", "--quiet").code == 0
+    done = floodway("lint", "sonic/config_db.json", "--asic", "TH4")
+    assert done.code == 0
+    assert "verdict: holds if not all classes pause at once, as far as it is judged; " in done.out
+
+
+def test_a_configuration_s_mtu_is_said_and_fits_the_ports(floodway: Command) -> None:
+    asked = (*SMALL, "--buffer", "64MB", "--asic", "TH4", "--no-simulate", "--force", "--sonic", "sonic")
+    done = floodway("plan", *asked)
+    said = "set mtu 4152 in PORT for these ports, or plan with --mtu 9044B"
+    assert (done.code, said in done.err) == (0, True)
+    # A port with the mtu that is said holds, one that takes two bytes more does not.
+    file = floodway.folder / "sonic" / "config_db.json"
+
+    def code(*ports: tuple[str, int]) -> list[int]:
+        found = []
+        for options, mtu in ports:
+            assert floodway("plan", *asked, *options.split(), "--quiet").code == 0
+            tables = json.loads(file.read_text(encoding="utf-8"))
+            tables["PORT"] = {"Ethernet0": {"lanes": "1", "speed": "100000", "mtu": str(mtu)}}
+            file.write_text(json.dumps(tables), encoding="utf-8")
+            found.append(floodway("lint", file, "--asic", "TH4").code)
+        return found
+
+    assert code(("", 4152), ("", 9100), ("--mtu 9044B", 9100)) == [0, 1, 0]
+    assert "mtu" not in floodway("plan", *asked, "--mtu", "9044B").err
+
+
+def test_what_a_chip_does_not_have_and_a_dscp_of_other_traffic_are_warned_of(floodway: Command) -> None:
+    asked = ("plan", *SMALL, "--asic", "TH4", "--no-simulate")
+    warned = floodway(*asked, "--buffer", "500MB", "--cell", "1B", "--sonic", "sonic", "--dscp", "3=0")
+    assert "warning: 500 MB of buffer are more than Broadcom Tomahawk 4 has: 113 MB" in warned.out
+    assert "warning: sizes are for cells of 1 B, and those of Broadcom Tomahawk 4 have 254 B" in warned.out
+    assert "warning: DSCP 0 leads to lossless class 3, which is that of all traffic that is not" in warned.err
+    right = floodway(*asked, "--buffer", "113MB", "--cell", "254B", "--sonic", "other")
+    assert "Tomahawk 4 has" not in right.out
+    assert "DSCP" not in right.err
 
 
 def test_chips_have_the_alpha_that_they_take(floodway: Command) -> None:

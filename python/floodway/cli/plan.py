@@ -15,6 +15,7 @@ from floodway.planning.question import check_flow_controls, check_oversubscribed
 from floodway.planning.written import PLAN_FILES, SWITCH_FILES
 from floodway.ready import resolved
 from floodway.results.files import new_folder
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +78,12 @@ def _answered(file: Path | None, questions: Mapping[str, Question], wanted: Want
     for name, each in plans.items():
         folders = dict(_folders(name, tuple(plans), wanted))
         written.append(planned.show_and_write(each, name, wanted, **folders))
-    return DONE if all(written) and all(_hold(each) for each in plans.values()) else FAILED
+    lost = {name: reason for name, each in plans.items() if (reason := ", ".join(_losses(each, wanted)))}
+    if wanted.quiet or wanted.json:
+        # Else the tables say it.
+        for name, reason in lost.items():
+            echo(f"error: {name}: {reason}" if name else f"error: {reason}", err=True)
+    return DONE if all(written) and not lost else FAILED
 
 
 def _folders(name: str, names: Sequence[str], wanted: Wanted) -> Iterator[tuple[str, Path]]:
@@ -139,8 +145,15 @@ def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
     return questions_of_scenario(parsed(file, sets=()), wanted.keys, wanted.kinds)
 
 
-def _hold(plan: Plan) -> bool:
-    """Whether no planned size lost packets where it should not."""
-    runs = [run for row in plan.rows for run in (row.trial, row.busy_run, row.flap_run) if run is not None]
-    pooled = plan.pool_run is None or plan.pool_run.holds
-    return pooled and all(run.lost_packets == 0 for run in runs)
+def _losses(plan: Plan, wanted: Wanted) -> Iterator[str]:
+    """Say which planned sizes lost packets where they should not; writing a configuration says its own."""
+    from floodway.planning.sonic.from_plan import lost_in_its_run  # noqa: PLC0415 (errors need none of it)
+
+    for row in plan.rows:
+        runs = (row.trial, row.busy_run, row.flap_run)
+        lost = sum(run.lost_packets for run in runs if run is not None)
+        if lost:
+            yield f"{row.label} lost {counted(lost, 'packet')} in its runs"
+    pooled = lost_in_its_run(plan)
+    if pooled and wanted.sonic is None:
+        yield pooled

@@ -13,7 +13,12 @@ from floodway.errors import OutputError
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
-from floodway.planning.sonic.from_plan import configuration_of, write_plan_for_switches
+from floodway.planning.sonic.from_plan import (
+    configuration_of,
+    lost_in_its_run,
+    warnings_of,
+    write_plan_for_switches,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,11 +84,25 @@ def show_and_write(
             if spoken:
                 echo(f"page, pictures, plan.json and scenarios: {out}")
         if sonic is not None:
-            write_plan_for_switches(plan, sonic, ports=wanted.ports, dscps=wanted.dscps)
-            if spoken:
-                echo(f"SONiC's configuration, not tried on a device: {sonic}")
+            return _write_for_switches(plan, sonic, wanted)
     except OutputError as error:
         # The answer itself is printed already.
         echo(f"error: {error}", err=True)
         return False
+    return True
+
+
+def _write_for_switches(plan: Plan, folder: Path, wanted: Wanted) -> bool:
+    """Write SONiC's configuration, but of a plan that lost packets in its run; whether it was written."""
+    lost = lost_in_its_run(plan)
+    if lost:
+        echo(f"error: {folder}: not written: {lost}", err=True)
+        return False
+    write_plan_for_switches(plan, folder, ports=wanted.ports, dscps=wanted.dscps)
+    if wanted.quiet:
+        return True
+    for line in warnings_of(plan, configuration_of(plan, ports=wanted.ports, dscps=wanted.dscps)):
+        echo(f"warning: {line}", err=True)
+    if not wanted.json:
+        echo(f"SONiC's configuration, not tried on a device: {folder}")
     return True

@@ -136,6 +136,7 @@ def warnings(plan: Plan) -> Iterator[str]:
         if not chip.firm:
             yield f"the memory of {chip.label} is from {chip.source}, and may count other memory, too"
         yield f"all memory of {chip.label} is counted for these links: other ports and classes need some"
+    yield from _other_chip(question)
     yield from _other_mixes(plan)
     if plan.pool is not None and plan.pool.oversubscribed > 1:
         yield (
@@ -161,6 +162,20 @@ def warnings(plan: Plan) -> Iterator[str]:
     untried = [row.label for row in plan.rows if not row.refused and row.trial is None]
     if untried:
         yield f"no number was tried by a run: {', '.join(untried)}"
+
+
+def _other_chip(question: Question) -> Iterator[str]:
+    """Say so where what was given is not what the chip has."""
+    if not question.asic:
+        return
+    chip = asic(question.asic)
+    most, given = chip.buffer_bytes, question.buffer_bytes
+    if most is not None and given is not None and given > most:
+        has = f"{bytes_text(most)} ({chip.source})"
+        yield f"{bytes_text(given)} of buffer are more than {chip.label} has: {has}"
+    if question.cell_bytes != chip.cell_bytes:
+        has = f"{chip.cell_bytes} B"
+        yield f"sizes are for cells of {question.cell_bytes} B, and those of {chip.label} have {has}"
 
 
 def _other_mixes(plan: Plan) -> Iterator[str]:

@@ -10,7 +10,10 @@ from floodway.planning.answer import distance
 from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES, counts_headroom
 from floodway.planning.link import CLASS_NUMBERS
+from floodway.planning.question import HEADERS, RETH
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
+from floodway.planning.sonic.links import AROUND_MTU, DEFAULT_MTU
+from floodway.planning.sonic.maps import OTHERS
 from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write
 from floodway.planning.units import missing
@@ -18,13 +21,13 @@ from floodway.results.files import replace_file
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
-__all__ = ["configuration_of", "write_plan_for_switches"]
+__all__ = ["configuration_of", "lost_in_its_run", "warnings_of", "write_plan_for_switches"]
 
 #: Bytes of a frame beside the IP packet.
 ETHERNET = 18
@@ -65,11 +68,9 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
             f"{_enough_for(plan)}"
         )
         raise PlanError(text, key="buffer")
-    run = plan.pool_run
-    if run is not None and not run.holds and shared.oversubscribed == 1:
-        raise PlanError(
-            f"sonic: the shared buffer lost {counted(run.lost_packets, 'packet')} in its run", key="buffer"
-        )
+    lost = lost_in_its_run(plan)
+    if lost:
+        raise PlanError(f"sonic: {lost}", key="buffer")
     names = list(ports) or [f"Ethernet{LANES * number}" for number in range(question.links)]
     if len(names) != question.links:
         text = f"ports: {len(names)} names are given for {question.links} links"
@@ -99,6 +100,31 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
+
+
+def lost_in_its_run(plan: Plan) -> str:
+    """Say what the shared buffer of a plan lost when all links stopped at once; empty for nothing."""
+    run, shared = plan.pool_run, plan.pool
+    if run is None or shared is None or run.holds:
+        return ""
+    over = f", over-subscribed {shared.oversubscribed:g} times," if shared.oversubscribed > 1 else ""
+    return f"the shared buffer{over} lost {counted(run.lost_packets, 'packet')} in its run"
+
+
+def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:
+    """Say what the switch must have beside a configuration for its sizes to hold."""
+    question = plan.question
+    takes = max(1, question.largest_frame - AROUND_MTU)
+    if takes < DEFAULT_MTU:
+        fits = DEFAULT_MTU + AROUND_MTU - HEADERS - RETH
+        yield (
+            f"headroom is for packets of up to {takes:,} bytes, and a port of SONiC takes {DEFAULT_MTU:,}"
+            f" if it has no other mtu: set mtu {takes} in PORT for these ports, or plan with --mtu {fits}B"
+        )
+    for number in configuration.classes:
+        for dscp in configuration.dscps_of(number):
+            if dscp in OTHERS:
+                yield f"DSCP {dscp} leads to lossless class {number}, which is that of {OTHERS[dscp]}"
 
 
 def _dscp(text: str) -> tuple[int, int]:

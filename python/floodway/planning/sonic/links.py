@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
+__all__ = ["AROUND_MTU", "DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
 
 #: What a profile's name says of speed (Mb/s) and length where SONiC made it.
 MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")

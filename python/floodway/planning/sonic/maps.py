@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["ALL_PORTS", "MAPS", "Class", "Map", "Port", "check_maps", "port_of"]
+__all__ = ["ALL_PORTS", "MAPS", "OTHERS", "Class", "Map", "Port", "check_maps", "port_of"]
 
 #: Tables of maps by the field of `PORT_QOS_MAP` that names one of their rows.
 MAPS = {

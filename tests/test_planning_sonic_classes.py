@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,6 @@ from floodway.planning.sonic.switches import chip_of
 from floodway.planning.sonic.verdict import Level
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from command import Command
     from floodway.planning.sonic import Lint
 
@@ -379,6 +378,23 @@ def test_what_loses_nothing_and_is_not_as_it_should_be_is_a_warning_at_its_row(
     assert "with a warning" in found.text
     assert any(WARNED[kind] in told for each in found.rows for told in each.row.warnings)
     assert any(WARNED[kind] in each.text for each in found.rows)
+
+
+#: The configuration of the first example of docs/lint.md: one of two ports has no lossless groups.
+EXAMPLE = changed(
+    (("BUFFER_PROFILE", PROFILE, "xoff"), "180000"),
+    (("BUFFER_PG", f"{PORTS[1]}|3-4"), None),
+)
+
+
+def test_the_first_example_of_its_page_is_what_the_command_prints(floodway: Command, tmp_path: Path) -> None:
+    (tmp_path / "config_db.json").write_text(json.dumps(EXAMPLE), encoding="utf-8")
+    done = floodway("lint", "config_db.json", "--latency", "0us")
+    page = (Path(__file__).parent.parent / "docs" / "lint.md").read_text(encoding="utf-8")
+    shown = page.split("```text\n")[2].partition("```")[0]
+    printed = [line.rstrip() for line in done.out.splitlines() if line.strip()]
+    assert [line for line in shown.splitlines() if line.strip()] == printed
+    assert done.code == 1
 
 
 #: What is changed, and the warning of the file, which is of no class.

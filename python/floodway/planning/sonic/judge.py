@@ -136,7 +136,10 @@ class Lint:
             levels = [each.verdict.level for each in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
             failing = sum(not each.holds for each in levels) - unknown
-            counts = ((failing, "do not hold"), (unknown, "cannot be judged"))
+            counts = (
+                (failing, "does not hold" if failing == 1 else "do not hold"),
+                (unknown, "cannot be judged"),
+            )
             told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
             return f"fails: of {_count(len(levels), 'row')} {told}{warned}"
         if self.not_judged:

@@ -484,6 +484,10 @@ def test_a_half_of_a_mechanism_is_shown_and_decides_nothing(tmp_path: Path, half
         ("value = -50\ndraws = 1.5", "draws: 1.5 is not allowed; expected a whole number from 1 on"),
         ('value = -50\nis = "at-most"\ndraws = 1', "draws: applies to a number, and this claim is a bound"),
         (
+            'value = -50\nwithout = "b"\nhalves = ["c"]',
+            'halves: is a key inside `without`: without = { variant = "...", halves = ... }',
+        ),
+        (
             'value = -50\nwithout = { halves = ["c"] }',
             "without.variant: is missing; expected a variant, or `none` with a reason",
         ),

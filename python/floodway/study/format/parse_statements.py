@@ -44,6 +44,7 @@ class Ablations:
 
 def ablations_of(table: Table, names: Sequence[str]) -> Ablations:
     """Read `without`: variants, or a table with `variant`, `halves` and `replaces`, or with `none`."""
+    _refuse_keys_of_without(table)
     given = table.value("without")
     if not isinstance(given, dict):
         found = table.texts("without")
@@ -71,6 +72,13 @@ def ablations_of(table: Table, names: Sequence[str]) -> Ablations:
     inner.value("none")
     inner.finish()
     return Ablations(variants=variants, halves=halves, replaces=replaces)
+
+
+def _refuse_keys_of_without(table: Table) -> None:
+    for key in ("halves", "replaces"):
+        if key in table:
+            text = f'is a key inside `without`: without = {{ variant = "...", {key} = ... }}'
+            raise table.fault(key, text)
 
 
 def may_lose_of(table: Table, variants: Sequence[Variant]) -> frozenset[str]:

@@ -295,6 +295,9 @@ def test_formatted_text_has_no_html_no_link_and_no_end_that_is_open(text: str) -
 
 
 def test_formatted_text_keeps_its_formatting() -> None:
+    code = "`<b> [a](b)` and\n\n```\n<b> http://c\n```\n\n~~~ x\n[a](b)\n~~~"
+    assert formatted(code) == code
+    assert formatted("\\`<b>`") == "\\`&lt;b>`"
     assert formatted("*a* **b** `c`\n\n* d\n* e <= 3, f[0] (g)") == "*a* **b** `c`\n\n* d\n* e <= 3, f[0] (g)"
     assert table(("a",), [[Markdown("[b](c)")]]).endswith("| [b](c) |")
 

@@ -15,7 +15,9 @@ from urllib.parse import quote
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from markdown_it.token import Token
 
 __all__ = ["Markdown", "code", "formatted", "plain", "table", "target"]
 
@@ -29,6 +31,8 @@ _AT_START = re.compile(r"(\d+(?=[.)](?:\s|$))|(?=[#=!]|[-+:](?:[-\s]|$)))(.)")
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
 #: In text that is Markdown: what begins a tag or a comment, a destination of a link, or an address.
 _OF_LINKS = re.compile(r"<(?=[A-Za-z/!?])|(?<=\])[(:]|(?<=\{):|:(?=//)|(?<=www)\.", re.IGNORECASE)
+#: Code in which these mean nothing: within a line between single backticks, or a block that is closed.
+_CODE = re.compile(r"(?<![`\\])`[^`\n]+`(?!`)|^(`{3,}|~{3,})[^`\n]*\n(?:.*\n)*?\1[ ]*$", re.MULTILINE)
 
 
 class Markdown(str):
@@ -77,12 +81,32 @@ def formatted(text: str) -> str:
     '*So* &lt;b>not&lt;/b> [this]&#40;x)'
     >>> formatted("```\nopen")
     '```\nopen\n```'
+    >>> formatted("`<b>` is not <b>")
+    '`<b>` is not &lt;b>'
     """
-    inert = _OF_LINKS.sub(_numbered, text.strip())
+    inert = _inert_but_code(text.strip())
+    if any(each.type.startswith("html") or each.tag in {"a", "img"} for each in _tokens(inert)):
+        # What looks like code is none to a reader.
+        inert = _OF_LINKS.sub(_numbered, text.strip())
     open_block = MarkdownIt("commonmark").parse(f"{inert}\n\nend")[-1]
     if open_block.type == "fence":
         return f"{inert}\n{open_block.markup}"
     return inert
+
+
+def _inert_but_code(text: str) -> str:
+    """Escape what begins a tag or a link, but in code, which shows escapes as they are."""
+    parts, last = [], 0
+    for found in _CODE.finditer(text):
+        parts += [_OF_LINKS.sub(_numbered, text[last : found.start()]), found[0]]
+        last = found.end()
+    return "".join((*parts, _OF_LINKS.sub(_numbered, text[last:])))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    for block in MarkdownIt("commonmark").parse(f"{text}\n\nend"):
+        yield block
+        yield from block.children or ()
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Iterable[str] = ()) -> str:

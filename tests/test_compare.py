@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import textwrap
 import time
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -273,6 +274,10 @@ def test_collectives_of_different_sizes_have_rows_and_are_not_judged_by_messages
     assert [[mean is None for mean in means] for means in times.values()] == [[False, True], [True, False]]
     assert compared.findings[0].startswith("no collective or iteration was complete with both ")
     assert "finishes flows" not in " ".join(compared.findings)
+    shown = compared._repr_html_()
+    assert all(f"<th>{label}</th>" in shown for label in compared.labels)
+    assert all(escape(row.label) in shown for row in compared.rows)
+    assert "<script" not in shown
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -102,6 +102,11 @@ class Comparison:
         """Completion times by workload and class of size."""
         return groups(self.results, paired=self._paired)
 
+    def _repr_html_(self) -> str:
+        from floodway.comparison.page import body  # noqa: PLC0415 (in notebooks alone)
+
+        return body(self)
+
     @property
     def _paired(self) -> bool:
         """Whether all variants have the same seeds, and so the same traffic."""

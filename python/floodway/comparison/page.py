@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from floodway.comparison.comparison import Comparison
+    from floodway.comparison.formatting import CellText
     from floodway.plot.compared import Picture
 
-__all__ = ["page"]
+__all__ = ["body", "page"]
 
 
 def page(comparison: Comparison, pictures: Sequence[Picture], *, report: bool = False) -> str:
@@ -25,13 +26,12 @@ def page(comparison: Comparison, pictures: Sequence[Picture], *, report: bool = 
         facts(results[0]) + realised([Realised.of(each) for each in results])
         for results in comparison.results
     ]
-    rows = [(row.label, [cell_text(row, cell) for cell in row.cells]) for row in comparison.rows]
     return (
         environment("floodway.comparison")
         .get_template("page.html.jinja")
         .render(
             comparison=comparison,
-            rows=rows,
+            rows=_rows(comparison),
             simulated=list(common_facts(comparison.labels, own)),
             notes=list(notes(comparison)),
             pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
@@ -39,6 +39,19 @@ def page(comparison: Comparison, pictures: Sequence[Picture], *, report: bool = 
             report=REPORT_FILE if report else None,
         )
     )
+
+
+def body(comparison: Comparison) -> str:
+    """Return what a notebook shows of it: numbers and findings, without pictures."""
+    return (
+        environment("floodway.comparison")
+        .get_template("body.html.jinja")
+        .render(comparison=comparison, rows=_rows(comparison), notes=list(notes(comparison)))
+    )
+
+
+def _rows(comparison: Comparison) -> list[tuple[str, list[CellText]]]:
+    return [(row.label, [cell_text(row, cell) for cell in row.cells]) for row in comparison.rows]
 
 
 def _seeds(comparison: Comparison) -> str:

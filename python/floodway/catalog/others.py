@@ -13,8 +13,11 @@ from floodway.planning.asics import asics
 from floodway.results.quantities import bytes_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from floodway.grammar import Option
     from floodway.planning.asics import Asic
+    from floodway.study.format.model import Study
     from floodway.study.format.papers import Paper
 
 __all__ = ["chips", "models", "paper_entries", "paper_names"]
@@ -91,6 +94,12 @@ def _found_papers() -> tuple[Paper, ...]:
         return ()
 
 
+def _titles(studies: Iterable[Study]) -> str:
+    """Return what studies of no paper's statements are about."""
+    first, *others = (study.title for study in studies)
+    return f"{first}, and {len(others)} more" if others else first
+
+
 def _paper(paper: Paper) -> Entry:
     from floodway.study.format.parse import load_study  # noqa: PLC0415 (as above)
 
@@ -101,7 +110,7 @@ def _paper(paper: Paper) -> Entry:
         kind="paper",
         name=paper.name,
         slot="paper",
-        summary=f"{'; '.join(sources) or f'Studies of {paper.name}'}.",
+        summary=f"{'; '.join(sources) or _titles(studies.values())}.",
         sections=(
             Section(title="Use", text=f"`floodway reproduce {paper.name}`, or a figure of it."),
             Section(title="Figures", text=figures),

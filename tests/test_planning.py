@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from floodway.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
+from floodway.planning.answer import asked, distance
 from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, flow_control
@@ -21,6 +22,7 @@ from floodway.planning.planner import plan, plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
 from floodway.planning.reach import reach_m
+from floodway.planning.tables import tables
 from floodway.planning.trials import busy_trial, carried_trial, flap_trial, trial
 
 MB = 1_000_000
@@ -374,3 +376,21 @@ def test_bounds_of_waits_count_what_a_class_holds_in_a_shared_buffer() -> None:
     assert alone.advice is not None
     held = alone.pool.xoff_alone + alone.pool.headroom_each
     assert alone.advice.longest_wait_ps >= held * 8 * 1_000_000_000_000 // alone.question.rate_bps
+
+
+def test_numbers_of_headlines_have_no_exponent() -> None:
+    far = Question.of(rate="400G", length="50000km", latency="750ms", buffer="64MB")
+    assert asked(far).startswith("one link of 400G over 50,000 km, 1,000,000 us one way, one lossless class")
+    assert [distance(metres) for metres in (999, 12_345, 1_234_567)] == ["999 m", "12.35 km", "1,235 km"]
+
+
+def test_a_delay_of_a_second_is_planned_for_every_flow_control() -> None:
+    found = plan(rate="400G", length="40km", latency="1s", simulate=False)
+    assert not [row.refused for row in found.rows if row.refused and row.flow_control != "swing"]
+    assert all("ends before" not in row.refused for row in found.rows)
+
+
+def test_one_class_of_links_is_one() -> None:
+    one = plan(rate="100G", length="2km", buffer="64MB", simulate=False)
+    texts = [cell for table in tables(one) for row in table.rows for cell in row]
+    assert any(text.endswith(" bytes for 1 class of links") for text in texts)

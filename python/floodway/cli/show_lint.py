@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
 from floodway.planning.answer import distance
+from floodway.planning.units import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +61,7 @@ def _headline(found: Lint) -> str:
     cells = f"cells of {assumed.cell_bytes} bytes" if assumed.cell_bytes > 1 else "memory that counts bytes"
     chip = f" ({assumed.asic})" if assumed.asic else ""
     beside = (
-        f"{assumed.latency_ps / 1000:g} ns beside the cable"
+        f"{number_text(assumed.latency_ps / 1000)} ns beside the cable"
         if assumed.latency_ps is not None
         else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.planning.asics import asic
 from floodway.planning.needs import flow_control
+from floodway.planning.units import number_text
 from floodway.results.quantities import bytes_text, counted
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ def asked(question: Question) -> str:
     sizes = [f"{each} B" if times == 1 else f"{times} of {each} B" for each, times in counts.items()]
     mix = "frames of " + ", ".join(sizes[:MOST_NAMED]) if sizes else "frames of any size"
     flap = (
-        "" if question.flap_ps is None else f"; survives a flap of {question.flap_ps / 1e6:g} us in a stall"
+        ""
+        if question.flap_ps is None
+        else f"; survives a flap of {number_text(question.flap_ps / 1e6)} us in a stall"
     )
     allowed = " (IEEE 802.3)" if question.react_ps is None else ""
     react = f"; pauses obeyed within {question.reaction_ps / 1e6:.4g} us{allowed}"
     cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
     return (
         f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "
-        f"{question.delay_ps / 1e6:g} us one way, {classes}{memory}; {mix} up to "
+        f"{number_text(question.delay_ps / 1e6)} us one way, {classes}{memory}; {mix} up to "
         f"{question.largest_frame} B, {cells}{react}{flap}"
     )
 
@@ -48,7 +51,10 @@ def distance(metres: int | None) -> str:
     """Write a length."""
     if metres is None:
         return "-"
-    return f"{metres} m" if metres < METRES_OF_KM else f"{metres / METRES_OF_KM:,.4g} km"
+    if metres < METRES_OF_KM:
+        return f"{metres} m"
+    km = metres / METRES_OF_KM
+    return f"{km:,.0f} km" if km >= METRES_OF_KM else f"{km:.4g} km"
 
 
 def answers(plan: Plan) -> Iterator[str]:

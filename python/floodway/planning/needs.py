@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from floodway import _floodway
 from floodway.errors import PlanError, ScenarioError
 from floodway.planning.arriving import largest_held, occupied, pfc_headroom
-from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, until_obeyed
+from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
 from floodway.planning.question import SMALLEST
 from floodway.scenarios import Scenario
 
@@ -212,7 +212,8 @@ class _Sized:
         sizes = tuple(dict.fromkeys(question.mix_bytes))
         one = replace(question, links=1, classes=1, mix_bytes=sizes)
         buffers = Buffers(control=self._control(question), size=size)
-        text = link_scenario(one, buffers, Course(end_ps=PS_PER_S))
+        # The far end stops within it, however long the link is.
+        text = link_scenario(one, buffers, Course(end_ps=max(PS_PER_S, stop_ps(question))))
         try:
             ports = Scenario.from_toml(text, name="plan").check()["ports"]
         except ScenarioError as error:

@@ -169,7 +169,7 @@ def _pool(plan: Plan) -> PlanTable:
         count = plan.question.links * plan.question.classes
         rows = [
             ("headroom of each", f"{shared.headroom_each:,} bytes, with the packet that causes the pause"),
-            ("pool of headroom", f"{shared.headroom_pool:,} bytes for {count} classes of links"),
+            ("pool of headroom", f"{shared.headroom_pool:,} bytes for {counted(count, 'class')} of links"),
         ]
         if shared.reserve_each:
             rows.append(

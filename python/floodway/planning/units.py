@@ -8,10 +8,12 @@ from fractions import Fraction
 from floodway import _floodway
 from floodway.errors import PlanError
 
-__all__ = ["metres_of", "missing", "rate_of", "size_of", "span_of"]
+__all__ = ["metres_of", "missing", "number_text", "rate_of", "size_of", "span_of"]
 
 #: Light in fibre where nothing else is said (SWING, Bifrost, rows of Broadcom's DNX).
 PS_PER_METRE = 5_000
+#: From here on a number has no digits behind its point.
+WHOLE = 100_000
 #: Metres.
 LONGEST = 50_000_000
 
@@ -80,6 +82,17 @@ def _of(kind: str, text: str, key: str) -> int:
         return _floodway.parse_unit(kind, text)
     except ValueError as error:
         raise PlanError(f"{key}: {error}", key=key, given=text) from None
+
+
+def number_text(value: float) -> str:
+    """Return a number with six digits, and all of those before the point, never with an exponent.
+
+    Examples
+    --------
+    >>> number_text(1_000_200.0), number_text(0.25), number_text(200.0)
+    ('1,000,200', '0.25', '200')
+    """
+    return f"{value:,.0f}" if abs(value) >= WHOLE else f"{value:g}"
 
 
 def missing(count: int) -> str:

@@ -63,7 +63,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     if shared.exponent is None:
         besides = f", what they reserve {count * reserve:,}" if reserve else ""
         text = (
-            f"sonic: the plan cannot be met: headroom for {count} classes of links needs"
+            f"sonic: the plan cannot be met: headroom for {counted(count, 'class')} of links needs"
             f" {shared.headroom_pool:,} bytes{besides}, and {missing(1 - shared.shared)}"
             f"{_enough_for(plan)}"
         )

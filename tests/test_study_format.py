@@ -62,7 +62,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             'tilte = "Pools"\ntitle = "Pools"',
             (
                 "'tilte' is not a key here; allowed: axis, scenario, variant, metric, title, paper, shows, notes, "
-                "source, minutes, set, seeds, claim, plot, quick; did you mean 'title'?"
+                "source, minutes, set, seeds, draws, claim, plot, quick; did you mean 'title'?"
             ),
         ),
         (

@@ -352,15 +352,15 @@ def agreement_with_one_draw(folder: Path, *, draws: str, truth: float, seeds: in
     return agree / (STUDIES // 5)
 
 
-def test_one_draw_of_the_same_truth_agrees_more_often_if_it_is_told(tmp_path: Path) -> None:
+def test_one_draw_of_the_same_truth_agrees_more_often_if_it_is_stated(tmp_path: Path) -> None:
     """A published number of one run is off by a run's chance, which at least ten of ours estimate."""
     for name in ("one", "none", "few"):
         (tmp_path / name).mkdir()
-    told = agreement_with_one_draw(tmp_path / "one", draws="draws = 1\n", truth=-20, seeds=40)
-    untold = agreement_with_one_draw(tmp_path / "none", draws="", truth=-20, seeds=40)
+    stated = agreement_with_one_draw(tmp_path / "one", draws="draws = 1\n", truth=-20, seeds=40)
+    unstated = agreement_with_one_draw(tmp_path / "none", draws="", truth=-20, seeds=40)
     few = agreement_with_one_draw(tmp_path / "few", draws="draws = 1\n", truth=-20, seeds=9)
-    assert told > 0.6
-    assert untold < 0.3
+    assert stated > 0.6
+    assert unstated < 0.3
     assert few < 0.3
 
 

@@ -86,7 +86,7 @@ def formatted(text: str) -> str:
     """
     inert = _inert_but_code(text.strip())
     if any(each.type.startswith("html") or each.tag in {"a", "img"} for each in _tokens(inert)):
-        # What looks like code is none to a reader.
+        # A reader does not take for code what looks like it here.
         inert = _OF_LINKS.sub(_numbered, text.strip())
     open_block = MarkdownIt("commonmark").parse(f"{inert}\n\nend")[-1]
     if open_block.type == "fence":

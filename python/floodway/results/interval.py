@@ -16,6 +16,7 @@ __all__ = [
     "half_width",
     "interval_note",
     "ratio_half_width",
+    "ratio_residuals",
     "student_t",
 ]
 
@@ -56,6 +57,18 @@ def half_width(values: Sequence[float], *, level: float = LEVEL) -> float | None
     return student_t(len(values) - 1, level) * stdev(values) / math.sqrt(len(values))
 
 
+def ratio_residuals(values: Sequence[float], bases: Sequence[float]) -> list[float]:
+    """Return value - ratio x base of each pair, where the ratio is that of the means; that of bases is not 0.
+
+    Examples
+    --------
+    >>> ratio_residuals([1.0, 3.0], [1.0, 1.0])
+    [-1.0, 1.0]
+    """
+    ratio = fmean(values) / fmean(bases)
+    return [value - ratio * own for value, own in zip(values, bases, strict=True)]
+
+
 def ratio_half_width(
     values: Sequence[float], bases: Sequence[float], *, level: float = LEVEL
 ) -> float | None:
@@ -71,9 +84,7 @@ def ratio_half_width(
     base = fmean(bases) if bases else 0.0
     if not base:
         return None
-    ratio = fmean(values) / base
-    residuals = [value - ratio * own for value, own in zip(values, bases, strict=True)]
-    reach = half_width(residuals, level=level)
+    reach = half_width(ratio_residuals(values, bases), level=level)
     return None if reach is None else reach / abs(base)
 
 

@@ -52,7 +52,7 @@ class Queues:
         ingress = None if profile is None else profile.pool
         faults = list(dict.fromkeys(self._dropped(port, queue, ingress)))
         own = [each for each in self.profiles(port, queue) if each is not None]
-        warnings = list(dict.fromkeys(told for each in own for told in unusual(each, self.asic)))
+        warnings = list(dict.fromkeys(text for each in own for text in unusual(each, self.asic)))
         fields = {
             key: value for row in (self.marks or {}).get((port, queue), ()) for key, value in row.items()
         }
@@ -91,8 +91,8 @@ class Queues:
         if pool is not None and pool.kind == "ingress":
             yield f"queue {queue} has profile {profile.name} of {pool.name}, which is a pool of ingress"
             return
-        told = list(impossible(profile, self.asic, whose=f"queue {queue}'s"))
-        yield from told or _too_small(profile, queue, ingress, counts_headroom=counts_headroom(self.asic))
+        reasons = list(impossible(profile, self.asic, whose=f"queue {queue}'s"))
+        yield from reasons or _too_small(profile, queue, ingress, counts_headroom=counts_headroom(self.asic))
 
     def _marked(self, wred: Mapping[str, Any], name: str, queue: int) -> Findings:
         """Return colours that are dropped instead of marked: green is that of packets without a policer."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.rule import Answer, Interval
     from floodway.study.format.model import Claim
 
-__all__ = ["VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
+__all__ = ["HOLDS", "VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
 
 Verdict = Literal[
     "agrees",
@@ -27,6 +27,8 @@ Verdict = Literal[
 #: From best to worst, where a direction that the mechanism decides is worth more than a number that it does
 #: not: a statement has the best verdict of its readings, a claim over several numbers the worst of theirs.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: Those with which a claim holds, if nobody asks for ablations.
+HOLDS: frozenset[Verdict] = frozenset({"agrees", "agrees in direction"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal
 
-from floodway.results.interval import LEVEL, half_width, ratio_half_width
+from floodway.results.interval import LEVEL, half_width, ratio_half_width, ratio_residuals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,9 +178,7 @@ def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | No
     base = fmean(bases)
     if not base:
         return 0.0
-    ratio = fmean(values) / base
-    residuals = [(value - ratio * each) / base for value, each in zip(values, bases, strict=True)]
-    return 100 * stdev(residuals) / math.sqrt(claim.draws)
+    return 100 * stdev(ratio_residuals(values, bases)) / abs(base) / math.sqrt(claim.draws)
 
 
 def level_of(looks: int) -> float:

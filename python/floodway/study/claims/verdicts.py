@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
-from floodway.study.claims.judgement import VERDICTS, Ablation, Judged
+from floodway.study.claims.judgement import HOLDS, VERDICTS, Ablation, Judged
 from floodway.study.claims.rule import band_of, change, level_of, mean_of
 from floodway.study.claims.single import (
     Ranking,
@@ -78,7 +78,7 @@ def _decided(found: Judged, parts: Sequence[Judged]) -> Judged:
     """Ask the ablations of a claim, of each together with all parts of its reading that name it, too."""
     found = replace(found, verdict=found.alone or found.verdict)
     deciding = [each for each in found.ablations if not each.is_half]
-    if found.verdict not in ("agrees", "agrees in direction") or not deciding:
+    if found.verdict not in HOLDS or not deciding:
         return found
     answers = {each.variant: _without(each, found, parts) for each in deciding}
     alike, undecided = (
@@ -205,7 +205,7 @@ def _direction(own: Judged, found: Judged) -> Answer:
     pairs = _by_part(own, found)
     if pairs:
         return all_of(_direction(*pair) for pair in pairs)
-    has_it = found.verdict in {"agrees", "agrees in direction"}
+    has_it = found.verdict in HOLDS
     if _has_lost_a_lead(own, found):
         return "no"
     if not own.claim.relative or own.claim.order:

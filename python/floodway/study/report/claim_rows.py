@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.percentiles import of_flows
 from floodway.results.quantities import counted
-from floodway.study.claims.judgement import best_reading
+from floodway.study.claims.judgement import HOLDS, best_reading
 from floodway.study.claims.verdicts import point_of
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "expected", "shown", "statements"]
 
 COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
-#: Verdicts with which a claim holds, if nobody asks for ablations.
-HOLDS = {"agrees", "agrees in direction"}
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 #: What the verdicts of a table of claims mean.
 RULE = (

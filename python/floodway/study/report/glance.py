@@ -39,8 +39,8 @@ def statements_at_a_glance(conducted: Conducted) -> tuple[tuple[Part, Judged], .
 def at_a_glance(conducted: Conducted) -> Iterator[tuple[str, ...]]:
     """Return their rows: what was published, what was found with and without the mechanism, and why."""
     for part, judged in statements_at_a_glance(conducted):
-        deciding = tuple(each for each in judged.ablations if not each.is_half)
-        row = shown(part, replace(judged, ablations=deciding[:1]))
+        # The first one decides: halves are behind those that do.
+        row = shown(part, replace(judged, ablations=judged.ablations[:1]))
         sentence = _END.split(row.remark, maxsplit=1)[0]
         yield (
             row.figure,

@@ -105,7 +105,7 @@ def write_report(
     written: list[Path] = []
     sections = []
     documents = []
-    overview = _overview(conducted, written)
+    overview, glance = _overview(conducted, written), list(at_a_glance(conducted))
     for part in conducted.parts:
         gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
@@ -113,18 +113,13 @@ def write_report(
         written += gallery.files
         sections.append(_section(part, conducted, [*texts, numbers]))
         documents.append(_part_document(part, conducted, gallery.shown))
-    text = (
-        "\n\n".join(
-            [*_head(conducted, title), *_glance(conducted, overview), *sections, *_foot(conducted, store)]
-        )
-        + "\n"
-    )
-    page = _page(title, text, folder)
+    head = [*_head(conducted, title), *_glance(conducted, glance, overview)]
+    text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
+    document = _document(conducted, documents, glance, overview)
     contents = {
         REPORT_FILE: text,
-        PAGE_FILE: page,
-        STUDY_FILE: json.dumps(_document(conducted, documents, overview), indent=2, ensure_ascii=False)
-        + "\n",
+        PAGE_FILE: _page(title, text, folder),
+        STUDY_FILE: json.dumps(document, indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -149,10 +144,11 @@ def _overview(conducted: Conducted, written: list[Path]) -> dict[str, str] | Non
     return {"file": files[0].name, "title": OVERVIEW_TITLE, "caption": drawing.note or OVERVIEW_TITLE}
 
 
-def _glance(conducted: Conducted, overview: dict[str, str] | None) -> Iterator[str]:
+def _glance(
+    conducted: Conducted, rows: Sequence[tuple[str, ...]], overview: dict[str, str] | None
+) -> Iterator[str]:
     """Return all published statements of a paper as one table and that picture."""
-    rows = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
-    if rows:
+    if rows and len(conducted.parts) > 1:
         yield table(GLANCE, rows)
     if overview is not None:
         yield f"![{plain(overview['title'])}]({target(overview['file'])})\n\n{plain(overview['caption'])}"
@@ -350,7 +346,10 @@ def _page(title: str, text: str, folder: Path) -> str:
 
 
 def _document(
-    conducted: Conducted, studies: Sequence[dict[str, Any]], overview: dict[str, str] | None
+    conducted: Conducted,
+    studies: Sequence[dict[str, Any]],
+    glance: Sequence[tuple[str, ...]],
+    overview: dict[str, str] | None,
 ) -> dict[str, Any]:
     return {
         "complete": True,
@@ -358,7 +357,7 @@ def _document(
         "quick": conducted.plan.quick,
         "counts": list(verdict_counts(conducted)),
         "overview": overview,
-        "glance": [dict(zip(GLANCE, row, strict=True)) for row in at_a_glance(conducted)],
+        "glance": [dict(zip(GLANCE, row, strict=True)) for row in glance],
         "studies": list(studies),
     }
 

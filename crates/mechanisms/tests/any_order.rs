@@ -130,6 +130,7 @@ fn view() -> impl Strategy<Value = IngressView> {
         shared: Bytes(shared),
         headroom: Bytes(headroom),
         received: Bytes(reserved + shared + headroom),
+        received_frames: Bytes(reserved + shared + headroom),
         pool_free: Bytes(free),
     })
 }

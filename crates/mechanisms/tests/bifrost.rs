@@ -111,6 +111,7 @@ impl Pair {
             wire: Bytes(self.held),
             shared: Bytes(self.held),
             received: Bytes(self.received),
+            received_frames: Bytes(self.received),
             ..IngressView::default()
         };
         let mut cx = Cx { now: self.now, rng: &mut self.rng, out: &mut self.out };

@@ -68,6 +68,7 @@ impl AtNode<'_, '_> {
             shared: bytes(shared),
             headroom: bytes(account.headroom),
             received: bytes(account.received.bytes + self.facts.layout.gap * account.received.packets),
+            received_frames: bytes(account.received.bytes),
             pool_free: bytes(free),
         }
     }

@@ -23,7 +23,7 @@ pub struct Receiver {
     pauses: Pauses,
     /// F.
     incoming: Incoming,
-    /// Wire bytes received when the last time slot ended.
+    /// Frame bytes received when the last time slot ended.
     received: Bytes,
     /// The first time slot's end that has been neither processed nor slept through.
     time_slot_ends: Time,
@@ -133,9 +133,9 @@ impl FcReceiver for Receiver {
         if !self.is_awake || cx.now < self.time_slot_ends {
             return;
         }
-        // Algorithm 1, line 4: r, the bytes of the slot.
-        let received = q.received.saturating_sub(self.received);
-        self.received = q.received;
+        // Algorithm 1, line 4: r, the bytes of the slot; section V: as the MAC counts them, in frame bytes.
+        let received = q.received_frames.saturating_sub(self.received);
+        self.received = q.received_frames;
         // Algorithm 1, line 3: L, the queue now.
         // Algorithm 1, line 6: the update of the slot.
         let grant = self.grant(q.wire);
@@ -149,7 +149,7 @@ impl FcReceiver for Receiver {
     fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         self.wake(cx.now);
         self.incoming.reset();
-        self.received = q.received;
+        self.received = q.received_frames;
         self.reaches_over = false;
         self.is_awake = !self.may_sleep(q.wire);
     }

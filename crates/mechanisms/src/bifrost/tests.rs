@@ -29,9 +29,9 @@ fn pause(quanta: u16) -> Vec<FcFrame> {
     vec![FcFrame::Pause { class: Class::DATA, quanta: Quanta(quanta) }]
 }
 
-/// An ingress that holds this many bytes, all of which have just arrived on the wire.
+/// An ingress that holds this many bytes, all of which have just arrived, as frames without a gap.
 fn held(bytes: u64) -> IngressView {
-    IngressView { received: Bytes(bytes), ..ingress(0, bytes, 0) }
+    IngressView { received: Bytes(bytes), received_frames: Bytes(bytes), ..ingress(0, bytes, 0) }
 }
 
 /// Delta of [`haul`]: both delays, two frames, a pause frame.
@@ -252,7 +252,7 @@ fn bytes_that_came_without_a_grant_stay_in_the_ledger_and_vanish_where_they_are_
     for (mode, sum) in [("ledger", DELTA + FULL + 9_000), ("measured", DELTA + FULL)] {
         let mut receiver = receiver(&format!(r#"{{ "f-mode": "{mode}" }}"#), &haul());
         // A whole time slot's bytes and 9000 more, of which 9000 are still here.
-        let view = IngressView { received: Bytes(FULL + 9_000), ..ingress(0, 9_000, 0) };
+        let view = IngressView { queued: Bytes(9_000), wire: Bytes(9_000), ..held(FULL + 9_000) };
         let burst = held(2 * FULL);
         bench.sent(us(5), |cx| receiver.on_enqueue(cx, &burst));
         bench.sent(us(10), |cx| receiver.on_timeout(cx, &view));
@@ -270,4 +270,22 @@ fn what_a_restart_needs_counts_by_how_much_a_larger_buffer_raises_the_level() {
     // A level that is given does not rise.
     let given = r#"{ "level": "42MB" }"#;
     assert_eq!(restart(given, 41_200_000), restart(given, 42_000_000));
+}
+
+/// Section V: r is the MAC's count of received bytes.
+#[test]
+fn frame_bytes_are_measured_without_preambles_and_gaps() {
+    let mut bench = Bench::new();
+    let mut receiver = receiver(r#"{ "f-mode": "measured" }"#, &haul());
+    for slot in 1..=2 {
+        // 100 frames of 4158 bytes, which take 4178 on the wire, come beside a queue for which nothing is
+        // granted.
+        let view = IngressView {
+            received: Bytes(slot * 100 * 4_178),
+            received_frames: Bytes(slot * 100 * 4_158),
+            ..ingress(0, 3 * FULL, 0)
+        };
+        bench.sent(us(10 * slot), |cx| receiver.on_timeout(cx, &view));
+        assert_eq!(receiver.incoming().0, DELTA + FULL - slot * 100 * 4_158, "slot {slot}");
+    }
 }

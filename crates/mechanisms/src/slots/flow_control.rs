@@ -94,6 +94,8 @@ pub struct IngressView {
     pub headroom: Bytes,
     /// Wire bytes received since the start of the run, including packets dropped later.
     pub received: Bytes,
+    /// The same in frame bytes, without preambles and gaps: what a MAC counts as received.
+    pub received_frames: Bytes,
     /// Free bytes of the pool that `shared` is taken from.
     pub pool_free: Bytes,
 }

@@ -1080,10 +1080,12 @@ class Pfc(Table):
         half is usual.
     react
         The upstream stops this long after a PAUSE has arrived: a time of at least 0, or
-        `"ieee-802.3"` for the time that it allows at the link's rate (10G 67 quanta, 25G 80,
-        40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
-        Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G
-        and 1.16 us at 400G.
+        `"ieee-802.3"` for the time that it allows at the link's rate (10G 60 quanta, 25G 80,
+        40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905), or `"nvidia"` for what
+        NVIDIA's headroom calculator counts (10G 67 quanta, the others as IEEE 802.3). Headroom
+        grows with it. Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7,
+        30,720 bit times at 10G, 2.02 us at 100G and 1.16 us at 400G; NVIDIA's
+        `buffer_headroom_mellanox.lua` in SONiC.
     interface_delay
         Delay of the port's own interface, of the pause on its way out and of data on their way
         in: a time of at least 0, or `"ieee-802.3"` for the most at the link's rate, in bit
@@ -2182,23 +2184,26 @@ class Dcqcn(Table):
         3.2 ("when the packet loss rate of the congestion flow is detected to increase"), with
         50 us by floodway's choice.
     window
-        Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in
-        the others. Source: SWING's configurations; the paper and NICs have no window.
+        Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing` and `hpcc-
+        config`, `"none"` in the others. Source: SWING's configurations; HPCC's `config.txt`;
+        the paper and NICs have no window.
     g
-        Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`,
-        0.0048828 in `swing`. Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
+        Gain of α, from 0 to 1. Default: 5/1024 in `mellanox`, 0.0048828 in `swing`, 1/256 in
+        the others. Source: Zhu et al.; NICs, `dce_tcp_g` 1019; HPCC's `run.py`.
     initial_alpha
-        α at the first CNP, from 0 to 1. Default: 1. Source: Zhu et al., section 3.1; the HPCC
-        simulator.
+        α at the first CNP, from 0 to 1. Default: 0.5 in `tcd`, 1 in the others. Source: Zhu et
+        al., section 3.1; the HPCC simulator; TCD's simulator.
     t_alpha
-        Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others. Source: Zhu et
-        al.; NICs, `dce_tcp_rtt`.
+        Period of α, above 0. Default: 55 us in `paper` (K), 50 us in `hpcc-paper`, 1 us in the
+        others. Source: Zhu et al.; HPCC's `run.py`; NICs, `dce_tcp_rtt`.
     t_dec
-        Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us. Source:
-        NICs, `rate_reduce_monitor_period`.
+        Period of the checks that cut the rate, above 0; not in `paper`. Default: 50 us in
+        `hpcc-paper`, 4 us in the others. Source: NICs, `rate_reduce_monitor_period`; HPCC's
+        `run.py`.
     t_inc
-        Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the
-        others. Source: Zhu et al.; NICs, `rpg_time_reset`.
+        Time between increase steps, above 0. Default: 55 us in `paper` (T) and `hpcc-paper`,
+        900 us in `hpcc-config`, 300 us in the others. Source: Zhu et al.; HPCC's `run.py` and
+        `config.txt`; NICs, `rpg_time_reset`.
     byte_counter
         Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B). Source:
         Zhu et al., and its authors' ns-3 model.
@@ -2206,18 +2211,20 @@ class Dcqcn(Table):
         F: the stage at which fast recovery ends, at least 0. Default: 5 in `paper`, 1 in the
         others. Source: Zhu et al.; NICs, `rpg_threshold`.
     rai
-        Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the
-        others; in `hpcc` per 25G of the NIC's rate. Source: Zhu et al.; NVIDIA's page of DCQCN
-        parameters; HPCC's `run.py`.
+        Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 50 Mbit/s in
+        `hpcc-config`, 5 Mbit/s in the others; in `hpcc` and `hpcc-paper` per 25G of the NIC's
+        rate. Source: Zhu et al.; NVIDIA's page of DCQCN parameters; HPCC's `run.py` and
+        `config.txt`.
     rhai
         Hyper increase step of Rt, at least 0, which `paper` multiplies by the stages beyond F.
-        Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's
-        rate. Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters;
-        HPCC's `run.py`.
+        Default: 200 Mbit/s in `paper`, 100 Mbit/s in `hpcc-config`, 50 Mbit/s in the others; in
+        `hpcc` and `hpcc-paper` per 25G of the NIC's rate. Source: the ns-3 model of DCQCN's
+        authors; NVIDIA's page of DCQCN parameters; HPCC's `run.py` and `config.txt`.
     rmin
-        Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
-        others. Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`,
-        which defines none.
+        Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc` and `hpcc-paper`,
+        100 Mbit/s in `paper` and `hpcc-config`, 1 Mbit/s in the others. Source: HPCC's `run.py`
+        and `config.txt`; the ns-3 model of DCQCN's authors for `paper`, whose text defines
+        none, and TCD's simulator; NVIDIA's page of DCQCN parameters.
     check_offset
         Delay of the first check beyond `t-dec` after the first CNP, at least 0; not in `paper`.
         Default: 0. Source: the HPCC simulator has 1 ns, so that α's period ends first.
@@ -3755,15 +3762,23 @@ DcqcnMeans: TypeAlias = "Literal['up', 'halves']"
 
 
 #: A preset of published values, and the state machine that it belongs to.
-#: - 'paper': The paper's state machine and values. Source: Zhu et al., SIGCOMM 2015, and its
-#:   authors' ns-3 model.
-#: - 'mellanox': The NICs' state machine with their defaults. Source: NVIDIA's page of DCQCN
-#:   parameters.
+#: - 'paper': The paper's state machine and values; what it does not print (`rhai`, `rmin`) is that
+#:   of its authors' ns-3 model. Source: Zhu et al., SIGCOMM 2015, and that model.
+#: - 'tcd': As `paper`, but alpha starts at 0.5. Source: TCD's simulator (`DCQCN-TCD`) with its
+#:   `configburst.txt`.
+#: - 'mellanox': The NICs' state machine as HPCC has it, by the timer alone, with the NICs'
+#:   defaults; `byte-counter = "2097088B"` adds the counter that NICs also have. Source: NVIDIA's
+#:   page of DCQCN parameters.
 #: - 'hpcc': The NICs' state machine with the values of HPCC's simulations: increments grow with the
 #:   NIC's rate. Source: `dcqcn` of HPCC's `run.py`.
+#: - 'hpcc-paper': The NICs' state machine with the periods of the paper: alpha and checks each 50
+#:   us, steps each 55 us; F and increments as in `hpcc`. Source: `dcqcn_paper` of HPCC's `run.py`,
+#:   with which HPCC's figures compare.
+#: - 'hpcc-config': The NICs' state machine with the values of HPCC's published configuration: steps
+#:   each 900 us, fixed increments, a variable window. Source: `config.txt` of HPCC's simulator.
 #: - 'swing': The NICs' state machine with the values of SWING's simulations, including their
 #:   variable window. Source: SWING's configurations.
-DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
+DcqcnPreset: TypeAlias = "Literal['paper', 'tcd', 'mellanox', 'hpcc', 'hpcc-paper', 'hpcc-config', 'swing']"
 
 
 #: When the timers of the NICs' state machine are processed.

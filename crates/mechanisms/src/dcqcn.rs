@@ -6,15 +6,28 @@
 //!
 //! By state machine:
 //!
-//! | | `paper` | `mellanox`, `hpcc`, `swing` |
+//! | | `paper`, `tcd` | the other presets: NICs |
 //! |---|---|---|
 //! | cut | at each CNP | every `t-dec` since the first CNP, where one came in the period |
 //! | α | up at each CNP, down after each `t-alpha` without one | every `t-alpha` since the first CNP |
-//! | stages | of timer and bytes, F = 5 | of the timer alone, F = 1 |
+//! | stages | of timer and bytes, F = 5 | of the timer alone, or with `byte-counter` of both, F = 1 |
 //!
 //! A cut is Rt = Rc, Rc = Rc · (1 - α/2); without `clamp`, Rt keeps its value if no increase has happened
 //! since the last cut. An increase step halves the gap to Rt; in the second stage Rt is first raised by
 //! `rai`, in the third by `rhai`. Rc and Rt never exceed the NIC's rate.
+//!
+//! Presets have the published values, which any parameter beside them overrides. By name, in us and Mbit/s,
+//! for a NIC of 100 Gbit/s:
+//!
+//! | `preset` | `t-alpha` | `t-dec` | `t-inc` | F | `rai` | `rhai` | `rmin` | `byte-counter` | window |
+//! |---|---|---|---|---|---|---|---|---|---|
+//! | `paper` | 55 | each CNP | 55 | 5 | 40 | 200 | 100 | 10 MB | none |
+//! | `tcd`: α starts at 0.5 | 55 | each CNP | 55 | 5 | 40 | 200 | 100 | 10 MB | none |
+//! | `mellanox` | 1 | 4 | 300 | 1 | 5 | 50 | 1 | none | none |
+//! | `hpcc` | 1 | 4 | 300 | 1 | 20 | 200 | 1,000 | none | none |
+//! | `hpcc-paper` | 50 | 50 | 55 | 1 | 20 | 200 | 1,000 | none | none |
+//! | `hpcc-config` | 1 | 4 | 900 | 1 | 50 | 100 | 100 | none | variable |
+//! | `swing` | 1 | 4 | 300 | 1 | 5 | 50 | 1 | none | variable |
 //!
 //! With `losses-as-cnps` time has periods of that length, and a flow's loss rate is the number of bytes that
 //! NAKs or SACKs report as lost in a period. The first loss with which it is above that of the period before
@@ -59,7 +72,15 @@
 //!
 //! - Rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is reached (the ns-3 models
 //!   round halves down, and stay a few bit/s below the line rate forever: `means = "halves"`).
-//! - The paper defines no least rate: the default is that of the NICs.
+//! - The paper defines no least rate. `paper` has the 100 Mbit/s of its authors' ns-3 model, of which also
+//!   its `rhai` is; TCD's simulator, which descends from it, has the same.
+//! - NICs also count bytes (`rpg_byte_reset`), and hyper increase needs both stages. HPCC's and SWING's
+//!   models have no counter, and with it no NIC preset would be what their papers ran: `byte-counter` adds
+//!   it. A public model of NICs takes their default of 32,767 as units of 64 bytes: `"2097088B"`, a step each
+//!   168 us at 100 Gbit/s. Then Rt is lowered by a cut that follows a step of the timer ("clamp target rate
+//!   after time increase", the NICs' default), not of the counter.
+//! - `hpcc` and `hpcc-paper` are two published readings of "DCQCN" in HPCC's simulations: `dcqcn` and
+//!   `dcqcn_paper` of its `run.py`. The latter cuts at checks, too, not at each CNP as `paper` does.
 //! - Rt is capped at the NIC's rate in both state machines, as NICs do.
 //! - In `paper` a stage counter is incremented before it is compared with F.
 //! - Only notifications that report CE are CNPs; a notification of another kind (UE, a window) cuts no rate.
@@ -76,7 +97,10 @@
 //! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
 //! - NVIDIA, "DCQCN Parameters" (the NICs' defaults).
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator's `rdma-hw.cc` and
-//!   `run.py`.
+//!   `run.py`, `config.txt`.
+//! - The ns-3 model of DCQCN's authors (`bobzhuyb/ns3-rdma`), and TCD's (`Yi-ran/DCQCN-TCD`):
+//!   `qbb-net-device.cc`.
+//! - A public model of NICs' DCQCN (`google/isekai`): byte counter and stages.
 //! - Zhang et al., "Congestion Detection in Lossless Networks", SIGCOMM 2021 (UE).
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
 //!   and its configurations.
@@ -134,51 +158,58 @@ pub struct Params {
     /// congestion flow is detected to increase"), with 50 us by floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_as_cnps: Option<Timeout>,
-    /// Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
-    /// Source: SWING's configurations; the paper and NICs have no window.
+    /// Limit of the payload bytes in flight. Default: `"variable-bdp"` in `swing` and `hpcc-config`, `"none"`
+    /// in the others. Source: SWING's configurations; HPCC's `config.txt`; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`, 0.0048828 in
-    /// `swing`.
-    /// Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
+    /// Gain of α, from 0 to 1. Default: 5/1024 in `mellanox`, 0.0048828 in `swing`, 1/256 in the others.
+    /// Source: Zhu et al.; NICs, `dce_tcp_g` 1019; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub g: Option<f64>,
-    /// α at the first CNP, from 0 to 1. Default: 1.
-    /// Source: Zhu et al., section 3.1; the HPCC simulator.
+    /// α at the first CNP, from 0 to 1. Default: 0.5 in `tcd`, 1 in the others.
+    /// Source: Zhu et al., section 3.1; the HPCC simulator; TCD's simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_alpha: Option<f64>,
-    /// Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
-    /// Source: Zhu et al.; NICs, `dce_tcp_rtt`.
+    /// Period of α, above 0. Default: 55 us in `paper` (K), 50 us in `hpcc-paper`, 1 us in the others.
+    /// Source: Zhu et al.; HPCC's `run.py`; NICs, `dce_tcp_rtt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_alpha: Option<Span>,
-    /// Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
-    /// Source: NICs, `rate_reduce_monitor_period`.
+    /// Period of the checks that cut the rate, above 0; not in `paper`. Default: 50 us in `hpcc-paper`,
+    /// 4 us in the others.
+    /// Source: NICs, `rate_reduce_monitor_period`; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_dec: Option<Span>,
-    /// Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the others.
-    /// Source: Zhu et al.; NICs, `rpg_time_reset`.
+    /// Time between increase steps, above 0. Default: 55 us in `paper` (T) and `hpcc-paper`, 900 us in
+    /// `hpcc-config`, 300 us in the others.
+    /// Source: Zhu et al.; HPCC's `run.py` and `config.txt`; NICs, `rpg_time_reset`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_inc: Option<Span>,
-    /// Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
-    /// Source: Zhu et al., and its authors' ns-3 model.
+    /// Wire bytes between increase steps, above 0, beside those of the timer. Default: 10 MB in `paper` (B),
+    /// none in the others.
+    /// Source: Zhu et al., and its authors' ns-3 model; HPCC's and SWING's models of NICs have none. NICs,
+    /// `rpg_byte_reset`, 2,097,088 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub byte_counter: Option<Bytes>,
     /// F: the stage at which fast recovery ends, at least 0. Default: 5 in `paper`, 1 in the others.
     /// Source: Zhu et al.; NICs, `rpg_threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f: Option<u32>,
-    /// Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in
-    /// `hpcc` per 25G of the NIC's rate.
-    /// Source: Zhu et al.; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
+    /// Additive increase step of Rt, at least 0. Default: 40 Mbit/s in `paper`, 50 Mbit/s in
+    /// `hpcc-config`, 5 Mbit/s in the others; in `hpcc` and `hpcc-paper` per 25G of the NIC's rate.
+    /// Source: Zhu et al.; NVIDIA's page of DCQCN parameters; HPCC's `run.py` and `config.txt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
     /// Hyper increase step of Rt, at least 0, which `paper` multiplies by the stages beyond F. Default: 200
-    /// Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
-    /// Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
+    /// Mbit/s in `paper`, 100 Mbit/s in `hpcc-config`, 50 Mbit/s in the others; in `hpcc` and `hpcc-paper`
+    /// per 25G of the NIC's rate.
+    /// Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's `run.py` and
+    /// `config.txt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhai: Option<Rate>,
-    /// Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the others.
-    /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which defines none.
+    /// Minimum rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc` and `hpcc-paper`, 100 Mbit/s in
+    /// `paper` and `hpcc-config`, 1 Mbit/s in the others.
+    /// Source: HPCC's `run.py` and `config.txt`; the ns-3 model of DCQCN's authors for `paper`, whose text
+    /// defines none, and TCD's simulator; NVIDIA's page of DCQCN parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
     /// Delay of the first check beyond `t-dec` after the first CNP, at least 0; not in `paper`. Default: 0.
@@ -275,14 +306,13 @@ impl Reaction for Params {
             Window::None => Bytes::MAX,
             Window::VariableBdp => qp.bdp().max(qp.mtu),
         };
-        let settings = Box::new(settings);
         let machine = match self.preset {
-            Preset::Paper => Machine::Paper(paper::Machine::new(settings, rates)),
-            Preset::Mellanox | Preset::Hpcc | Preset::Swing => {
+            Preset::Paper | Preset::Tcd => Machine::Paper(paper::Machine::new(Box::new(settings), rates)),
+            Preset::Mellanox | Preset::Hpcc | Preset::HpccPaper | Preset::HpccConfig | Preset::Swing => {
                 Machine::Mellanox(mellanox::Machine::new(settings, rates))
             }
         };
-        let interval = if self.preset == Preset::Paper { self.interval() } else { Span::ZERO };
+        let interval = if self.preset.cuts_at_each_cnp() { self.interval() } else { Span::ZERO };
         let losses = self.losses_as_cnps.and_then(Timeout::span).map(|period| Box::new(Losses::new(period)));
         Ok(Rp { machine, cnp: self.cnp, ue: self.ue.unwrap_or_default(), interval, losses, window })
     }
@@ -396,8 +426,9 @@ impl Rp {
 impl ReactionPoint for Rp {
     #[inline]
     fn on_sent(&mut self, _now: Time, wire: Bytes) {
-        if let Machine::Paper(machine) = &mut self.machine {
-            machine.on_sent(wire);
+        match &mut self.machine {
+            Machine::Paper(machine) => machine.on_sent(wire),
+            Machine::Mellanox(machine) => machine.on_sent(wire),
         }
     }
 
@@ -409,7 +440,10 @@ impl ReactionPoint for Rp {
     }
 
     fn observes_sent(&self) -> bool {
-        matches!(self.machine, Machine::Paper(_))
+        match &self.machine {
+            Machine::Paper(_) => true,
+            Machine::Mellanox(machine) => machine.counts_bytes(),
+        }
     }
 
     fn observes_acks(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The state machine of NICs (`ConnectX`-4 and later; mode 1 of the HPCC simulator): α and cuts follow
 //! periods that count from the first CNP.
 
-use floodway_units::{Span, Time};
+use floodway_units::{Bytes, Span, Time};
 
 use super::alpha;
 use super::presets::Settings;
@@ -15,7 +15,7 @@ const CHECK: usize = 1;
 /// State of a queue pair. Instants are `Time::NEVER` where they are not set.
 #[derive(Debug)]
 pub(super) struct Machine {
-    settings: Box<Settings>,
+    boxed: Box<Boxed>,
     pub(super) rates: Rates,
     /// α at `ticked`.
     alpha: f64,
@@ -32,10 +32,20 @@ pub(super) struct Machine {
     asleep: bool,
     /// With ticking timers: a CNP has arrived since the last check.
     cnp_since_check: bool,
-    /// Increase steps since the last cut.
+    /// Increase steps of the timer since the last cut.
     stage: u32,
     /// Increase steps so far.
     pub(super) increases: u64,
+}
+
+/// What few events of a queue pair need.
+#[derive(Debug)]
+struct Boxed {
+    settings: Settings,
+    /// Where bytes are counted: those since the byte counter's last step.
+    sent: Bytes,
+    /// Increase steps of the byte counter since the last cut.
+    byte_stage: u32,
 }
 
 /// The number of periods from `from` to the first tick at `now` or later, without `from` itself.
@@ -44,11 +54,11 @@ fn ticks_to(from: Time, now: Time, period: Span) -> u64 {
 }
 
 impl Machine {
-    pub(super) fn new(settings: Box<Settings>, rates: Rates) -> Self {
+    pub(super) fn new(settings: Settings, rates: Rates) -> Self {
         Machine {
             rates,
             alpha: settings.initial_alpha,
-            settings,
+            boxed: Box::new(Boxed { settings, sent: Bytes::ZERO, byte_stage: 0 }),
             ticked: Time::NEVER,
             has_cnp: false,
             checked: Time::NEVER,
@@ -62,7 +72,7 @@ impl Machine {
     }
 
     pub(super) fn on_cnp(&mut self, now: Time) {
-        if self.settings.ticking {
+        if self.boxed.settings.ticking {
             return self.note_cnp(now);
         }
         if self.checked == Time::NEVER {
@@ -74,7 +84,7 @@ impl Machine {
             self.wake(now);
         }
         if self.next_check == Time::NEVER {
-            let period = self.settings.t_dec;
+            let period = self.boxed.settings.t_dec;
             self.next_check = self.checked + period * ticks_to(self.checked, now, period);
         }
     }
@@ -83,7 +93,7 @@ impl Machine {
     fn note_cnp(&mut self, now: Time) {
         if self.checked == Time::NEVER {
             self.start(now);
-            self.next_check = self.checked + self.settings.t_dec;
+            self.next_check = self.checked + self.boxed.settings.t_dec;
         } else {
             self.has_cnp = true;
         }
@@ -92,7 +102,7 @@ impl Machine {
 
     /// The first CNP starts both loops; α does not count it, the first check does.
     fn start(&mut self, now: Time) {
-        let settings = &*self.settings;
+        let settings = &self.boxed.settings;
         (self.ticked, self.checked) = (now, now + settings.check_offset);
         self.rates.cut(settings.rate_on_first_cnp, settings.rmin);
         self.rates.lower_target();
@@ -101,7 +111,7 @@ impl Machine {
     /// Resumes increase steps at their phase: layers above get one after every CNP.
     fn wake(&mut self, now: Time) {
         if self.asleep && self.step_at != Time::NEVER {
-            let period = self.settings.t_inc;
+            let period = self.boxed.settings.t_inc;
             self.step_at += period * ticks_to(self.step_at, now, period);
             self.asleep = false;
         }
@@ -115,27 +125,50 @@ impl Machine {
         }
         self.rates.lower_target();
         // While asleep, steps continue at the phase of this instant.
-        self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
-        self.stage = 0;
+        self.step_at = if self.asleep { now } else { now + self.boxed.settings.t_inc };
+        self.restart_stages();
+    }
+
+    /// Whether the byte counter raises the rate, too.
+    #[inline]
+    pub(super) fn counts_bytes(&self) -> bool {
+        self.boxed.settings.byte_counter < Bytes::MAX
+    }
+
+    /// Packets of so many wire bytes have been sent.
+    pub(super) fn on_sent(&mut self, wire: Bytes) {
+        if self.step_at == Time::NEVER || !self.counts_bytes() {
+            return;
+        }
+        self.boxed.sent += wire;
+        while self.boxed.sent >= self.boxed.settings.byte_counter {
+            self.boxed.sent -= self.boxed.settings.byte_counter;
+            self.increase();
+            self.boxed.byte_stage = self.boxed.byte_stage.saturating_add(1);
+        }
+    }
+
+    fn restart_stages(&mut self) {
+        (self.boxed.sent, self.stage, self.boxed.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
     /// Catches α up with all ticks at `now` and before.
     fn tick_until(&mut self, now: Time) {
-        let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;
-        self.ticked += self.settings.t_alpha * periods;
+        let mut periods = now.since(self.ticked).0 / self.boxed.settings.t_alpha.0;
+        self.ticked += self.boxed.settings.t_alpha * periods;
         if periods > 0 && self.has_cnp {
             // Eq. 1: α of a period with a CNP.
-            self.alpha = alpha::raised(self.alpha, self.settings.g);
+            self.alpha = alpha::raised(self.alpha, self.boxed.settings.g);
             self.has_cnp = false;
             periods -= 1;
         }
         // Eq. 2: α of the periods without one.
-        self.alpha = alpha::decayed(self.alpha, self.settings.g, periods);
+        self.alpha = alpha::decayed(self.alpha, self.boxed.settings.g, periods);
     }
 
     #[inline]
     pub(super) fn next_timeout(&self) -> Time {
-        if self.settings.ticking {
+        if self.boxed.settings.ticking {
             let [alpha, check, step] = self.times();
             return alpha.min(check).min(step);
         }
@@ -143,7 +176,7 @@ impl Machine {
     }
 
     pub(super) fn on_timeout(&mut self, now: Time) {
-        if self.settings.ticking {
+        if self.boxed.settings.ticking {
             return self.tick_all(now);
         }
         if now >= self.next_check {
@@ -159,37 +192,48 @@ impl Machine {
 
     /// A check has found a CNP: a cut, after which the count of increase steps restarts.
     fn cut(&mut self, now: Time) {
-        if self.settings.clamp || self.stage > 0 {
+        if self.boxed.settings.clamp || self.stage > 0 {
             self.rates.lower_target();
         }
         // Eq. 1: the cut of a check that has found a CNP.
-        self.rates.cut(self.settings.factor(self.alpha), self.settings.rmin);
-        (self.step_at, self.asleep, self.stage) = (now + self.settings.t_inc, false, 0);
+        self.rates.cut(self.boxed.settings.factor(self.alpha), self.boxed.settings.rmin);
+        (self.step_at, self.asleep) = (now + self.boxed.settings.t_inc, false);
+        self.restart_stages();
     }
 
-    fn step(&mut self, now: Time) {
-        match self.stage.cmp(&self.settings.f) {
+    /// An increase by the stages before this step: those of the timer alone, or of both counters.
+    fn increase(&mut self) {
+        let f = self.boxed.settings.f;
+        let bytes = if self.counts_bytes() { self.boxed.byte_stage } else { self.stage };
+        if self.stage.max(bytes) < f {
             // Eq. 3: fast recovery.
-            std::cmp::Ordering::Less => self.rates.recover(),
+            self.rates.recover();
+        } else if self.stage.min(bytes) > f {
+            // Figure 7: hyper increase once all stages are past F, by one step whatever the stage.
+            self.rates.raise(self.boxed.settings.rhai);
+        } else {
             // Eq. 4: additive increase.
-            std::cmp::Ordering::Equal => self.rates.raise(self.settings.rai),
-            // Figure 7: hyper increase, by one step whatever the stage.
-            std::cmp::Ordering::Greater => self.rates.raise(self.settings.rhai),
+            self.rates.raise(self.boxed.settings.rai);
         }
-        self.stage = self.stage.saturating_add(1);
         self.increases += 1;
-        self.asleep = self.rates.are_at_line() && !self.settings.ticking;
-        self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
+    }
+
+    /// The increase timer's step.
+    fn step(&mut self, now: Time) {
+        self.increase();
+        self.stage = self.stage.saturating_add(1);
+        self.asleep = self.rates.are_at_line() && !self.boxed.settings.ticking;
+        self.step_at = if self.asleep { now } else { now + self.boxed.settings.t_inc };
     }
 
     /// With ticking timers: the next ticks of α, the check and the increase step.
     pub(super) fn ticks(&self) -> Option<[Time; TICKS]> {
-        self.settings.ticking.then(|| self.times())
+        self.boxed.settings.ticking.then(|| self.times())
     }
 
     fn times(&self) -> [Time; TICKS] {
         let alpha =
-            if self.ticked == Time::NEVER { Time::NEVER } else { self.ticked + self.settings.t_alpha };
+            if self.ticked == Time::NEVER { Time::NEVER } else { self.ticked + self.boxed.settings.t_alpha };
         [alpha, self.next_check, self.step_at]
     }
 
@@ -198,7 +242,7 @@ impl Machine {
         match timer {
             ALPHA => self.tick_until(now),
             CHECK => {
-                (self.checked, self.next_check) = (now, now + self.settings.t_dec);
+                (self.checked, self.next_check) = (now, now + self.boxed.settings.t_dec);
                 if std::mem::take(&mut self.cnp_since_check) {
                     self.cut(now);
                 }
@@ -212,7 +256,7 @@ impl Machine {
         let set = |timer: usize| match timer {
             ALPHA => self.ticked,
             CHECK => self.checked,
-            _ => Time(self.step_at.0.saturating_sub(self.settings.t_inc.0)),
+            _ => Time(self.step_at.0.saturating_sub(self.boxed.settings.t_inc.0)),
         };
         let mut order: [usize; TICKS] = std::array::from_fn(|timer| timer);
         order.sort_by_key(|&timer| set(timer));

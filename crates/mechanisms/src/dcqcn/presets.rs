@@ -12,14 +12,25 @@ use crate::slots::ParamError;
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnPreset")]
 pub enum Preset {
-    /// The paper's state machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors' ns-3 model.
+    /// The paper's state machine and values; what it does not print (`rhai`, `rmin`) is that of its authors'
+    /// ns-3 model. Source: Zhu et al., SIGCOMM 2015, and that model.
     Paper,
-    /// The NICs' state machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
+    /// As `paper`, but alpha starts at 0.5. Source: TCD's simulator (`DCQCN-TCD`) with its `configburst.txt`.
+    Tcd,
+    /// The NICs' state machine as HPCC has it, by the timer alone, with the NICs' defaults; `byte-counter =
+    /// "2097088B"` adds the counter that NICs also have. Source: NVIDIA's page of DCQCN parameters.
     Mellanox,
     /// The NICs' state machine with the values of HPCC's simulations: increments grow with the NIC's rate.
     /// Source: `dcqcn` of HPCC's `run.py`.
     #[default]
     Hpcc,
+    /// The NICs' state machine with the periods of the paper: alpha and checks each 50 us, steps each 55 us;
+    /// F and increments as in `hpcc`. Source: `dcqcn_paper` of HPCC's `run.py`, with which HPCC's figures
+    /// compare.
+    HpccPaper,
+    /// The NICs' state machine with the values of HPCC's published configuration: steps each 900 us, fixed
+    /// increments, a variable window. Source: `config.txt` of HPCC's simulator.
+    HpccConfig,
     /// The NICs' state machine with the values of SWING's simulations, including their variable window.
     /// Source: SWING's configurations.
     Swing,
@@ -56,15 +67,23 @@ impl Settings {
 impl Preset {
     /// Minimum time between CNPs of a flow.
     pub(super) fn cnp_interval(self) -> Span {
-        if self == Preset::Paper { Span::us(50) } else { Span::us(4) }
+        if self.cuts_at_each_cnp() { Span::us(50) } else { Span::us(4) }
+    }
+
+    /// Whether it has the paper's state machine.
+    pub(super) fn cuts_at_each_cnp(self) -> bool {
+        matches!(self, Preset::Paper | Preset::Tcd)
     }
 
     fn window(self) -> Window {
-        if self == Preset::Swing { Window::VariableBdp } else { Window::None }
+        match self {
+            Preset::Swing | Preset::HpccConfig => Window::VariableBdp,
+            Preset::Paper | Preset::Tcd | Preset::Mellanox | Preset::Hpcc | Preset::HpccPaper => Window::None,
+        }
     }
 
     /// The preset for a NIC of rate `line`. Sources: the paper; NVIDIA's page of DCQCN parameters; `dcqcn` of
-    /// HPCC's `run.py`; SWING's configurations.
+    /// HPCC's `run.py`, `dcqcn_paper` there, its `config.txt`; SWING's configurations.
     fn settings(self, line: Rate) -> Settings {
         let mellanox = Settings {
             g: 5.0 / 1024.0,
@@ -73,7 +92,7 @@ impl Preset {
             t_dec: Span::us(4),
             t_inc: Span::us(300),
             check_offset: Span::ZERO,
-            byte_counter: Bytes::mb(10),
+            byte_counter: Bytes::MAX,
             f: 1,
             rai: Rate::mbps(5),
             rhai: Rate::mbps(50),
@@ -83,25 +102,34 @@ impl Preset {
             rate_on_first_cnp: 1.0,
             ticking: false,
         };
+        // 5 and 50 Mbit/s per 25 Gbit/s.
+        let hpcc =
+            Settings { g: 1.0 / 256.0, rai: line / 5_000, rhai: line / 500, rmin: Rate::gbps(1), ..mellanox };
         match self {
             Preset::Mellanox => mellanox,
             // As its configurations write 5/1024.
             Preset::Swing => Settings { g: 0.004_882_8, ..mellanox },
-            // 5 and 50 Mbit/s per 25 Gbit/s.
-            Preset::Hpcc => Settings {
-                g: 1.0 / 256.0,
-                rai: line / 5_000,
-                rhai: line / 500,
-                rmin: Rate::gbps(1),
-                ..mellanox
+            Preset::Hpcc => hpcc,
+            Preset::HpccPaper => {
+                Settings { t_alpha: Span::us(50), t_dec: Span::us(50), t_inc: Span::us(55), ..hpcc }
+            }
+            Preset::HpccConfig => Settings {
+                t_inc: Span::us(900),
+                rai: Rate::mbps(50),
+                rhai: Rate::mbps(100),
+                rmin: Rate::mbps(100),
+                ..hpcc
             },
-            Preset::Paper => Settings {
+            Preset::Paper | Preset::Tcd => Settings {
                 g: 1.0 / 256.0,
+                initial_alpha: if self == Preset::Tcd { 0.5 } else { 1.0 },
                 t_alpha: Span::us(55),
                 t_inc: Span::us(55),
+                byte_counter: Bytes::mb(10),
                 f: 5,
                 rai: Rate::mbps(40),
                 rhai: Rate::mbps(200),
+                rmin: Rate::mbps(100),
                 clamp: true,
                 ..mellanox
             },
@@ -172,29 +200,38 @@ impl Params {
     /// Refuses parameters that the selected state machine does not use.
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
-        if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
+        if self.cnp == CnpForm::AckFlag && self.cnp_interval.is_some() && !self.preset.cuts_at_each_cnp() {
             return refuse(
                 "cnp-interval",
                 "the ACK of every marked packet carries the mark where cnp = \"ack-flag\"",
             );
         }
-        if self.preset != Preset::Paper {
-            return match self.byte_counter {
-                Some(_) => refuse("byte-counter", "only preset = \"paper\" counts bytes"),
-                None => Ok(()),
-            };
+        if !self.preset.cuts_at_each_cnp() {
+            return Ok(());
         }
         if self.t_dec.is_some() {
-            return refuse("t-dec", "preset = \"paper\" cuts at each CNP and has no such period");
+            return refuse(
+                "t-dec",
+                "the machine of \"paper\" and \"tcd\" cuts at each CNP and has no such period",
+            );
         }
         if self.check_offset.is_some() {
-            return refuse("check-offset", "preset = \"paper\" cuts at each CNP and makes no checks");
+            return refuse(
+                "check-offset",
+                "the machine of \"paper\" and \"tcd\" cuts at each CNP and makes no checks",
+            );
         }
         if self.rate_on_first_cnp.is_some() {
-            return refuse("rate-on-first-cnp", "preset = \"paper\" cuts at the first CNP as at any other");
+            return refuse(
+                "rate-on-first-cnp",
+                "the machine of \"paper\" and \"tcd\" cuts at the first CNP as at any other",
+            );
         }
         if self.timers.is_some() {
-            return refuse("timers", "preset = \"paper\" has no periods from the first CNP on");
+            return refuse(
+                "timers",
+                "the machine of \"paper\" and \"tcd\" has no periods from the first CNP on",
+            );
         }
         Ok(())
     }

@@ -130,6 +130,53 @@ fn stages_go_from_recovery_by_additive_to_hyper_steps() {
     assert_eq!(rates(&mut rp, 48), (98_736_465_455, 100 * G));
 }
 
+/// `DYADIC` with a step for each MB: F = 1, Rai = 2 and Rhai = 8 Gbit/s, so that each stage shows in Rt.
+#[test]
+fn a_nics_byte_counter_makes_steps_too_and_hyper_increase_needs_both_stages() {
+    let mut rp = rp(&DYADIC
+        .replace('}', r#", "byte-counter": "1MB", "g": 1, "initial-alpha": 1, "rate-on-first-cnp": 0.25}"#)
+        .replace(r#""g": 0.5, "#, ""));
+    assert!(rp.observes_sent());
+    cnp(&mut rp, 0);
+    // Before the first cut nothing is counted. At 1 us alpha is 0, so that the check at 4 us leaves 25
+    // Gbit/s.
+    sends(&mut rp, 3, 5);
+    assert_eq!(rates(&mut rp, 4), (25 * G, 25 * G));
+    // Stages of timer and counter before each step: (0, 0) recovers, (0, 1) and (0, 2) are additive.
+    sends(&mut rp, 5, 1);
+    assert_eq!(rates(&mut rp, 5), (25 * G, 25 * G));
+    sends(&mut rp, 6, 2);
+    assert_eq!(rates(&mut rp, 6).1, 29 * G);
+    // The timer's step at 14 us finds (0, 3), that at 24 us (1, 3), that at 34 us (2, 3): only the last is
+    // hyper.
+    assert_eq!(rates(&mut rp, 14).1, 31 * G);
+    assert_eq!(rates(&mut rp, 24).1, 33 * G);
+    assert_eq!(rates(&mut rp, 34).1, 41 * G);
+    // So is one of the counter now.
+    sends(&mut rp, 35, 1);
+    assert_eq!(rates(&mut rp, 35).1, 49 * G);
+    assert_eq!(rp.increases(), 7);
+}
+
+#[test]
+fn a_cut_lowers_rt_after_steps_of_the_timer_and_not_after_those_of_the_counter() {
+    let after = |megabytes: u64, second: u64| {
+        let mut rp = rp(&DYADIC.replace('}', r#", "byte-counter": "1MB"}"#));
+        cnp(&mut rp, 0);
+        assert_eq!(rates(&mut rp, 4), (96_875_000_000, 100 * G));
+        sends(&mut rp, 5, megabytes);
+        let before = rates(&mut rp, second);
+        cnp(&mut rp, second);
+        (before, rates(&mut rp, second + 4))
+    };
+    let (before, cut) = after(2, 6);
+    assert!(before.0 > 99 * G && cut.0 < before.0);
+    assert_eq!(cut.1, 100 * G);
+    let (before, cut) = after(0, 15);
+    assert!(cut.0 < before.0);
+    assert_eq!(cut.1, before.0);
+}
+
 #[test]
 fn the_rate_on_the_first_cnp_is_taken_at_once_and_becomes_the_target() {
     let mut rp = rp(&DYADIC.replace('}', r#", "rate-on-first-cnp": 0.5}"#));
@@ -528,7 +575,9 @@ fn presets_hold_every_published_value() {
     let paper = of("paper", 40);
     assert_eq!((paper.g, paper.f, paper.clamp), (1.0 / 256.0, 5, true));
     assert_eq!((paper.t_alpha, paper.t_inc, paper.byte_counter), (Span::us(55), Span::us(55), Bytes::mb(10)));
-    assert_eq!((paper.rai, paper.rhai), (Rate::mbps(40), Rate::mbps(200)));
+    assert_eq!((paper.rai, paper.rhai, paper.rmin), (Rate::mbps(40), Rate::mbps(200), Rate::mbps(100)));
+    // TCD's simulator differs from the paper by the first value of α.
+    assert_eq!(of("tcd", 40), super::presets::Settings { initial_alpha: 0.5, ..paper });
     for (preset, g, scale, rmin) in
         [("mellanox", 5.0 / 1024.0, 1, 1), ("swing", 0.004_882_8, 1, 1), ("hpcc", 1.0 / 256.0, 4, 1_000)]
     {
@@ -537,7 +586,25 @@ fn presets_hold_every_published_value() {
         assert_eq!((row.t_alpha, row.t_dec, row.t_inc), (Span::us(1), Span::us(4), Span::us(300)));
         assert_eq!((row.rai, row.rhai), (Rate::mbps(5 * scale), Rate::mbps(50 * scale)), "{preset}");
         assert_eq!((row.rmin, row.min_decrease), (Rate::mbps(rmin), 0.5), "{preset}");
+        assert_eq!(row.byte_counter, Bytes::MAX, "{preset}");
     }
+    // HPCC's other two sets: periods in us, increments and the least rate in Mbit/s, at 100 Gbit/s.
+    for (preset, periods, rates, window) in [
+        ("hpcc-paper", [50, 50, 55], [20, 200, 1_000], Window::None),
+        ("hpcc-config", [1, 4, 900], [50, 100, 100], Window::VariableBdp),
+    ] {
+        let row = of(preset, 100);
+        assert_eq!(
+            (row.g, row.f, row.clamp, row.byte_counter),
+            (1.0 / 256.0, 1, false, Bytes::MAX),
+            "{preset}"
+        );
+        assert_eq!([row.t_alpha, row.t_dec, row.t_inc], periods.map(Span::us), "{preset}");
+        assert_eq!([row.rai, row.rhai, row.rmin], rates.map(Rate::mbps), "{preset}");
+        assert_eq!(params(&format!(r#"{{"preset": "{preset}"}}"#)).window(), window, "{preset}");
+    }
+    // Those of `dcqcn_paper` grow with the NIC's rate, those of `config.txt` do not.
+    assert_eq!((of("hpcc-paper", 400).rai, of("hpcc-config", 400).rai), (Rate::mbps(80), Rate::mbps(50)));
 }
 
 #[test]
@@ -551,11 +618,12 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
         (r#"{"t-dec": "0us"}"#, "t-dec"),
         (r#"{"t-inc": "0us"}"#, "t-inc"),
         (r#"{"rmin": "0G"}"#, "rmin"),
-        (r#"{"byte-counter": "10MB"}"#, "byte-counter"),
+        (r#"{"byte-counter": "0B"}"#, "byte-counter"),
         (r#"{"preset": "paper", "byte-counter": "0B"}"#, "byte-counter"),
         (r#"{"preset": "paper", "t-dec": "4us"}"#, "t-dec"),
         (r#"{"preset": "paper", "rate-on-first-cnp": 1}"#, "rate-on-first-cnp"),
         (r#"{"preset": "paper", "timers": "ticking"}"#, "timers"),
+        (r#"{"preset": "tcd", "t-dec": "4us"}"#, "t-dec"),
         (r#"{"cnp": "ack-flag", "cnp-interval": "4us"}"#, "cnp-interval"),
     ] {
         assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");

@@ -41,7 +41,7 @@ impl Model {
         let line = qp().line_rate;
         let settings = params.settings(line).expect("the parameters are valid");
         Model {
-            paper: params.preset == Preset::Paper,
+            paper: params.preset.cuts_at_each_cnp(),
             line: line.0,
             current: line.0,
             target: line.0,
@@ -69,7 +69,7 @@ impl Model {
                 _ => {
                     self.timers.step = now + self.settings.t_inc;
                     self.stages.0 += 1;
-                    self.step(now);
+                    self.step(now, true);
                 }
             }
         }
@@ -105,23 +105,34 @@ impl Model {
     }
 
     fn cut(&mut self) {
-        if self.settings.clamp || self.stages != (0, 0) {
+        let counted = if self.paper { self.stages != (0, 0) } else { self.stages.0 > 0 };
+        if self.settings.clamp || counted {
             self.target = self.current;
         }
         let factor = f64::max(1.0 - self.alpha / 2.0, self.settings.min_decrease);
         self.current = ((self.current as f64 * factor) as u64).max(self.settings.rmin.0);
-        self.stages = (0, 0);
+        (self.sent, self.stages) = (0, (0, 0));
     }
 
-    fn step(&mut self, now: Time) {
-        let f = self.settings.f;
+    /// The stages that count at a step of the timer or of the byte counter: the paper's include it, those of
+    /// NICs do not, and without a byte counter the timer's is the only one.
+    fn counted(&self, by_timer: bool) -> (u32, u32) {
         let (timer, bytes) = self.stages;
-        let raise = if self.paper && timer.max(bytes) < f || !self.paper && timer - 1 < f {
+        match (self.paper, self.settings.byte_counter == Bytes::MAX) {
+            (true, _) => (timer, bytes),
+            (false, true) => (timer - 1, timer - 1),
+            (false, false) => (timer - u32::from(by_timer), bytes - u32::from(!by_timer)),
+        }
+    }
+
+    fn step(&mut self, now: Time, by_timer: bool) {
+        let f = self.settings.f;
+        let (timer, bytes) = self.counted(by_timer);
+        let raise = if timer.max(bytes) < f {
             0
-        } else if self.paper && timer.min(bytes) > f {
-            u64::from(timer.min(bytes) - f) * self.settings.rhai.0
-        } else if !self.paper && timer - 1 > f {
-            self.settings.rhai.0
+        } else if timer.min(bytes) > f {
+            let times = if self.paper { u64::from(timer.min(bytes) - f) } else { 1 };
+            times * self.settings.rhai.0
         } else {
             self.settings.rai.0
         };
@@ -163,7 +174,7 @@ impl Model {
     }
 
     fn sent(&mut self, now: Time, bytes: u64) {
-        if !self.paper || self.timers.step == Time::NEVER {
+        if self.timers.step == Time::NEVER {
             return;
         }
         self.sent += bytes;
@@ -171,7 +182,7 @@ impl Model {
         while turns.go() && self.sent >= self.settings.byte_counter.0 {
             self.sent -= self.settings.byte_counter.0;
             self.stages.1 += 1;
-            self.step(now);
+            self.step(now, false);
         }
     }
 }
@@ -283,7 +294,11 @@ proptest! {
             r#"{"preset": "mellanox", "t-inc": "40us", "timers": "ticking", "rai": "5G"}"#,
             r#"{"preset": "mellanox", "t-alpha": "4us", "t-inc": "12us", "timers": "ticking", "means": "halves"}"#,
             r#"{"preset": "mellanox", "t-dec": "8us", "t-inc": "4us", "timers": "ticking", "clamp": true}"#,
+            r#"{"preset": "mellanox", "t-inc": "13us", "byte-counter": "100KB", "rai": "2G", "rhai": "6G"}"#,
+            r#"{"preset": "hpcc-paper", "byte-counter": "50KB", "f": 2, "rai": "2G", "rhai": "4G", "clamp": true}"#,
+            r#"{"preset": "hpcc-config", "t-inc": "9us", "byte-counter": "80KB", "timers": "ticking"}"#,
             r#"{"preset": "paper", "byte-counter": "100KB", "rai": "2G", "rhai": "4G"}"#,
+            r#"{"preset": "tcd", "byte-counter": "100KB", "rai": "2G", "rhai": "4G"}"#,
             r#"{"preset": "paper", "t-alpha": "5us", "t-inc": "5us", "byte-counter": "50KB", "f": 2, "clamp": false}"#,
         ] {
             compare(json, &inputs);

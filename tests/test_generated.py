@@ -120,7 +120,7 @@ def test_explain_shows_parameters_with_their_defaults(floodway: Command) -> None
     shown = floodway("explain", "deficit-round-robin").out
     assert "| `quantum` | size | one MTU |" in shown
     (entry,) = json.loads(floodway("explain", "pfc", "--json").out)
-    assert {"key": "react", "form": '"ieee-802.3" or time'}.items() <= next(
+    assert {"key": "react", "form": '"ieee-802.3" or "nvidia" or time'}.items() <= next(
         of for of in entry["parameters"] if of["key"] == "react"
     ).items()
 

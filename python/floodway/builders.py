@@ -1215,8 +1215,9 @@ class Bifrost(Table):
         ledger pays such bytes back.
     react
         Time from the arrival of a pause until the upstream stops: from 0 to less than a slot,
-        or `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows with it.
-        Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
+        or `"ieee-802.3"` for what that standard allows at the link's rate, or `"nvidia"` for
+        what NVIDIA's headroom calculator counts. Delta grows with it. Source: floodway's
+        choice: an ideal MAC; for real ones see `pfc`.
     pause
         How a pause ends: only `"timer"` is allowed. Default: `"timer"`, whatever the run's wire
         format is. Source: Bifrost, Algorithm 1: its frames carry a time, and nothing else ends
@@ -3934,9 +3935,7 @@ HotHosts: TypeAlias = "float | Selector"
 HpccPreset: TypeAlias = "Literal['paper', 'simulator']"
 
 
-#: Delay of a port's own interface, of the pause on its way out and of data on their way in:
-#: `"1us"`, or `"ieee-802.3"` for the most that an interface may take at the link's rate.
-InterfaceDelay: TypeAlias = "React"
+InterfaceDelay: TypeAlias = "Literal['ieee-802.3'] | Time"
 
 
 #: The published form of IRN.
@@ -4120,7 +4119,25 @@ RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
 RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 
 
-React: TypeAlias = "Literal['ieee-802.3'] | Time"
+#: What cuts Wc while harmful flows are limited.
+#: - 'each-sample': Each sample that finds congestion, and each CN that names flows. Source:
+#:   floodway's choice: Eq. 4 and 5 at every degree that is found.
+#: - 'first-detection': One of each congestion: the sample that begins it at the port, and of a
+#:   neighbour's the first CN that names flows; another follows only when congestion has ended and
+#:   begins again. Source: section 3.2, where a state is reported once it is "firstly detected".
+RcmCuts: TypeAlias = "Literal['each-sample', 'first-detection']"
+
+
+#: Which flows' packets are marked at the port.
+#: - 'all': All flows'. Source: ECN as DCQCN has it, which the paper leaves as it is.
+#: - 'harmful': The harmful flows' alone: others leave without the mark that the port set. Marks of
+#:   ports before stay, and so do marks that `red` sets at enqueue. Source: sections 1 and 3.1: end-
+#:   to-end control reduces "the long-life harmful flow", and control is performed "only on
+#:   congestion flows".
+RcmMarks: TypeAlias = "Literal['all', 'harmful']"
+
+
+React: TypeAlias = "Literal['ieee-802.3', 'nvidia'] | Time"
 
 
 ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp"

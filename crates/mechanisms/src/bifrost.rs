@@ -134,7 +134,8 @@ pub struct Params {
     /// Source: floodway's choice: the paper does not, and the ledger pays such bytes back.
     pub half_mtu: bool,
     /// Time from the arrival of a pause until the upstream stops: from 0 to less than a slot, or
-    /// `"ieee-802.3"` for what that standard allows at the link's rate. Delta grows with it.
+    /// `"ieee-802.3"` for what that standard allows at the link's rate, or `"nvidia"` for what NVIDIA's
+    /// headroom calculator counts. Delta grows with it.
     /// Source: floodway's choice: an ideal MAC; for real ones see `pfc`.
     pub react: React,
     /// How a pause ends: only `"timer"` is allowed. Default: `"timer"`, whatever the run's wire format is.

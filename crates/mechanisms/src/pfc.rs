@@ -68,7 +68,8 @@
 //!   may be shorter than 64 bytes). `"auto"` sees to it. Beside a pool whose last bytes are taken, XOFF may
 //!   be less, and headroom is enough for frames of at least 148 bytes.
 //! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's
-//!   rate. By default it is 0, as in the ns-3 models, and `floodway check` reports that.
+//!   rate, `"nvidia"` what NVIDIA's headroom calculator counts: at 10G 67 quanta where the standard has 60.
+//!   By default it is 0, as in the ns-3 models, and `floodway check` reports that.
 //! - The port's own interface takes time as well, to send the pause and to receive data: `interface-delay =
 //!   "ieee-802.3"` is the most that an interface may take, 122,880 bit times at 100G. By default it is 0.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
@@ -189,9 +190,11 @@ pub struct Params {
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
     /// The upstream stops this long after a PAUSE has arrived: a time of at least 0, or `"ieee-802.3"` for
-    /// the time that it allows at the link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G
-    /// 453, 400G and 800G 905). Headroom grows with it. Source: floodway's choice: an ideal MAC. Real ones:
-    /// IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
+    /// the time that it allows at the link's rate (10G 60 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G
+    /// 453, 400G and 800G 905), or `"nvidia"` for what NVIDIA's headroom calculator counts (10G 67 quanta,
+    /// the others as IEEE 802.3). Headroom grows with it. Source: floodway's choice: an ideal MAC. Real ones:
+    /// IEEE 802.3, 31B.3.7, 30,720 bit times at 10G, 2.02 us at 100G and 1.16 us at 400G; NVIDIA's
+    /// `buffer_headroom_mellanox.lua` in SONiC.
     pub react: React,
     /// Delay of the port's own interface, of the pause on its way out and of data on their way in: a time of
     /// at least 0, or `"ieee-802.3"` for the most at the link's rate, in bit times (10G 8192, 25G 6144, 40G

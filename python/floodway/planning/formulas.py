@@ -28,9 +28,10 @@ __all__ = [
 ]
 
 KIB = 1024
-#: Quanta of 512 bit times in which a MAC obeys a pause, by Gbit/s (values of `buffer_headroom_mellanox.lua`,
-#: after IEEE 802.3, 31B.3.7).
-QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+#: Quanta of 512 bit times within which IEEE 802.3 (31B.3.7) has a MAC obey a pause, by Gbit/s.
+QUANTA = {10: 60, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
+#: The same in `buffer_headroom_mellanox.lua`, where it differs.
+NVIDIA_QUANTA = {10: 67}
 QUANTUM_BYTES = 64
 #: Metres per second in a fibre, as NVIDIA's plug-in counts.
 NVIDIA_SPEED = 198_000_000
@@ -120,7 +121,7 @@ def nvidia_profile(  # noqa: PLR0913 (the plug-in's own parameters)
     cable = 2 * length_m * mbps * 1_000_000_000 / NVIDIA_SPEED / 8000
     tile = mbps / 1000 * TILE_NS / 8 if asic.generation in TILED else Fraction(0)
     gearbox = 2 * mbps * gearbox_ns / 8000
-    peer = QUANTUM_BYTES * reaction_quanta(rate_bps)
+    peer = QUANTUM_BYTES * NVIDIA_QUANTA.get(rate_bps // 1_000_000_000, reaction_quanta(rate_bps))
     propagation = port_mtu + cable + gearbox + NVIDIA_MAC_PHY + peer + tile
 
     def xoff_of(percent: Fraction) -> int:

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use floodway_units::{Bytes, Rate, Span};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -12,23 +12,28 @@ use crate::slots::{LinkInfo, ParamError, keyword_or, keyword_or_schema};
 
 /// The keyword for the time that IEEE 802.3 allows.
 const IEEE: &str = "ieee-802.3";
+/// The keyword for the time that NVIDIA's headroom calculator counts.
+const NVIDIA: &str = "nvidia";
 /// A quantum of pause time: 512 bit times.
 // IEEE 802.3, Annex 31B: the unit of pause times.
 const QUANTUM: u64 = 64;
-/// Quanta from a pause's arrival to its start, by Gbit/s (values of NVIDIA's headroom calculator in
-/// `buffer_headroom_mellanox.lua` of `SONiC`).
-// IEEE 802.3, Annex 31B.3.7: the longest reaction that is allowed.
+/// Quanta from a pause's arrival to its start, by Gbit/s.
+// IEEE 802.3, Annex 31B.3.7: the longest reaction that is allowed, 30,720 bit times at 10G.
 const QUANTA: [(u64, u64); 8] =
-    [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
+    [(10, 60), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)];
+/// The same of NVIDIA's headroom calculator (`buffer_headroom_mellanox.lua` of `SONiC`), where it differs.
+const NVIDIA_QUANTA: [(u64, u64); 1] = [(10, 67)];
 
-/// From a pause's arrival to its start: `"2us"`, or `"ieee-802.3"` for the time that it allows at the link's
-/// rate.
+/// From a pause's arrival to its start: `"2us"`, or at the link's rate `"ieee-802.3"` for the time that it
+/// allows, and `"nvidia"` for the time that NVIDIA's headroom calculator counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
     /// As given.
     After(Span),
     /// The time that IEEE 802.3 allows at the link's rate.
     Ieee,
+    /// The time that NVIDIA's headroom calculator counts at the link's rate: more at 10G, else the same.
+    Nvidia,
 }
 
 /// Bit times of a port's own interface, out and in, by Gbit/s.
@@ -48,16 +53,20 @@ const INTERFACE_BITS: [(u64, u64); 8] = [
 
 /// Delay of a port's own interface, of the pause on its way out and of data on their way in: `"1us"`, or
 /// `"ieee-802.3"` for the most that an interface may take at the link's rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct InterfaceDelay(pub React);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterfaceDelay {
+    /// As given.
+    After(Span),
+    /// The most at the link's rate.
+    Ieee,
+}
 
 impl InterfaceDelay {
     /// The time on this link; 0 at a rate for which none is known, which [`InterfaceDelay::check`] rejects.
     pub fn on(self, link: &LinkInfo) -> Span {
-        match self.0 {
-            React::After(span) => span,
-            React::Ieee => interface(link.rate).unwrap_or_default(),
+        match self {
+            InterfaceDelay::After(span) => span,
+            InterfaceDelay::Ieee => interface(link.rate).unwrap_or_default(),
         }
     }
 
@@ -66,8 +75,42 @@ impl InterfaceDelay {
     /// # Errors
     /// None is known for it.
     pub fn check(self, link: &LinkInfo) -> Result<(), ParamError> {
-        let unknown = self.0 == React::Ieee && interface(link.rate).is_none();
-        if unknown { Err(unlisted("interface-delay", "delay of an interface", link.rate)) } else { Ok(()) }
+        let unknown = self == InterfaceDelay::Ieee && interface(link.rate).is_none();
+        if unknown {
+            Err(unlisted("interface-delay", IEEE, "delay of an interface", link.rate))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Default for InterfaceDelay {
+    fn default() -> Self {
+        InterfaceDelay::After(Span::ZERO)
+    }
+}
+
+impl Serialize for InterfaceDelay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            InterfaceDelay::After(span) => span.serialize(serializer),
+            InterfaceDelay::Ieee => serializer.serialize_str(IEEE),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for InterfaceDelay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(keyword_or::<Span, D>(IEEE, deserializer)?.map_or(InterfaceDelay::Ieee, InterfaceDelay::After))
+    }
+}
+
+impl JsonSchema for InterfaceDelay {
+    fn schema_name() -> Cow<'static, str> {
+        "InterfaceDelay".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        keyword_or_schema::<Span>(IEEE, generator)
     }
 }
 
@@ -82,7 +125,8 @@ impl React {
     pub fn on(self, link: &LinkInfo) -> Span {
         match self {
             React::After(span) => span,
-            React::Ieee => allowed(link.rate).unwrap_or_default(),
+            React::Ieee => taking(allowed(link.rate), link.rate).unwrap_or_default(),
+            React::Nvidia => taking(counted(link.rate), link.rate).unwrap_or_default(),
         }
     }
 
@@ -91,22 +135,39 @@ impl React {
     /// # Errors
     /// IEEE 802.3 lists none for it.
     pub fn check(self, link: &LinkInfo) -> Result<(), ParamError> {
-        let unknown = self == React::Ieee && allowed(link.rate).is_none();
-        if unknown { Err(unlisted("react", "reaction time", link.rate)) } else { Ok(()) }
+        let keyword = match self {
+            React::After(_) => return Ok(()),
+            React::Ieee => IEEE,
+            React::Nvidia => NVIDIA,
+        };
+        if allowed(link.rate).is_none() {
+            return Err(unlisted("react", keyword, "reaction time", link.rate));
+        }
+        Ok(())
     }
 }
 
-/// The error of a rate for which IEEE 802.3 has no such time.
-fn unlisted(key: &'static str, what: &str, rate: Rate) -> ParamError {
+/// The error of a rate for which there is no such time under this keyword.
+fn unlisted(key: &'static str, keyword: &str, what: &str, rate: Rate) -> ParamError {
     let rates: Vec<String> = QUANTA.iter().map(|(gbps, _)| format!("{gbps}G")).collect();
     let listed = rates.join(", ");
-    let message = format!("{IEEE:?} has no {what} for {rate}, but for {listed}: write a time like \"2us\"");
+    let message =
+        format!("{keyword:?} has no {what} for {rate}, but for {listed}: write a time like \"2us\"");
     ParamError::new(key, message)
 }
 
-/// The reaction that IEEE 802.3 allows at a rate.
-fn allowed(rate: Rate) -> Option<Span> {
-    of_rate(&QUANTA, rate).map(|quanta| rate.time_to_send(Bytes(quanta * QUANTUM)))
+/// The quanta within which IEEE 802.3 lets a MAC react at a rate.
+fn allowed(rate: Rate) -> Option<u64> {
+    of_rate(&QUANTA, rate)
+}
+
+/// Those of NVIDIA's headroom calculator.
+fn counted(rate: Rate) -> Option<u64> {
+    of_rate(&NVIDIA_QUANTA, rate).or_else(|| allowed(rate))
+}
+
+fn taking(quanta: Option<u64>, rate: Rate) -> Option<Span> {
+    quanta.map(|quanta| rate.time_to_send(Bytes(quanta * QUANTUM)))
 }
 
 /// The most that an interface takes at a rate, out and in.
@@ -128,13 +189,27 @@ impl Serialize for React {
         match self {
             React::After(span) => span.serialize(serializer),
             React::Ieee => serializer.serialize_str(IEEE),
+            React::Nvidia => serializer.serialize_str(NVIDIA),
         }
+    }
+}
+
+/// `"nvidia"` or a time.
+struct NvidiaOr(Option<Span>);
+
+impl<'de> Deserialize<'de> for NvidiaOr {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        keyword_or::<Span, D>(NVIDIA, deserializer).map(NvidiaOr)
     }
 }
 
 impl<'de> Deserialize<'de> for React {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(keyword_or::<Span, D>(IEEE, deserializer)?.map_or(React::Ieee, React::After))
+        Ok(match keyword_or::<NvidiaOr, D>(IEEE, deserializer)? {
+            None => React::Ieee,
+            Some(NvidiaOr(None)) => React::Nvidia,
+            Some(NvidiaOr(Some(span))) => React::After(span),
+        })
     }
 }
 
@@ -143,6 +218,6 @@ impl JsonSchema for React {
         "React".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        keyword_or_schema::<Span>(IEEE, generator)
+        json_schema!({ "anyOf": [{ "const": IEEE }, { "const": NVIDIA }, generator.subschema_for::<Span>()] })
     }
 }

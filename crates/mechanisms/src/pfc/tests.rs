@@ -45,12 +45,20 @@ fn headroom_is_both_delays_the_reaction_two_frames_and_the_pause() {
     }
 }
 
-/// 802.3, 31B.3.7: 10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453, 400G 905, 800G 905.
+/// 802.3, 31B.3.7: 30,720 bit times at 10G, which are 60 quanta; then 25G 80, 40G 118, 50G 147, 100G 394,
+/// 200G 453, 400G and 800G 905. NVIDIA's calculator has 67 at 10G.
 #[test]
-fn real_macs_react_as_the_standard_allows_at_their_rate() {
-    let ieee = params(r#"{ "react": "ieee-802.3" }"#);
+fn real_macs_react_as_the_standard_allows_or_as_nvidia_counts_at_their_rate() {
+    assert_eq!(30_720 / 512, 60);
+    reacts_within("ieee-802.3", 60);
+    reacts_within("nvidia", 67);
+}
+
+/// This many quanta at 10G, at other rates those that both name.
+fn reacts_within(keyword: &str, at_10g: u64) {
+    let ieee = params(&format!(r#"{{ "react": "{keyword}" }}"#));
     for (gbps, quanta) in
-        [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)]
+        [(10, at_10g), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)]
     {
         let rate = Rate::gbps(gbps);
         let link = LinkInfo { rate, reverse_rate: rate, ..own() };
@@ -58,7 +66,15 @@ fn real_macs_react_as_the_standard_allows_at_their_rate() {
         assert_eq!(more, Bytes(quanta * 64), "{gbps}G");
         assert_eq!(ieee.reaction(&link), Some(Quanta(quanta as u16).span(rate)), "{gbps}G");
     }
-    assert_eq!(serde_json::to_value(&ieee).expect("it is a value")["react"], "ieee-802.3");
+    assert_eq!(serde_json::to_value(&ieee).expect("it is a value")["react"], keyword);
+}
+
+#[test]
+fn an_interface_s_delay_is_not_among_what_nvidia_counts() {
+    let read = |json: &str| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
+    assert!(read(r#"{ "interface-delay": "nvidia" }"#).unwrap_err().contains(r#"or "ieee-802.3""#));
+    let react = read(r#"{ "react": "cisco" }"#).unwrap_err();
+    assert!(react.contains(r#"or "nvidia", or "ieee-802.3""#), "{react}");
 }
 
 #[test]
@@ -67,6 +83,7 @@ fn a_rate_that_the_standard_does_not_name_has_no_reaction_time() {
     let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &unlisted);
     assert_eq!(key, "react");
     assert!(message.contains("no reaction time for 33G, but for 10G, 25G"), "{message}");
+    assert!(error(r#"{ "react": "nvidia" }"#, &unlisted).1.starts_with("\"nvidia\" has no reaction time"));
     assert!(params(r#"{ "react": "2us" }"#).build(&unlisted).is_ok());
 }
 

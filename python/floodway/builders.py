@@ -173,6 +173,8 @@ __all__ = [
     "RateOrBlank",
     "RateTimersKey",
     "Rcm",
+    "RcmCuts",
+    "RcmMarks",
     "React",
     "ReactionParams",
     "ReactionParamsList",
@@ -1626,14 +1628,21 @@ class Rcm(Table):
         high rates.
     cam_interval
         Departing bytes between two samples of the memory, above 0; they vary by 15 % either
-        way. Source: floodway's choice: M of them are some 2 us at 100G, much less than the
-        paper's burst of 20 us.
+        way. Source: floodway's choice: the paper gives none. By its text control begins with
+        detection; since the memory is filled from then on, it is delayed by M intervals, 1.3 us
+        at 100G with 1 KB and 5 us with 4 KB, a quarter of the paper's burst of 20 us.
     severe
         The degree from which on other flows should take another path, from 1 to 63. Source:
         floodway's choice: half of the largest; the paper does not say.
     expire
         How long a notification is valid, and how long a flow of which nothing is seen is kept;
         above 0. Source: floodway's choice.
+    cuts
+        What cuts Wc while harmful flows are limited. Source: floodway's choice: the paper says
+        when congestion is reported, not how often rates are cut.
+    marks
+        Which flows' packets the other congestion points of the port may mark, such as `red`.
+        Source: floodway's choice: the paper only says that end-to-end control stays on.
     """
 
     _tag: ClassVar[str | None] = "rcm"
@@ -1645,6 +1654,8 @@ class Rcm(Table):
     cam_interval: Size | None = None
     severe: int | None = None
     expire: Time | None = None
+    cuts: RcmCuts | None = None
+    marks: RcmMarks | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

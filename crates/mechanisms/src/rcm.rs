@@ -27,7 +27,12 @@
 //! flows', and send at most Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at
 //! most. While the other flows' queue is at most Qeq and no neighbour reports congestion, Wc grows by W/16 a
 //! period; when it has its initial value again, the control ends. The limited harmful flows fill their
-//! inputs, which then send CNs to the next port upstream.
+//! inputs, which then send CNs to the next port upstream. With `cuts = "first-detection"` only the first
+//! sample and the first CN of a congestion cut Wc.
+//!
+//! *End-to-end control* is another mechanism beside it, such as `dcqcn` with the marks of `red`. With
+//! `marks = "harmful"` a port takes its marks off the packets of other flows, so that only harmful flows'
+//! senders slow down.
 //!
 //! Other flows take other paths around the region with `routing = "sar"`.
 //!
@@ -70,6 +75,12 @@
 //!   full"; the paper gives no numbers. Here a port is severely congested in three cases: its degree is
 //!   `severe` or more; it has a valid CN that came within 50 us of the one before; or more than 4 Qeq wait in
 //!   the other flows' queue, which is 80 % of a queue of which Qeq is 20 %.
+//! - Section 3.2 has a port report a congestion that is "firstly detected". By default each further sample is
+//!   reported and cuts as well, so that a degree that grows has an effect; with `cuts = "first-detection"`
+//!   one cut is all, and Wc grows again as soon as the other flows' queue is at most Qeq. CNs still follow
+//!   each sample: the first ones name no flow, since the root has not recognised any.
+//! - By sections 1 and 3.1 end-to-end control is for harmful flows. DCQCN's ECN marks whatever waits in a
+//!   long queue, also flows that RCM does not limit: `marks = "harmful"` is the other reading.
 //! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
 //! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
 //! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a share
@@ -82,7 +93,9 @@
 //! - IEEE Std 802.1Qau-2010, "Congestion Notification" (samples and degrees of 6 bits).
 
 mod cam;
+mod checks;
 mod harmful_flows;
+mod readings;
 mod region;
 mod sampler;
 #[cfg(test)]
@@ -98,10 +111,12 @@ use crate::slots::{
     Claim, CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView,
     ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
 };
+pub use readings::{Cuts, Marks};
+
 use cam::Cam;
 use harmful_flows::HarmfulFlows;
 use region::{Region, Remote};
-use sampler::{Law, MOST, Sample, Sampler};
+use sampler::{Law, Sample, Sampler};
 use window::{Turn, Window};
 
 /// A second CN within this time makes the congestion severe: "several" notifications.
@@ -133,7 +148,9 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cam_hits: Option<u8>,
     /// Departing bytes between two samples of the memory, above 0; they vary by 15 % either way.
-    /// Source: floodway's choice: M of them are some 2 us at 100G, much less than the paper's burst of 20 us.
+    /// Source: floodway's choice: the paper gives none. By its text control begins with detection; since the
+    /// memory is filled from then on, it is delayed by M intervals, 1.3 us at 100G with 1 KB and 5 us with 4
+    /// KB, a quarter of the paper's burst of 20 us.
     pub cam_interval: Bytes,
     /// The degree from which on other flows should take another path, from 1 to 63.
     /// Source: floodway's choice: half of the largest; the paper does not say.
@@ -141,6 +158,12 @@ pub struct Params {
     /// How long a notification is valid, and how long a flow of which nothing is seen is kept; above 0.
     /// Source: floodway's choice.
     pub expire: Span,
+    /// What cuts Wc while harmful flows are limited.
+    /// Source: floodway's choice: the paper says when congestion is reported, not how often rates are cut.
+    pub cuts: Cuts,
+    /// Which flows' packets the other congestion points of the port may mark, such as `red`.
+    /// Source: floodway's choice: the paper only says that end-to-end control stays on.
+    pub marks: Marks,
 }
 
 impl Default for Params {
@@ -154,6 +177,8 @@ impl Default for Params {
             cam_interval: Bytes::kb(1),
             severe: 32,
             expire: Span::us(100),
+            cuts: Cuts::EachSample,
+            marks: Marks::All,
         }
     }
 }
@@ -161,38 +186,6 @@ impl Default for Params {
 impl Params {
     fn hits(&self) -> usize {
         usize::from(self.cam_hits.unwrap_or(self.cam_depth / 4).max(1))
-    }
-
-    fn check(&self) -> Result<(), ParamError> {
-        let wrong = |key, message: String| Err(ParamError::new(key, message));
-        if self.equilibrium == Bytes::ZERO {
-            return wrong("equilibrium", "0B is not allowed; write a size above 0, like \"20KB\"".into());
-        }
-        if self.weight > 64 {
-            return wrong("weight", format!("{} is not a number from 0 to 64", self.weight));
-        }
-        if !(0.0..=1.0).contains(&self.remote_weight) {
-            return wrong("remote-weight", format!("{} is not a number from 0 to 1", self.remote_weight));
-        }
-        if self.cam_depth == 0 {
-            return wrong("cam-depth", "0 is not a number from 1 to 255".into());
-        }
-        if let Some(hits) = self.cam_hits.filter(|hits| !(1..=self.cam_depth).contains(hits)) {
-            return wrong(
-                "cam-hits",
-                format!("{hits} is not a number from 1 to {} (cam-depth)", self.cam_depth),
-            );
-        }
-        if self.cam_interval == Bytes::ZERO {
-            return wrong("cam-interval", "0B is not allowed; write a size above 0, like \"2KB\"".into());
-        }
-        if !(1..=MOST).contains(&self.severe) {
-            return wrong("severe", format!("{} is not a degree from 1 to {MOST}", self.severe));
-        }
-        if self.expire == Span::ZERO {
-            return wrong("expire", "0us is not allowed; write a time above 0, like \"100us\"".into());
-        }
-        Ok(())
     }
 }
 
@@ -202,7 +195,7 @@ impl Detection for Params {
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.check()?;
         let law = Law { equilibrium: self.equilibrium.0, weight: self.weight.into() };
-        Ok(Cp { params: *self, law, port: *port, regions: Vec::new() })
+        Ok(Cp { params: *self, law, port: *port, regions: Vec::new(), came_marked: false })
     }
 
     fn states(&self) -> &'static [&'static str] {
@@ -230,6 +223,8 @@ pub struct Cp {
     port: PortInfo,
     /// One for each class seen so far, in the order of their first packets.
     regions: Vec<Region>,
+    /// The packet that leaves now came to this port's link with a mark, of a port before.
+    came_marked: bool,
 }
 
 impl Cp {
@@ -245,6 +240,7 @@ impl Cp {
                 recognises: false,
                 harmful_flows: HarmfulFlows::new(expire),
                 remote: None,
+                cut_by_remote: false,
                 window: None,
                 others: Bytes::ZERO,
                 held: Bytes::ZERO,
@@ -379,14 +375,16 @@ impl Cp {
     }
 
     fn notified(&mut self, cx: &mut Cx<'_, CpAction>, n: &CongestionNotification) {
-        let expire = self.params.expire;
+        let Params { expire, cuts, .. } = self.params;
         let PortInfo { rate, wire, .. } = self.port;
         self.roll(n.class, cx);
         let region = self.region(n.class);
         if n.degree == 0 {
             region.remote = None;
+            region.cut_by_remote = false;
             return;
         }
+        region.cut_by_remote &= region.remote(cx.now, expire).is_some();
         let again = region.remote(cx.now, expire).is_some_and(|last| cx.now.since(last.at) <= REPEATED);
         region.remote = Some(Remote { degree: n.degree, at: cx.now, again });
         region.recognises = false;
@@ -398,7 +396,10 @@ impl Cp {
         match &mut region.window {
             None => region.window = Some(Window::new(cx.now, rate, wire)),
             Some(window) if window.is_limiting() => {
-                window.cut(n.degree);
+                if cuts == Cuts::EachSample || !region.cut_by_remote {
+                    window.cut(n.degree);
+                    region.cut_by_remote = true;
+                }
                 if changed {
                     cx.push(CpAction::Resort(n.class));
                 }
@@ -415,6 +416,7 @@ impl CongestionPoint for Cp {
         Demands {
             claims: &[Claim::Classify, Claim::Gate],
             inputs: true,
+            clears: self.params.marks == Marks::Harmful,
             naming: self.params.expire * 4 + self.port.delay,
             ..Demands::default()
         }
@@ -453,11 +455,12 @@ impl CongestionPoint for Cp {
         region.harmful_flows.see(cx.now, p.flow);
         region.look_at(q);
         // Section 3.2: detection at the output queue.
-        if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
+        if let Some(Sample { degree, began, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
             && degree > 0
         {
+            let cuts = self.params.cuts == Cuts::EachSample || began;
             self.look_again(cx, q.class);
-            self.congested(q.class, cx.now, Some(degree));
+            self.congested(q.class, cx.now, cuts.then_some(degree));
         }
         if q.voq == Bytes::ZERO {
             self.input_is_empty(cx, q.class, p.ingress);
@@ -470,6 +473,7 @@ impl CongestionPoint for Cp {
         let expire = self.params.expire;
         let PortInfo { rate, wire, .. } = self.port;
         self.roll(q.class, cx);
+        self.came_marked = p.mark != Mark::None;
         let region = self.region(q.class);
         region.look_at(q);
         // Section 3.3: what leaves the output queue is sampled.
@@ -483,7 +487,9 @@ impl CongestionPoint for Cp {
             Turn::Nothing => {}
             Turn::NobodyHere => region.window = None,
             Turn::Measured => {
-                let degree = region.remote(cx.now, expire).map_or(0, |remote| remote.degree);
+                let remote = region.remote(cx.now, expire);
+                region.cut_by_remote = remote.is_some();
+                let degree = remote.map_or(0, |remote| remote.degree);
                 let degree = degree.max(region.output.degree());
                 if let Some(window) = &mut region.window {
                     window.cut(degree);
@@ -508,6 +514,14 @@ impl CongestionPoint for Cp {
             self.input_is_empty(cx, q.class, p.ingress);
         }
         Mark::None
+    }
+
+    /// Called directly after `on_dequeue` for the same packet, and only where marks are the harmful flows'.
+    fn clears(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> bool {
+        let is_harmful =
+            self.known(q.class).is_some_and(|region| region.harmful_flows.contains(cx.now, p.flow));
+        // Section 3.1: congestion control on congestion flows only.
+        self.params.marks == Marks::Harmful && !self.came_marked && !is_harmful
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {

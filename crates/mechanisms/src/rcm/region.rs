@@ -20,6 +20,8 @@ pub(super) struct Region {
     pub recognises: bool,
     pub harmful_flows: HarmfulFlows,
     pub remote: Option<Remote>,
+    /// Wc has been cut for the congestion that the neighbour reports.
+    pub cut_by_remote: bool,
     pub window: Option<Window>,
     /// Waiting bytes: of other flows, and of harmful flows in the queue of their own.
     pub others: Bytes,

@@ -76,6 +76,12 @@ impl Bench {
         self.cp.state(self.now, Class::DATA)
     }
 
+    /// Wc, in bytes.
+    fn share(&self) -> u64 {
+        let window = self.cp.known(Class::DATA).and_then(|region| region.window.as_ref());
+        window.and_then(Window::harmful_share).expect("harmful flows are limited")
+    }
+
     fn is_held(&mut self, flow: u32) -> bool {
         self.cp.classify(self.now, &Self::view(flow)).sub == 1
     }
@@ -324,5 +330,82 @@ fn parameters_out_of_range_are_refused_by_name() {
     ];
     for (key, params) in wrong {
         assert_eq!(params.build(&port(100)).map(|_| ()).unwrap_err().key, key);
+    }
+}
+
+// ---- readings of the paper
+
+/// Harmful flow 1 has been recognised and measured at a root; returns Wc then, and after `count` more
+/// samples' worth of congested packets.
+fn share_after(cuts: Cuts, count: usize) -> (u64, u64) {
+    let mut bench = Bench::new(Params { cuts, cam_depth: 64, ..Params::default() });
+    let mut turns = Turns::at_most(400);
+    while turns.go() && !bench.is_held(1) {
+        bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, 8);
+    }
+    let before = bench.share();
+    bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, count);
+    (before, bench.share())
+}
+
+#[test]
+fn each_sample_cuts_or_the_first_one_of_a_congestion_alone() {
+    let (before, after) = share_after(Cuts::EachSample, 100);
+    assert!(after < before, "{before}, then {after}");
+    let (before, after) = share_after(Cuts::FirstDetection, 100);
+    assert_eq!(after, before, "the same congestion lasts");
+    assert!(before > FRAME, "a cut by a half at most");
+}
+
+#[test]
+fn a_new_congestion_cuts_again() {
+    let mut bench = Bench::new(Params { cuts: Cuts::FirstDetection, ..Params::default() });
+    bench.receives(20, &[1]);
+    bench.pass(&[1, 2], 90_000, 100);
+    assert!(bench.is_held(1));
+    let first = bench.share();
+    // Neither the neighbour's next CNs nor the port's own samples cut.
+    (0..3).for_each(|_| drop(bench.receives(40, &[1])));
+    assert_eq!(bench.share(), first);
+    bench.receives(0, &[]);
+    bench.receives(40, &[1]);
+    let second = bench.share();
+    assert!(second < first, "{first}, then {second}");
+    // A CN that comes when the last one is no longer valid begins a new congestion, too.
+    let mut other = Bench::new(Params { cuts: Cuts::FirstDetection, ..Params::default() });
+    other.receives(20, &[1]);
+    other.pass(&[1, 2], 90_000, 100);
+    // 112 us, in which the port's own congestion begins, and cuts once.
+    let first = other.share();
+    other.pass(&[1, 2], 90_000, 700);
+    let own = other.share();
+    other.pass(&[1, 2], 90_000, 700);
+    assert!(own < first && other.share() == own, "{first}, then {own}");
+    other.receives(40, &[1]);
+    assert!(other.share() < own);
+}
+
+#[test]
+fn marks_of_the_port_are_taken_off_packets_of_other_flows() {
+    let marked = |flow: u32| PacketView { mark: Mark::Ce, ..Bench::view(flow) };
+    let clears = |bench: &mut Bench, came: &PacketView, leaves: &PacketView| {
+        let mut cleared = false;
+        let q = egress(90_000);
+        bench.call(|cp, cx| {
+            cp.on_dequeue(cx, came, &q);
+            cleared = cp.clears(cx, leaves, &q);
+        });
+        cleared
+    };
+    for (marks, cleared) in [(Marks::All, false), (Marks::Harmful, true)] {
+        let mut bench = Bench::new(Params { marks, ..Params::default() });
+        assert_eq!(bench.cp.demands().clears, cleared);
+        // No flow is harmful yet: none is marked here.
+        assert_eq!(clears(&mut bench, &Bench::view(1), &marked(1)), cleared);
+        bench.receives(20, &[1]);
+        bench.pass(&[1, 2], 90_000, 10);
+        assert!(!clears(&mut bench, &Bench::view(1), &marked(1)), "a harmful flow");
+        assert_eq!(clears(&mut bench, &Bench::view(2), &marked(2)), cleared, "another flow");
+        assert!(!clears(&mut bench, &marked(2), &marked(2)), "the mark of a port before");
     }
 }

@@ -127,6 +127,15 @@ impl Window {
         }
     }
 
+    /// Wc, while harmful flows are limited.
+    #[cfg(test)]
+    pub fn harmful_share(&self) -> Option<u64> {
+        match &self.phase {
+            Phase::Limiting(period) => Some(period.harmful),
+            Phase::Measuring { .. } => None,
+        }
+    }
+
     /// Is it at its minimum?
     pub fn is_at_floor(&self) -> bool {
         matches!(&self.phase, Phase::Limiting(period) if period.harmful <= self.floor)

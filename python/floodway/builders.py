@@ -1042,11 +1042,11 @@ class Pfc(Table):
     ----------
     xoff
         XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its
-        upstream: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = what the
-        port's static buffer leaves next to headroom and MTU - 1. Default: `"auto"` with a
-        buffer of the port's own whose size is given, else 320 KB. Source: IEEE 802.1Qbb leaves
-        it open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
-        (floodway's choice).
+        upstream: a size, `{ fixed, alpha }` with one part or both, `{ total }` for all bytes of
+        the switch, or `"auto"` = what the port's static buffer leaves next to headroom and MTU
+        - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320 KB.
+        Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that
+        is sized by hand is filled (floodway's choice).
     resume_offset
         XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU;
         with `xon` alone none, so that only `xon` counts. Source: IEEE 802.1Qbb leaves it open;
@@ -1122,7 +1122,7 @@ class Pfc(Table):
 @dataclass(frozen=True, kw_only=True)
 class XoffParts(Table):
     """A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the
-    pool.
+    pool; or XOFF of the whole switch, `total`.
 
     Attributes
     ----------
@@ -1137,11 +1137,18 @@ class XoffParts(Table):
         above it `alpha` doubles with each doubling of the link's rate, a part of one included,
         up to 1. Default: `alpha` holds at every rate. Source: HPCC's simulator, whose shift per
         port is 3 at the NICs' rate and one less per doubling.
+    total
+        In place of the other parts: XOFF of all bytes that the switch holds. An ingress pauses
+        when a packet arrives there while they are at least as many, and resumes when one of its
+        packets leaves and they have fallen to XON, or when it holds nothing. Default: none.
+        Source: floodway's choice of when each ingress pauses; papers that give one threshold of
+        a switch do not say.
     """
 
     fixed: Size | None = None
     alpha: float | None = None
     per: NicOrRate | None = None
+    total: Size | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,15 @@
 //! RESUME (a PAUSE of zero quanta). The upstream finishes the frame that it has begun; only then does the
 //! class stop.
 //!
+//! Of what XOFF is a threshold:
+//!
+//! | `xoff` | name | bytes that are compared with it |
+//! |---|---|---|
+//! | `"320KB"` | static, per ingress | the shared part of the (ingress port, class) |
+//! | `{ alpha = 0.125 }` | dynamic, alpha 1/8 | the same, with a threshold of 1/8 of the pool's free bytes |
+//! | `{ fixed = "16KB", alpha = 0.125 }` | both | the same, with the sum |
+//! | `{ total = "320KB" }` | whole switch | all that the switch holds |
+//!
 //! In `timer` mode a pause expires by itself and is refreshed as long as it is needed: at 65535 quanta it
 //! lasts 335 us at 100G and 84 us at 400G. With `renewal = "arrivals"` arriving packets refresh it instead of
 //! a timer. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
@@ -72,6 +81,10 @@
 //!   By default it is 0, as in the ns-3 models, and `floodway check` reports that.
 //! - The port's own interface takes time as well, to send the pause and to receive data: `interface-delay =
 //!   "ieee-802.3"` is the most that an interface may take, 122,880 bit times at 100G. By default it is 0.
+//! - With `xoff = { total }` each ingress is judged when its own packets come and go. The ingress at which a
+//!   packet arrives while the switch holds XOFF is paused, one that sends nothing is not; an ingress that
+//!   holds nothing of its own resumes, however much others hold. So each has to have its headroom, and a
+//!   pool, or its own buffer, room for XOFF beside it.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
 //!   buffer.
 //! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
@@ -108,6 +121,7 @@ mod headroom;
 mod react;
 mod receiver;
 mod sender;
+mod trigger;
 mod watchdog;
 mod xoff;
 
@@ -117,6 +131,7 @@ pub use headroom::Headroom;
 pub use react::{InterfaceDelay, React, interface_bits};
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use trigger::{Renewal, Trigger};
 pub use watchdog::{Action, Watchdog};
 pub use xoff::{Per, Xoff};
 
@@ -146,9 +161,9 @@ const XOFF: Bytes = Bytes::kb(320);
 #[schemars(rename = "Pfc")]
 pub struct Params {
     /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
-    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves next to
-    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320
-    /// KB.
+    /// `{ fixed, alpha }` with one part or both, `{ total }` for all bytes of the switch, or `"auto"` = what
+    /// the port's static buffer leaves next to headroom and MTU - 1. Default: `"auto"` with a buffer of the
+    /// port's own whose size is given, else 320 KB.
     /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
     /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,30 +244,6 @@ impl Default for Params {
             watchdog: None,
         }
     }
-}
-
-/// What makes a packet's arrival send a PAUSE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trigger {
-    /// The shared part has reached the threshold, or headroom is in use. Source: the HPCC simulator.
-    #[default]
-    Threshold,
-    /// Headroom is in use. Source: the static ports of SWING's simulator.
-    Headroom,
-}
-
-/// What refreshes a pause that must last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Renewal {
-    /// A timer: a fraction of the pause's time, given by `refresh`. Source: floodway's choice.
-    #[default]
-    Timer,
-    /// Each packet that arrives while the condition for a PAUSE holds; an arriving packet may also cause the
-    /// RESUME. A pause that expires while nothing arrives is over: its upstream sends for a round trip before
-    /// it is paused again, for which headroom is not sized. Source: ConWeave's simulator, `switch-node.cc`.
-    Arrivals,
 }
 
 /// Why pauses may stop nothing, if `what` sets thresholds of pause and resume `given` apart rather than
@@ -376,6 +367,7 @@ impl Params {
             Xoff::At { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => {
                 Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number of at least 0")))
             }
+            Xoff::Total(total) => Ok((total, 0.0)),
             Xoff::At { fixed, alpha, per: None } => Ok((fixed, alpha)),
             Xoff::At { per: Some(Per::Rate(Rate(0))), .. } => {
                 Err(ParamError::new("xoff", "`per` is a rate above 0, or \"nic\""))
@@ -516,7 +508,7 @@ impl FlowControl for Params {
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff(link) {
             Xoff::Auto => Params::least_auto_xoff(link),
-            Xoff::At { fixed, .. } => fixed,
+            Xoff::At { fixed, .. } | Xoff::Total(fixed) => fixed,
         };
         self.buffer_for(xoff, link)
     }

@@ -132,6 +132,7 @@ fn view() -> impl Strategy<Value = IngressView> {
         received: Bytes(reserved + shared + headroom),
         received_frames: Bytes(reserved + shared + headroom),
         pool_free: Bytes(free),
+        total: Bytes(reserved + shared + headroom + free),
     })
 }
 

@@ -70,6 +70,7 @@ impl AtNode<'_, '_> {
             received: bytes(account.received.bytes + self.facts.layout.gap * account.received.packets),
             received_frames: bytes(account.received.bytes),
             pool_free: bytes(free),
+            total: bytes(self.node.switch.occupied),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pauses at their exact instants.
 
-use crate::support::{Net, PFC, counter, fct_ps, real};
+use crate::support::{Net, PFC, counter, drops, fct_ps, real, run_on_one_thread_and_two};
 use floodway_fabric::blueprint::PauseFault;
 use floodway_fabric::outcome::Stopped;
 use floodway_units::{Bytes, Class, NodeId, Quanta, Rate, Span, Time};
@@ -198,4 +198,27 @@ fn a_release_in_progress_when_the_pause_is_sent_brings_the_resume() {
     net.flow(a, b, Bytes(1_000), Span::us(16));
     let finished = fct_ps(&net.run());
     assert!(finished[0].is_some() && finished[1].is_none() && finished[2].is_some(), "{finished:?}");
+}
+
+/// `a` sends to a slow port, where all of it waits, and `c` to a port of its own, where nothing does.
+#[test]
+fn a_threshold_of_the_whole_switch_pauses_ports_for_what_others_hold() {
+    let paused = |xoff: &str| {
+        let pfc = format!(r#"{{"pfc": {{"xoff": {xoff}, "resume-offset": "3KB"}}}}"#);
+        let mut net = Net::new(Format::Ethernet);
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.host(name));
+        let s = net.switch_with("s", r#"{"shared": {"pool": "1MB"}}"#);
+        net.link(a, s, G100, Span::us(1), &pfc);
+        net.link(s, b, Rate::gbps(10), Span::us(1), &pfc);
+        net.link(c, s, G100, Span::us(1), &pfc);
+        net.link(s, d, G100, Span::us(1), &pfc);
+        net.flow(a, b, Bytes(200_000), Span::ZERO);
+        net.flow(c, d, Bytes(200_000), Span::ZERO);
+        let records = run_on_one_thread_and_two(&net);
+        assert_eq!((records.outcome.stopped, drops(&records)), (Stopped::Finished, 0));
+        ["a-s", "c-s"].map(|link| counter(&records, "s", link, "pfc_tx") > 0)
+    };
+    assert_eq!(paused(r#""100KB""#), [true, false], "each by its own bytes");
+    assert_eq!(paused(r#"{"total": "100KB"}"#), [true, true]);
+    assert_eq!(paused(r#"{"total": "300KB"}"#), [false, false]);
 }

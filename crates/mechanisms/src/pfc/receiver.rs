@@ -2,7 +2,7 @@
 
 use floodway_units::{Bytes, Class, Quanta, Span, Time};
 
-use super::{Params, Trigger};
+use super::{Params, Trigger, Xoff};
 use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo, ParamError};
 
 /// Receiver half: one per (ingress port, class).
@@ -14,6 +14,8 @@ pub struct Receiver {
     fixed: Bytes,
     /// Share of the pool's free bytes that XOFF has on top.
     alpha: f64,
+    /// XOFF is that of all bytes that the switch holds.
+    of_switch: bool,
     /// How far below XOFF it resumes, and up to how many bytes in any case.
     resume_offset: Bytes,
     xon: Bytes,
@@ -45,6 +47,7 @@ impl Receiver {
             class: link.class,
             fixed,
             alpha,
+            of_switch: matches!(params.xoff(link), Xoff::Total(_)),
             resume_offset: params.resume_offset(link),
             xon: params.xon.unwrap_or_default(),
             trigger: params.trigger,
@@ -70,15 +73,20 @@ impl Receiver {
         cx.push(FcFrame::Pause { class: self.class, quanta: Quanta(0) });
     }
 
+    /// The bytes that XOFF is a threshold of.
+    fn counted(&self, q: &IngressView) -> Bytes {
+        if self.of_switch { q.total } else { q.shared }
+    }
+
     fn must_pause(&self, q: &IngressView) -> bool {
-        let crossed = self.trigger == Trigger::Threshold && q.shared >= self.threshold(q.pool_free);
-        crossed || q.headroom > Bytes::ZERO
+        let crossed = || self.counted(q) >= self.threshold(q.pool_free);
+        self.trigger == Trigger::Threshold && crossed() || q.headroom > Bytes::ZERO
     }
 
     /// A queue that has released its shared bytes down to `xon`, or all of them, resumes, whatever the
     /// threshold is by then.
     fn may_resume(&self, q: &IngressView) -> bool {
-        let below = || q.shared.saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
+        let below = || self.counted(q).saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
         q.headroom == Bytes::ZERO && (q.shared <= self.xon || below())
     }
 
@@ -135,7 +143,8 @@ impl FcReceiver for Receiver {
     }
 
     fn fast_path_below(&self, pool_free: Bytes) -> Bytes {
-        self.threshold(pool_free)
+        // Packets of other ports may make any arrival here the one that pauses.
+        if self.of_switch { Bytes::ZERO } else { self.threshold(pool_free) }
     }
 
     fn next_timeout(&self) -> Option<Time> {

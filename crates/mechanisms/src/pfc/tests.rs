@@ -321,8 +321,50 @@ fn xoff_is_a_size_a_keyword_or_parts() {
     assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "alpha": 0.25 }"#), Xoff::At { fixed: Bytes::ZERO, alpha: 0.25, per: None });
     assert_eq!(xoff(r#""auto""#), Xoff::Auto);
-    for written in [r#""auto""#, r#""320KB""#, r#"{"alpha":0.25}"#, r#"{"fixed":"1KB","alpha":0.5}"#] {
+    for written in [
+        r#""auto""#,
+        r#""320KB""#,
+        r#"{"alpha":0.25}"#,
+        r#"{"fixed":"1KB","alpha":0.5}"#,
+        r#"{"total":"320KB"}"#,
+    ] {
         assert_eq!(serde_json::to_string(&xoff(written)).unwrap(), written);
+    }
+}
+
+#[test]
+fn a_threshold_of_the_whole_switch_counts_what_other_ports_hold() {
+    let given = params(r#"{ "xoff": { "total": "320KB" }, "resume-offset": "2KB" }"#);
+    assert_eq!(given.min_buffer(&link()), params(r#"{ "xoff": "320KB" }"#).min_buffer(&link()));
+    let (_, mut receiver) = given.build(&link()).expect("it is valid");
+    assert_eq!(receiver.fast_path_below(Bytes::mb(9)), Bytes::ZERO, "any arrival may be the one");
+    let mut bench = Bench::new();
+    let mut at = |bench: &mut Bench<FcFrame>, own: u64, total: u64, comes: bool| {
+        let view = IngressView { total: Bytes::kb(total), ..ingress(0, own * 1_000, 0) };
+        let sent = bench.sent(us(1), |cx| {
+            if comes { receiver.on_enqueue(cx, &view) } else { receiver.on_release(cx, &view) }
+        });
+        sent.iter().map(|frame| matches!(frame, FcFrame::Pause { quanta, .. } if quanta.0 > 0)).next_back()
+    };
+    // A packet of 1 KB is paused for by what others hold, and resumes by it.
+    assert_eq!(at(&mut bench, 1, 319, true), None);
+    assert_eq!(at(&mut bench, 2, 320, true), Some(true));
+    assert_eq!(at(&mut bench, 3, 321, true), None, "it is paused already");
+    assert_eq!(at(&mut bench, 2, 319, false), None);
+    assert_eq!(at(&mut bench, 1, 318, false), Some(false));
+    // With nothing of its own it resumes whatever the others hold.
+    assert_eq!(at(&mut bench, 1, 400, true), Some(true));
+    assert_eq!(at(&mut bench, 0, 400, false), Some(false));
+}
+
+#[test]
+fn a_threshold_of_the_whole_switch_has_no_other_part() {
+    let read = |json: &str| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
+    for json in
+        [r#"{ "xoff": { "total": "1MB", "alpha": 1 } }"#, r#"{ "xoff": { "total": "1MB", "fixed": "1KB" } }"#]
+    {
+        let error = read(json).unwrap_err();
+        assert!(error.contains("leave out the other parts"), "{error}");
     }
 }
 

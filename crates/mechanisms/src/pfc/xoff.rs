@@ -13,7 +13,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::slots::{keyword_or, keyword_or_schema};
 
-/// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, or `"auto"`.
+/// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, `"auto"`, or of
+/// the whole switch, `{ total = "320KB" }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Xoff {
     /// The bytes that the port's static buffer leaves next to headroom and MTU - 1.
@@ -27,6 +28,8 @@ pub enum Xoff {
         /// The rate up to which `alpha` holds; `None` at every rate.
         per: Option<Per>,
     },
+    /// Of all bytes that the switch holds, whatever port and class they came in by.
+    Total(Bytes),
 }
 
 /// The rate up to which a share of the pool holds: above, it doubles with each doubling of the rate, up to 1.
@@ -78,7 +81,8 @@ impl JsonSchema for Per {
     }
 }
 
-/// A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the pool.
+/// A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the pool;
+/// or XOFF of the whole switch, `total`.
 #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "XoffParts")]
@@ -98,6 +102,13 @@ struct Parts {
     /// Source: HPCC's simulator, whose shift per port is 3 at the NICs' rate and one less per doubling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     per: Option<Per>,
+    /// In place of the other parts: XOFF of all bytes that the switch holds. An ingress pauses when a packet
+    /// arrives there while they are at least as many, and resumes when one of its packets leaves and they
+    /// have fallen to XON, or when it holds nothing. Default: none.
+    /// Source: floodway's choice of when each ingress pauses; papers that give one threshold of a switch do
+    /// not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    total: Option<Bytes>,
 }
 
 impl Xoff {
@@ -114,7 +125,10 @@ impl Serialize for Xoff {
             Xoff::At { fixed, alpha: 0.0, .. } => fixed.serialize(serializer),
             Xoff::At { fixed, alpha, per } => {
                 let fixed = (fixed != Bytes::ZERO).then_some(fixed);
-                Parts { fixed, alpha: Some(alpha), per }.serialize(serializer)
+                Parts { fixed, alpha: Some(alpha), per, total: None }.serialize(serializer)
+            }
+            Xoff::Total(total) => {
+                Parts { fixed: None, alpha: None, per: None, total: Some(total) }.serialize(serializer)
             }
         }
     }
@@ -139,7 +153,7 @@ impl JsonSchema for Xoff {
 struct XoffVisitor;
 
 fn size<'de, E: de::Error>(from: impl Deserializer<'de, Error = E>) -> Result<Xoff, E> {
-    let refuse = |error: E| E::custom(format_args!("{error}, \"auto\", or {{ fixed, alpha }}"));
+    let refuse = |error: E| E::custom(format_args!("{error}, \"auto\", {{ fixed, alpha }}, or {{ total }}"));
     Bytes::deserialize(from).map(Xoff::fixed).map_err(refuse)
 }
 
@@ -147,7 +161,7 @@ impl<'de> Visitor<'de> for XoffVisitor {
     type Value = Xoff;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size like \"320KB\", \"auto\", or { fixed, alpha }")
+        f.write_str("a size like \"320KB\", \"auto\", { fixed, alpha }, or { total }")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Xoff, E> {
@@ -175,15 +189,23 @@ impl<'de> Visitor<'de> for XoffVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Xoff, A::Error> {
         let parts = Parts::deserialize(MapAccessDeserializer::new(map))?;
+        if let Some(total) = parts.total {
+            if parts.fixed.is_some() || parts.alpha.is_some() || parts.per.is_some() {
+                return Err(de::Error::custom(
+                    "`total` is a threshold of its own: leave out the other parts",
+                ));
+            }
+            return Ok(Xoff::Total(total));
+        }
         if parts.fixed.is_none() && parts.alpha.is_none() {
-            return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both"));
+            return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both, or `total`"));
         }
         if parts.per.is_some() && parts.alpha.is_none() {
             return Err(de::Error::custom(
                 "`per` is the rate for which `alpha` holds, and `alpha` is not given",
             ));
         }
-        let Parts { fixed, alpha, per } = parts;
+        let Parts { fixed, alpha, per, .. } = parts;
         Ok(Xoff::At { fixed: fixed.unwrap_or_default(), alpha: alpha.unwrap_or_default(), per })
     }
 }

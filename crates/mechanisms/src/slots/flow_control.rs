@@ -98,6 +98,8 @@ pub struct IngressView {
     pub received_frames: Bytes,
     /// Free bytes of the pool that `shared` is taken from.
     pub pool_free: Bytes,
+    /// All bytes that the switch holds, of all its ports and classes.
+    pub total: Bytes,
 }
 
 /// May a queue send now?

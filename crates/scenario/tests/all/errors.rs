@@ -89,7 +89,7 @@ fn unknown_mechanisms_and_keys_get_the_allowed_and_the_nearest() {
 fn quantities_need_units_and_no_sign() {
     assert_eq!(
         changed(r#"xoff = "320KB""#, "xoff = 320000"),
-        r#"a.toml:3: defaults.flow-control.pfc.xoff: "320000" is not a size: its unit is missing; write it like "288KB", "auto", or { fixed, alpha }"#
+        r#"a.toml:3: defaults.flow-control.pfc.xoff: "320000" is not a size: its unit is missing; write it like "288KB", "auto", { fixed, alpha }, or { total }"#
     );
     assert_eq!(
         changed(r#"until = "10ms""#, r#"until = "-10ms""#),

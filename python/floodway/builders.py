@@ -1541,7 +1541,7 @@ class Tcd(Table):
     red
         The rule by which a determined port marks CE, with the parameters of `red`; always at
         dequeue. Source: floodway's choice: as `red` alone, so that both mark by the same
-        thresholds; the simulator's `configburst.txt` has the row `dcqcn-paper`.
+        thresholds; the simulator's `configburst.txt` has the row `dcqcn-tcd-burst`.
     max_ton
         max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A
         time, from 0 up, or `"auto"`: by the formula, for each port. Source: floodway's choice:
@@ -4170,9 +4170,13 @@ ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
 #: - 'swing': 200 KB, 800 KB, 0.2. Source: SWING's configurations.
 #: - 'dcqcn-paper': 5 KB, 200 KB, 0.01, for 40G. Source: DCQCN's paper.
 #: - 'dcqcn-tcd': 40 KB, 1000 KB, 1. Source: the DCQCN of TCD's repository, `config.txt`.
+#: - 'dcqcn-tcd-burst': 5 KB, 200 KB, 0.01. Source: the DCQCN of TCD's repository,
+#:   `configburst.txt`, its burst experiment, as DCQCN's paper.
 #: - 'dctcp': 30 KB per 10G of the port's rate, a step. Source: DCTCP in HPCC's simulations,
 #:   `run.py`.
-RedPreset: TypeAlias = "Literal['hpcc', 'conweave', 'swing', 'dcqcn-paper', 'dcqcn-tcd', 'dctcp']"
+RedPreset: TypeAlias = (
+    "Literal['hpcc', 'conweave', 'swing', 'dcqcn-paper', 'dcqcn-tcd', 'dcqcn-tcd-burst', 'dctcp']"
+)
 
 
 #: Time at which a packet's bytes leave the ingress account.

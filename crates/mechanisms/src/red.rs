@@ -99,6 +99,9 @@ pub enum Preset {
     DcqcnPaper,
     /// 40 KB, 1000 KB, 1. Source: the DCQCN of TCD's repository, `config.txt`.
     DcqcnTcd,
+    /// 5 KB, 200 KB, 0.01. Source: the DCQCN of TCD's repository, `configburst.txt`, its burst experiment, as
+    /// DCQCN's paper.
+    DcqcnTcdBurst,
     /// 30 KB per 10G of the port's rate, a step. Source: DCTCP in HPCC's simulations, `run.py`.
     Dctcp,
 }
@@ -136,7 +139,7 @@ impl Preset {
             Preset::Hpcc => row(100, 400, 0.2, Some(Rate::gbps(25))),
             Preset::Conweave => row(100, 400, 0.2, None),
             Preset::Swing => row(200, 800, 0.2, None),
-            Preset::DcqcnPaper => row(5, 200, 0.01, None),
+            Preset::DcqcnPaper | Preset::DcqcnTcdBurst => row(5, 200, 0.01, None),
             Preset::DcqcnTcd => row(40, 1_000, 1.0, None),
             // DCTCP, Section 3.1: a step, all packets beyond one threshold are marked.
             Preset::Dctcp => row(30, 30, 1.0, Some(Rate::gbps(10))),
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     fn presets_are_the_published_rows() {
-        use Preset::{Conweave, DcqcnPaper, DcqcnTcd, Dctcp, Hpcc, Swing};
+        use Preset::{Conweave, DcqcnPaper, DcqcnTcd, DcqcnTcdBurst, Dctcp, Hpcc, Swing};
         for (preset, gbps, kmin, kmax, pmax) in [
             (Hpcc, 25, 100, 400, 0.2),
             (Hpcc, 100, 400, 1_600, 0.2),
@@ -292,6 +295,7 @@ mod tests {
             (Swing, 400, 200, 800, 0.2),
             (DcqcnPaper, 40, 5, 200, 0.01),
             (DcqcnTcd, 40, 40, 1_000, 1.0),
+            (DcqcnTcdBurst, 40, 5, 200, 0.01),
             (Dctcp, 10, 30, 30, 1.0),
             (Dctcp, 100, 300, 300, 1.0),
         ] {

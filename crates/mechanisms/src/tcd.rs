@@ -54,6 +54,11 @@
 //! At 40 Gbit/s, 4 us, frames of 1030 B and a gap of 2060 B this is 97.06 us; the authors' configuration has
 //! 97 us.
 //!
+//! The authors' burst experiment (`configburst.txt`) is `congestion-point.tcd = { red.preset =
+//! "dcqcn-tcd-burst", max-ton = "97us" }` with `rate-control.dcqcn.preset = "tcd"`: marks from 5 KB to 200 KB
+//! with 1 % at most, and an α that starts at 0.5. By default `red` has the thresholds of HPCC, and `dcqcn`
+//! the NICs' machine.
+//!
 //! # Known differences
 //!
 //! - The formula of max(Ton) follows from the pattern of pauses; the authors' simulator is configured with a
@@ -91,7 +96,7 @@ const LONGEST: Span = Span::ms(1000);
 pub struct Params {
     /// The rule by which a determined port marks CE, with the parameters of `red`; always at dequeue.
     /// Source: floodway's choice: as `red` alone, so that both mark by the same thresholds; the simulator's
-    /// `configburst.txt` has the row `dcqcn-paper`.
+    /// `configburst.txt` has the row `dcqcn-tcd-burst`.
     pub red: red::Params,
     /// max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A time, from 0
     /// up, or `"auto"`: by the formula, for each port.

@@ -1507,10 +1507,11 @@ class Mercury(Table):
         link could carry, at least 0. Source: floodway's choice: one for each of the two inputs
         of the paper's motivation; the paper has 0.
     base_rtt
-        The round-trip time that windows cover: `"auto"` for that of each flow's own path,
-        `"largest"` for the largest of all pairs of hosts, or a time for all; above 0. A time
-        too short for a long path limits its throughput. Source: floodway's choice; the paper
-        has one fixed value, the largest of its topology, 12 us.
+        The round-trip time that windows cover: `"largest"` for the largest of all pairs of
+        hosts, `"auto"` for that of each flow's own path, or a time for all; above 0. A time too
+        short for a long path limits its throughput, and one too long for a short path leaves it
+        more than it needs. Source: the paper: one value that is known in advance, the largest
+        of its topology, 12 us.
     cnp_interval
         The minimum time between two CNPs that this port sends for a flow, at least 0; 0 sends
         one for every packet. Source: DCQCN's paper, section 3.1.
@@ -2454,10 +2455,10 @@ class MercuryWindow(Table):
     Attributes
     ----------
     base_rtt
-        The round-trip time that the full window covers at the NIC's rate: `"auto"` for that of
-        the flow's path, `"largest"` for the largest of all pairs of hosts, or a time; above 0.
-        Source: floodway's choice; the paper has one fixed value, the largest of its topology,
-        12 us.
+        The round-trip time that the full window covers at the NIC's rate: `"largest"` for the
+        largest of all pairs of hosts, `"auto"` for that of the flow's path, or a time; above 0.
+        Source: the paper: one value that is known in advance, the largest of its topology, 12
+        us.
     restore_after
         The full window is restored after this time without a CNP; only where no layer below
         makes increase steps. Above 0. Source: floodway's choice: the time between increase

@@ -181,8 +181,11 @@ def _long_link(file: Path) -> Figure:
 #: The picture of each scenario.
 def _victim(file: Path) -> Figure:
     mercury = (
-        ("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }'),
-        ("defaults.rate-control", '[{ dcqcn = { preset = "paper", initial-alpha = 0.5 } }, "mercury"]'),
+        ("defaults.congestion-point", '{ mercury = { threshold = "40KB", base-rtt = "auto" } }'),
+        (
+            "defaults.rate-control",
+            '[{ dcqcn = { preset = "paper", initial-alpha = 0.5 } }, { mercury = { base-rtt = "auto" } }]',
+        ),
     )
     results = {"ECN and DCQCN": _run(file), "Mercury": _run(file, *mercury)}
     drawing = ports(

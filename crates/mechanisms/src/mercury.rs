@@ -108,10 +108,10 @@ pub struct Params {
     /// carry, at least 0.
     /// Source: floodway's choice: one for each of the two inputs of the paper's motivation; the paper has 0.
     pub tolerance: u32,
-    /// The round-trip time that windows cover: `"auto"` for that of each flow's own path, `"largest"` for the
-    /// largest of all pairs of hosts, or a time for all; above 0. A time too short for a long path limits its
-    /// throughput.
-    /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
+    /// The round-trip time that windows cover: `"largest"` for the largest of all pairs of hosts, `"auto"`
+    /// for that of each flow's own path, or a time for all; above 0. A time too short for a long path limits
+    /// its throughput, and one too long for a short path leaves it more than it needs.
+    /// Source: the paper: one value that is known in advance, the largest of its topology, 12 us.
     pub base_rtt: OfPath<Span>,
     /// The minimum time between two CNPs that this port sends for a flow, at least 0; 0 sends one for every
     /// packet.
@@ -159,7 +159,7 @@ impl Default for Params {
             period: Span::us(10),
             detection: States::StateDriven,
             tolerance: 2,
-            base_rtt: OfPath::Auto,
+            base_rtt: OfPath::Largest,
             cnp_interval: Span::us(50),
             flows: Flows::Addresses,
             most_flows: 4096,

@@ -47,9 +47,9 @@ use crate::slots::{Allowance, Cnp, Need, OfPath, ParamError, QpInfo, Reaction, R
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "MercuryWindow")]
 pub struct Params {
-    /// The round-trip time that the full window covers at the NIC's rate: `"auto"` for that of the flow's
-    /// path, `"largest"` for the largest of all pairs of hosts, or a time; above 0.
-    /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
+    /// The round-trip time that the full window covers at the NIC's rate: `"largest"` for the largest of all
+    /// pairs of hosts, `"auto"` for that of the flow's path, or a time; above 0.
+    /// Source: the paper: one value that is known in advance, the largest of its topology, 12 us.
     pub base_rtt: OfPath<Span>,
     /// The full window is restored after this time without a CNP; only where no layer below makes increase
     /// steps. Above 0.
@@ -59,7 +59,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { base_rtt: OfPath::Auto, restore_after: Span::us(300) }
+        Params { base_rtt: OfPath::Largest, restore_after: Span::us(300) }
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(window, Bytes::kb(kb), "{base_rtt:?}");
         }
         let bottleneck = QpInfo { path_rate: Rate::gbps(10), ..qp() };
-        assert_eq!(rp(Params::default(), &bottleneck).allowance().window, Bytes::kb(125));
+        assert_eq!(rp(Params::default(), &bottleneck).allowance().window, Bytes::kb(250), "the largest");
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(window_after(cnp(Some(1))), Bytes(1_000), "one packet at least");
         assert_eq!(rp.next_timeout(), None, "the layer below restores it");
         rp.on_increase(us(2));
-        assert_eq!(rp.allowance(), Allowance { rate: Rate::MAX, window: Bytes::kb(125) });
+        assert_eq!(rp.allowance(), Allowance { rate: Rate::MAX, window: Bytes::kb(250) });
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         rp.on_cnp(us(50), &cnp(Some(60_000)));
         assert_eq!(rp.next_timeout(), Some(us(350)));
         rp.on_timeout(us(350));
-        assert_eq!((rp.allowance().window, rp.next_timeout()), (Bytes::kb(125), None));
+        assert_eq!((rp.allowance().window, rp.next_timeout()), (Bytes::kb(250), None));
     }
 
     #[test]

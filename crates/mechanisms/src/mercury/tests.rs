@@ -24,7 +24,9 @@ struct Port {
 impl Port {
     fn new(json: &str) -> Self {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
-        let cp = params.build(&port(40)).expect("the parameters are valid");
+        // The longest path is as long as that of the packets.
+        let port = PortInfo { largest_rtt: QueueView::example().base_rtt, ..port(40) };
+        let cp = params.build(&port).expect("the parameters are valid");
         Port { cp, bench: Bench::new(), waiting: Vec::new(), paused: false, fast_path: true }
     }
 
@@ -338,19 +340,16 @@ fn what_cannot_be_is_refused_by_its_key() {
 }
 
 #[test]
-fn thresholds_are_hpccs_kmin_unless_given_and_base_rtts_each_flows_own() {
+fn thresholds_are_hpccs_kmin_unless_given_and_the_base_rtt_is_the_largest() {
     let built = |json: &str, gbps| {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
         let cp = params.build(&crate::testing::port(gbps)).expect("the parameters are valid");
         (cp.threshold, cp.base_rtt)
     };
-    assert_eq!(built("{}", 100), (Bytes::kb(400), None));
-    assert_eq!(
-        built(r#"{ "threshold": "5KB", "base-rtt": "largest" }"#, 100),
-        (Bytes::kb(5), Some(Span::us(20)))
-    );
-    let largest = Params { base_rtt: OfPath::Largest, ..Params::default() };
-    assert_eq!((largest.needs(), Params::default().needs()), (&[Need::Largest][..], &[][..]));
+    assert_eq!(built("{}", 100), (Bytes::kb(400), Some(Span::us(20))));
+    assert_eq!(built(r#"{ "threshold": "5KB", "base-rtt": "auto" }"#, 100), (Bytes::kb(5), None));
+    let own = Params { base_rtt: OfPath::Auto, ..Params::default() };
+    assert_eq!((own.needs(), Params::default().needs()), (&[][..], &[Need::Largest][..]));
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1581,7 +1581,8 @@ class Pacc(Table):
     qref
         Qref: the queue length that the controller aims at, above 0; packets that join a longer
         queue are congested. Source: reconstruction: RoCC's at 40 Gbit/s (Taheri et al., CoNEXT
-        2020), here at every rate.
+        2020), here at every rate, since with the port's Kmin PACC would not be better than
+        DCQCN, as Mercury's paper has it.
     m
         m: maximum number of congested packets per CNP, at least 1. Source: reconstruction.
     nmax
@@ -2225,8 +2226,9 @@ class Dcqcn(Table):
         900 us in `hpcc-config`, 300 us in the others. Source: Zhu et al.; HPCC's `run.py` and
         `config.txt`; NICs, `rpg_time_reset`.
     byte_counter
-        Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B). Source:
-        Zhu et al., and its authors' ns-3 model.
+        Wire bytes between increase steps, above 0, beside those of the timer. Default: 10 MB in
+        `paper` (B), none in the others. Source: Zhu et al., and its authors' ns-3 model; HPCC's
+        and SWING's models of NICs have none. NICs, `rpg_byte_reset`, 2,097,088 bytes.
     f
         F: the stage at which fast recovery ends, at least 0. Default: 5 in `paper`, 1 in the
         others. Source: Zhu et al.; NICs, `rpg_threshold`.

@@ -45,10 +45,12 @@
 //!   controller on the queue decides how many, in proportion to the congested packets, a table of flows is
 //!   processed each 80 us, and the sender is DCQCN's. All the rest is reconstructed: form and gains of the
 //!   controller, m, Nmax, theta, Qref.
-//! - Qref decides whether PACC is better than DCQCN, as Mercury's paper says. With the Kmin of HPCC's ECN
-//!   (400 KB at 100 Gbit/s, 1.6 MB at 400), as here before, switches pause their neighbours at PFC's 620 KB
-//!   first: in Mercury's fat tree, Hadoop at 80 %, flows that start within 0.3 ms take 34.3 us in the mean,
-//!   with DCQCN 33.6; with a Qref of 50, 100 or 200 KB they take 31.6, 31.6 or 32.6.
+//! - Qref is known from no text. It decides whether PACC reduces completion times "in most scenarios
+//!   compared to DCQCN", as Mercury's paper says, so that sentence decides it: it holds with RoCC's 150 KB
+//!   at every rate, and not with the Kmin of the port. With the Kmin of HPCC's ECN (400 KB at 100 Gbit/s,
+//!   1.6 MB at 400) switches pause their neighbours at PFC's 620 KB first: in Mercury's fat tree, Hadoop at
+//!   80 %, flows that start within 0.3 ms take 34.3 us in the mean, with DCQCN 33.6; with a Qref of 50, 100
+//!   or 200 KB they take 31.6, 31.6 or 32.6.
 //! - DCQCN's sender does not read `degree`: one CNP per period cuts its rate once, however many CNPs it
 //!   represents. Its cuts are at least 4 us apart, hence the bound of step 4.
 //! - A table holds `most-flows` flows of a period. While it is full a new flow counts among packets and bytes
@@ -99,7 +101,8 @@ pub struct Params {
     pub b: f64,
     /// Qref: the queue length that the controller aims at, above 0; packets that join a longer queue are
     /// congested.
-    /// Source: reconstruction: RoCC's at 40 Gbit/s (Taheri et al., CoNEXT 2020), here at every rate.
+    /// Source: reconstruction: RoCC's at 40 Gbit/s (Taheri et al., CoNEXT 2020), here at every rate, since
+    /// with the port's Kmin PACC would not be better than DCQCN, as Mercury's paper has it.
     pub qref: Bytes,
     /// m: maximum number of congested packets per CNP, at least 1.
     /// Source: reconstruction.

@@ -93,7 +93,7 @@ MISTAKES = {
         "320kb",
         (
             'a.toml:6: defaults.flow-control.pfc.xoff: "320kb" is not a size: '
-            f'the unit "kb" is not one of {BYTES}; write it like "320KB", "auto", or {{ fixed, alpha }}'
+            f'the unit "kb" is not one of {BYTES}; write it like "320KB", "auto", {{ fixed, alpha }}, or {{ total }}'
         ),
     ),
     "a Greek letter": (
@@ -182,7 +182,7 @@ MISTAKES = {
         '{ dcqcn = { preset = "papre" } }',
         (
             'a.toml:8: defaults.rate-control.dcqcn.preset: "papre" is not a choice; '
-            'allowed: paper, mellanox, hpcc, swing; did you mean "paper"?'
+            'allowed: paper, tcd, mellanox, hpcc, hpcc-paper, hpcc-config, swing; did you mean "paper"?'
         ),
     ),
     "a network of somebody's without its whole name": (

@@ -93,7 +93,8 @@ MISTAKES = {
         "320kb",
         (
             'a.toml:6: defaults.flow-control.pfc.xoff: "320kb" is not a size: '
-            f'the unit "kb" is not one of {BYTES}; write it like "320KB", "auto", {{ fixed, alpha }}, or {{ total }}'
+            f'the unit "kb" is not one of {BYTES}; '
+            'write it like "320KB", "auto", { fixed, alpha }, or { total }'
         ),
     ),
     "a Greek letter": (

@@ -480,12 +480,15 @@ def test_a_half_of_a_mechanism_is_shown_and_decides_nothing(tmp_path: Path, half
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        ("value = -50\ndraws = 0", "draws: 0 is not allowed; expected a whole number from 1 on"),
-        ("value = -50\ndraws = 1.5", "draws: 1.5 is not allowed; expected a whole number from 1 on"),
+        ("value = -50\ndraws = 0", "claim.1.draws: 0 is not allowed; the minimum is 1"),
+        (
+            "value = -50\ndraws = 1.5",
+            "claim.1.draws: the number 1.5 where a whole number of at least 0 is required",
+        ),
         ('value = -50\nis = "at-most"\ndraws = 1', "draws: applies to a number, and this claim is a bound"),
         (
             'value = -50\nwithout = "b"\nhalves = ["c"]',
-            'halves: is a key inside `without`: without = { variant = "...", halves = ... }',
+            'claim.1: "halves" is not a key; allowed: ',
         ),
         (
             'value = -50\nwithout = { halves = ["c"] }',
@@ -493,11 +496,11 @@ def test_a_half_of_a_mechanism_is_shown_and_decides_nothing(tmp_path: Path, half
         ),
         (
             'value = -50\nwithout = { variant = "b", halves = ["d"] }',
-            "without.halves: 'd' is not a variant of this study; allowed: a, b, c",
+            'without.halves: "d" is not a variant of this study; allowed: a, b, c',
         ),
         (
             'value = -50\nwithout = { none = "no", halves = ["c"] }',
-            "without.halves: cannot be given with a reason for which there is none",
+            "without: cannot name variants with a reason for which there is none",
         ),
     ],
 )
@@ -572,7 +575,7 @@ READINGS = """\
 variant = "a"
 value = 100
 statement = "sooner"
-reading = "as printed"
+readings = "as printed"
 [[claim]]
 figure = "1"
 says = "says"
@@ -580,7 +583,11 @@ metric = "fct-mean"
 variant = "b"
 value = 100
 statement = "sooner"
-reading = "with B"
+readings = "with B"
+[[reading]]
+name = "as printed"
+[[reading]]
+name = "with B"
 """
 
 
@@ -592,7 +599,7 @@ def test_a_statement_has_the_verdict_of_its_best_reading(tmp_path: Path) -> None
     assert rows == [("says [with B]", "agrees"), ("↳ as printed", "(differs)")]
 
 
-PARTS = READINGS.replace('reading = "as printed"', 'part = "A"').replace('reading = "with B"', 'part = "B"')
+PARTS = READINGS.replace('readings = "as printed"', 'part = "A"').replace('readings = "with B"', 'part = "B"')
 
 
 def test_a_statement_in_parts_is_as_good_as_the_worst_of_them(tmp_path: Path) -> None:
@@ -606,10 +613,10 @@ def test_a_statement_in_parts_is_as_good_as_the_worst_of_them(tmp_path: Path) ->
 
 
 def test_a_statement_is_about_the_mechanism_or_about_a_baseline(tmp_path: Path) -> None:
-    text = READINGS.replace('reading = "with B"', 'reading = "with B"\nabout = "baseline"')
-    with pytest.raises(StudyError, match=r"'baseline', but an earlier reading .* is about the mechanism"):
+    text = READINGS.replace('readings = "with B"', 'readings = "with B"\nabout = "baseline"')
+    with pytest.raises(StudyError, match=r'"baseline", but an earlier reading .* is about the mechanism'):
         judge(tmp_path, text, {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)})
-    with pytest.raises(StudyError, match="did you mean 'baseline'"):
+    with pytest.raises(StudyError, match='did you mean "baseline"'):
         judge(tmp_path, text.replace('"baseline"', '"baselin"'), {"a": (1.0, 1.0)})
 
 
@@ -623,7 +630,7 @@ def test_parts_do_not_make_intervals_wider(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (PARTS.replace('part = "B"', 'part = "A"'), "two parts of the statement 'sooner' have 'A'"),
+        (PARTS.replace('part = "B"', 'part = "A"'), 'two parts of the statement "sooner" have "A"'),
         (PARTS.replace('part = "B"\n', ""), "either all claims are parts or none is"),
     ],
 )

@@ -119,5 +119,5 @@ def test_a_study_selects_collectives_by_operation(tmp_path: Path) -> None:
     file.write_text(text, encoding="utf-8")
     metric = load_study(file).metrics["bandwidth"]
     assert metric.options.operation == ("all-reduce",)
-    with pytest.raises(floodway.StudyError, match="'operation' is not an option of fct-mean"):
+    with pytest.raises(floodway.StudyError, match='"operation" is not an option of fct-mean'):
         load_study(study_file(tmp_path, text.replace("busbw", "fct-mean")))

@@ -148,10 +148,11 @@ def test_noise_rarely_has_an_order(tmp_path: Path, claim: str, seeds: int) -> No
 def test_the_best_of_several_readings_of_noise_rarely_agrees(tmp_path: Path, seeds: int) -> None:
     head, claim = TEXT[TEXT.index("[[claim]]") :], REDUCES.replace("-20", "-5")
     readings = [
-        f'{claim}statement = "s"\nreading = "{name}"\n'.replace('"own"', f'"{name}"') for name in "xyz"
+        f'{claim}statement = "s"\nreadings = "{name}"\n'.replace('"own"', f'"{name}"') for name in "xyz"
     ]
+    names = "".join(f'[[reading]]\nname = "{name}"\n' for name in "xyz")
     variants = "".join(f'[[variant]]\nname = "{name}"\n' for name in "xyz")
-    text = TEXT.replace("[[claim]]", f"{variants}[[claim]]", 1) + head.join(readings)
+    text = TEXT.replace("[[claim]]", f"{variants}{names}[[claim]]", 1) + head.join(readings)
     study = load_study(study_file(tmp_path, text))
     rng = np.random.default_rng(20_261_125)
     wrong = 0

@@ -363,6 +363,18 @@ def queue_states() -> list[tuple[str, list[str]]]:
 def schema_json() -> str:
     """The grammar of scenarios as JSON Schema."""
 
+def parse_study(name: str, text: str, *, folder: Path) -> str:
+    """Read a study from its text, as JSON, with `like` and readings applied."""
+
+def parse_mutants(name: str, text: str) -> str:
+    """Read the mutants of a paper from their text, as JSON."""
+
+def study_catalog_json() -> str:
+    """Kinds of metrics, and formulas with their arguments, as JSON."""
+
+def study_schema_json() -> str:
+    """The grammar of studies as JSON Schema."""
+
 def catalog_json() -> str:
     """The names that a scenario can use, as JSON."""
 

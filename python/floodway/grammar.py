@@ -29,7 +29,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Grammar:
-    """The JSON Schema of scenarios."""
+    """The JSON Schema of scenarios, or of studies."""
 
     document: Mapping[str, Any]
 
@@ -37,6 +37,11 @@ class Grammar:
     def current(cls) -> Grammar:
         """Return that of the simulator as it is."""
         return cls(json.loads(_floodway.schema_json()))
+
+    @classmethod
+    def of_studies(cls) -> Grammar:
+        """Return that of studies."""
+        return cls(json.loads(_floodway.study_schema_json()))
 
     @property
     def definitions(self) -> Mapping[str, Schema]:

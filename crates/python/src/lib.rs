@@ -15,6 +15,7 @@ mod own;
 mod ranks;
 mod scenario;
 mod simulate;
+mod study;
 
 use floodway_fabric::allocator::Allocator;
 use floodway_fabric::panics;
@@ -85,5 +86,9 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::critical_path, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::why, module)?)?;
+    module.add_function(wrap_pyfunction!(study::parse_study, module)?)?;
+    module.add_function(wrap_pyfunction!(study::parse_mutants, module)?)?;
+    module.add_function(wrap_pyfunction!(study::study_catalog_json, module)?)?;
+    module.add_function(wrap_pyfunction!(study::study_schema_json, module)?)?;
     Ok(())
 }

@@ -105,10 +105,14 @@ impl Default for Catalog {
 
 /// The grammar of scenarios as JSON Schema (draft 2020-12).
 pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Document);
+    schema_of(schemars::schema_for!(Document), "floodway scenario")
+}
+
+/// A schema in the form in which it is written, with its title.
+pub(crate) fn schema_of(mut schema: Schema, title: &str) -> Value {
     RecursiveTransform(without_null).transform(&mut schema);
     RecursiveTransform(unwrapped).transform(&mut schema);
-    schema.insert("title".into(), "floodway scenario".into());
+    schema.insert("title".into(), title.into());
     schema.to_value()
 }
 

@@ -22,6 +22,7 @@ mod resolved;
 mod scenario;
 mod shown;
 pub mod standalone;
+pub mod study;
 pub mod topology;
 pub mod workload;
 

@@ -101,7 +101,7 @@ def _titles(studies: Iterable[Study]) -> str:
 
 
 def _paper(paper: Paper) -> Entry:
-    from floodway.study.format.parse import load_study  # noqa: PLC0415 (as above)
+    from floodway.study.format.read import load_study  # noqa: PLC0415 (as above)
 
     studies = {file.stem: load_study(file) for file in paper.files}
     figures = "\n".join(f"- `{name}`: {study.title}" for name, study in studies.items())

@@ -84,9 +84,10 @@ def explain(name: str, *, json_: bool) -> int:
     return 0
 
 
-def schema() -> int:
-    """Print the grammar as JSON Schema; returns the exit code."""
-    return _print_json(json.loads(_floodway.schema_json()))
+def schema(of: str) -> int:
+    """Print the grammar of a `scenario` or a `study` as JSON Schema; returns the exit code."""
+    text = _floodway.study_schema_json() if of == "study" else _floodway.schema_json()
+    return _print_json(json.loads(text))
 
 
 def _list_scenarios(folder: Path | None, *, json_: bool) -> int:

@@ -22,12 +22,16 @@ SCENARIO_KEYS = "python/floodway/scenario_keys.py"
 def code() -> Mapping[str, str]:
     """Return the text of each file by its path in the repository."""
     grammar = Grammar.current()
-    schema = json.dumps(grammar.document, indent=2, ensure_ascii=False)
     return {
-        "docs/scenario.schema.json": f"{schema}\n",
+        "docs/scenario.schema.json": _schema(grammar),
+        "docs/study.schema.json": _schema(Grammar.of_studies()),
         BUILDERS: _formatted(builders(grammar), BUILDERS),
         SCENARIO_KEYS: _formatted(scenario_keys(grammar), SCENARIO_KEYS),
     }
+
+
+def _schema(grammar: Grammar) -> str:
+    return f"{json.dumps(grammar.document, indent=2, ensure_ascii=False)}\n"
 
 
 def _formatted(source: str, file: str) -> str:

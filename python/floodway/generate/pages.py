@@ -50,6 +50,7 @@ def pages() -> Mapping[str, str]:
         "docs/topologies.md": _topologies(),
         "docs/workloads.md": _workloads(grammar),
         "docs/keys.md": _keys(grammar),
+        "docs/study-keys.md": _study_keys(Grammar.of_studies()),
     }
 
 
@@ -126,10 +127,28 @@ def _common(table: TableOf) -> list[Parameter]:
     return [parameter for parameter in table.parameters if parameter.key not in kinds]
 
 
-def _keys(grammar: Grammar) -> str:
-    document = Grammar(
-        {**grammar.document, "$defs": {**grammar.definitions, "Document": dict(grammar.document)}}
+def _study_keys(grammar: Grammar) -> str:
+    document = _with_top(grammar)
+    about = (
+        "Every key of a study's file. [Studies](studies.md) says what a study is, how a verdict is reached, and what "
+        "the metrics are."
     )
+    parts = ["# Keys of a study", WRITTEN, about]
+    for name, title in STUDY_TITLES.items():
+        table = table_of(document, name)
+        elsewhere = IN_STUDIES.get(name, {})
+        keys = parameter_table([_short(parameter, elsewhere) for parameter in table.parameters])
+        parts.append(f"## {title}\n\n{table.text}\n\n{keys}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _with_top(grammar: Grammar) -> Grammar:
+    """Return a grammar whose top level is a table like the others."""
+    return Grammar({**grammar.document, "$defs": {**grammar.definitions, "Document": dict(grammar.document)}})
+
+
+def _keys(grammar: Grammar) -> str:
+    document = _with_top(grammar)
     parts = ["# Keys", WRITTEN, "Every key of a scenario that is not a topology, a mechanism or a workload."]
     tables = (
         "Document",
@@ -179,7 +198,39 @@ ELSEWHERE = {
     **dict.fromkeys(SLOTS, "see [Mechanisms](mechanisms/index.md)"),
 }
 
+STUDY_TITLES = {
+    "Document": "Top level",
+    "Axis": "`[[axis]]`",
+    "AxisPoint": "`[[axis.point]]`",
+    "Variant": "`[[variant]]`",
+    "Without": "`[[without]]`",
+    "Half": "`halves` of `[[without]]`",
+    "Reading": "`[[reading]]`",
+    "Metric": "`[metric.NAME]`",
+    "Claim": "`[[claim]]`",
+    "AblationKeys": "`without` of a claim",
+    "Cause": "`cause` of a claim",
+    "Plot": "`[[plot]]`",
+    "Theory": "`[[plot.theory]]`",
+    "Mark": "`[[plot.published]]`",
+    "Quick": "`[quick]`",
+}
 
-def _short(parameter: Parameter) -> Parameter:
-    form = ELSEWHERE.get(parameter.key, parameter.form)
+#: By table, keys of studies whose forms are tables further down, or are told elsewhere.
+IN_STUDIES: Mapping[str, Mapping[str, str]] = {
+    "Document": {
+        **dict.fromkeys(("axis", "variant", "without", "reading", "claim", "plot"), "list of tables, below"),
+        "metric": "tables, below",
+        "quick": "table, below",
+    },
+    "Axis": {"point": "list of tables, below"},
+    "Without": {"halves": "list of tables, below"},
+    "Metric": {"kind": "a name, see [metrics](studies.md#metrics)"},
+    "Claim": {"without": "text, list of text, or table, below", "cause": "table, below"},
+    "Plot": {"theory": "list of tables, below", "published": "list of tables, below"},
+}
+
+
+def _short(parameter: Parameter, elsewhere: Mapping[str, str] = ELSEWHERE) -> Parameter:
+    form = elsewhere.get(parameter.key, parameter.form)
     return Parameter(**{**parameter.__dict__, "form": form})

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway import _floodway
+from floodway.errors import StudyError
 from floodway.study import conduct, load_study, plan_of
 from floodway.study.claims.judgement import VERDICTS, best_reading
-from floodway.study.format.parse_axes import sets_of
-from floodway.study.format.toml_table import Table, read_toml
+from floodway.study.format.read import read_study_json, sets_of
 from floodway.study.report.claim_rows import statements
 
 if TYPE_CHECKING:
@@ -84,25 +85,16 @@ def mutants_of(file: Path) -> tuple[Mutant, ...]:
     StudyError
         If the file cannot be read, has an unknown key, or lacks one.
     """
-    top = Table(str(file), "", read_toml(file))
-    found = tuple(_mutant(table) for table in top.tables("mutant"))
-    top.finish()
-    return found
-
-
-def _mutant(table: Table) -> Mutant:
-    mutant = Mutant(
-        name=table.text("name", due=True),
-        what=table.text("what", due=True),
-        studies=table.texts("studies"),
-        variants=table.texts("variants"),
-        sets=sets_of(table, "set"),
+    return tuple(
+        Mutant(
+            name=each["name"],
+            what=each["what"],
+            studies=tuple(each["studies"]),
+            variants=tuple(each["variants"]),
+            sets=sets_of(each["sets"]),
+        )
+        for each in read_study_json(file, _floodway.parse_mutants)
     )
-    table.finish()
-    for key, content in (("studies", mutant.studies), ("variants", mutant.variants), ("set", mutant.sets)):
-        if not content:
-            raise table.fault(key, "is missing or empty")
-    return mutant
 
 
 def tried(
@@ -160,8 +152,8 @@ def _mutated(study: Study, mutant: Mutant) -> Study:
         for variant in study.variants
     )
     if variants == study.variants:
-        top = Table(str(study.file), "", {})
-        raise top.fault("variant", f"the mutant {mutant.name!r} is of none of this study's variants")
+        text = f"{study.file}: variant: the mutant {mutant.name!r} is of none of this study's variants"
+        raise StudyError(text, place=str(study.file), key="variant")
     return replace(study, variants=variants)
 
 

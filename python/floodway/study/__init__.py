@@ -5,7 +5,7 @@ from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
 from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
-from floodway.study.format.parse import load_study
+from floodway.study.format.read import load_study
 from floodway.study.running.plan import Plan, plan_of
 from floodway.study.running.pool import Task
 from floodway.study.running.status import expected_minutes, states_of

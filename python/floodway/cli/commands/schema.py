@@ -10,13 +10,15 @@ __all__ = ["command"]
 
 
 @click.command()
-def command() -> int:
-    """Print the grammar of scenarios as JSON Schema, for editors and other programs.
+@click.argument("of", type=click.Choice(["scenario", "study"]), default="scenario")
+def command(of: str) -> int:
+    """Print the grammar of scenarios or of studies as JSON Schema, for editors and other programs.
 
     \b
-    Example:
+    Examples:
       floodway schema > scenario.schema.json
+      floodway schema study > study.schema.json
     """
     with loading():
         from floodway.cli import find as finding
-    return finding.schema()
+    return finding.schema(of)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from floodway.errors import PlotError, StudyError
 from floodway.results.interval import half_width
 from floodway.study.format.model import KINDS_OF_NUMBERS
-from floodway.study.format.parse_metrics import ready_metric
+from floodway.study.format.read import ready_metric
 from floodway.study.metrics.kinds import Value
 
 if TYPE_CHECKING:

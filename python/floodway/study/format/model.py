@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS_OF_NUMBERS",
+    "NUMBERS",
     "About",
     "Axis",
     "AxisPoint",
@@ -25,6 +26,7 @@ __all__ = [
     "Origin",
     "Plot",
     "Quick",
+    "Reading",
     "Sets",
     "Study",
     "Take",
@@ -38,6 +40,8 @@ Sets = tuple[tuple[str, str], ...]
 Coordinates = tuple[tuple[str, str], ...]
 #: Pictures of metrics, over what goes across; the others are of single runs.
 KINDS_OF_NUMBERS = ("bars", "lines", "grid")
+#: What the table of all numbers is called, beside the pictures.
+NUMBERS = "numbers"
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
 #: Where a claim comes from: what a paper prints, what its formula gives, its authors' logs, or we.
 Origin = Literal["printed", "formula", "log", "ours"]
@@ -134,6 +138,14 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A reading of the paper's text: its name, and why the text allows it."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """A number that is taken from every run, under a name, with what it is of."""
 
@@ -195,6 +207,8 @@ class Claim:
         Variants without the mechanism or its deciding part, each of which is judged, too; variants without a
         part of it, which are judged to say what carries the claim, and decide nothing; the variant that they
         stand for; or why there is none.
+    removes
+        What ablations and halves remove, in words, where the study says so.
     may_lose
         Variants that may drop packets in this claim.
     looks
@@ -239,6 +253,7 @@ class Claim:
     halves: tuple[str, ...]
     ablated: str
     no_ablation: str
+    removes: Mapping[str, str]
     may_lose: frozenset[str]
     looks: int
     cause: str
@@ -428,6 +443,8 @@ class Study:
         Values that hold for all runs.
     axes, variants
         What it goes through.
+    readings
+        The readings of its claims.
     seeds
         A number of seeds, from the scenario's own on, or the seeds.
     metrics
@@ -449,6 +466,7 @@ class Study:
     sets: Sets
     axes: tuple[Axis, ...]
     variants: tuple[Variant, ...]
+    readings: tuple[Reading, ...]
     seeds: tuple[int, ...] | int
     metrics: Mapping[str, Metric]
     claims: tuple[Claim, ...]

@@ -10,7 +10,7 @@ from floodway.errors import StudyError, UnknownNameError
 from floodway.names import not_a_choice
 from floodway.ready import FOLDER
 from floodway.results.metrics import natural
-from floodway.study.format.parse import load_study
+from floodway.study.format.read import load_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ mean over finished flows says how many did not finish.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from floodway import _floodway
 from floodway.results.goodput import goodput_until_done_gbps
 from floodway.results.hpcc import Standalone
 from floodway.results.quantities import quantity_gbps
@@ -38,16 +40,12 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.metrics.selection import Options
 
-__all__ = ["FLOWS", "KINDS", "Kind", "Value"]
+    Compute = Callable[[Result, Options], "Value"]
 
-#: Names of the options of each sort of metric.
-FLOWS = ("workload", "path-class", "from", "to", "size")
-LINK = ("link", "window", "bucket")
-PORTS = ("ports",)
-PERFTEST = ("workload", "column")
-COLLECTIVES = ("workload", "operation", "size")
+__all__ = ["KINDS", "Kind", "Value"]
+
 _THOUSANDTHS = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
-_STATISTICS = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+_STATISTICS = ("mean", *_THOUSANDTHS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,7 @@ class Value:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A number that every run has.
+    """A number that every run has; all but how it is computed is in the grammar of studies.
 
     Attributes
     ----------
@@ -81,12 +79,12 @@ class Kind:
         Its unit; empty for a plain number.
     options
         Names of the options that it takes.
-    of
-        Computes it.
-    best
-        Whether the lowest or the highest is best.
     due
         Names of the options without which it means nothing.
+    best
+        Whether the lowest or the highest is best.
+    of
+        Computes it.
     thousandths
         Of a percentile of flows: which one, times 10.
     """
@@ -94,9 +92,9 @@ class Kind:
     label: str
     unit: str
     options: tuple[str, ...]
+    due: tuple[str, ...]
+    best: str
     of: Callable[[Result, Options], Value]
-    best: str = "lowest"
-    due: tuple[str, ...] = ()
     thousandths: int | None = None
 
 
@@ -260,179 +258,99 @@ def _float(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def _of_flows() -> dict[str, Kind]:
-    made = {}
-    for statistic, word in _STATISTICS.items():
-        for column, label, unit in (("fct", "completion time", "us"), ("slowdown", "slowdown", "")):
-            source = "fct_us" if column == "fct" else "slowdown"
-            made[f"{column}-{statistic}"] = Kind(
-                label=f"{word} {label}",
-                unit=unit,
-                options=FLOWS,
-                of=partial(_statistic, column=source, statistic=statistic),
-                thousandths=_THOUSANDTHS.get(statistic),
-            )
-    return made
-
-
-def _of_packets() -> dict[str, Kind]:
+def _of_flows() -> dict[str, Compute]:
+    columns = {"fct": "fct_us", "slowdown": "slowdown"}
     return {
-        f"latency-{statistic}": Kind(
-            label=f"{word} delay of packets",
-            unit="us",
-            options=("workload",),
-            of=partial(_latency, statistic=statistic),
-        )
-        for statistic, word in _STATISTICS.items()
+        f"{name}-{statistic}": partial(_statistic, column=column, statistic=statistic)
+        for statistic in _STATISTICS
+        for name, column in columns.items()
     }
 
 
-def _ports_kind(
-    label: str, unit: str, columns: tuple[str, ...], *, of: str = "sum", per: float = 1.0
-) -> Kind:
-    return Kind(label=label, unit=unit, options=PORTS, of=partial(_ports, columns=columns, of=of, unit=per))
+def _of_packets() -> dict[str, Compute]:
+    return {f"latency-{statistic}": partial(_latency, statistic=statistic) for statistic in _STATISTICS}
 
 
-def _link_kind(label: str, unit: str, number: str, *, best: str) -> Kind:
-    return Kind(label=label, unit=unit, options=LINK, of=partial(_link, number=number), best=best)
-
-
-def _allowed_kind(label: str, statistic: str) -> Kind:
-    return Kind(
-        label=label,
-        unit="Gbit/s",
-        options=("workload", "window"),
-        of=_numbered(partial(allowed, statistic=statistic)),
-        best="highest",
-    )
-
-
-def _shares_kind(label: str, *, lowest: bool) -> Kind:
-    return Kind(
-        label=label,
-        unit="Gbit/s",
-        options=("workload", "link", "window"),
-        of=_numbered(partial(flow_throughput, lowest=lowest)),
-        best="highest",
-    )
-
-
-def _job_kind(
-    label: str,
-    unit: str,
-    of: Callable[[Result, Options], float | None],
-    *,
-    options: tuple[str, ...] = COLLECTIVES,
-    best: str = "lowest",
-) -> Kind:
+def _of_job(of: Callable[[Result, Options], float | None]) -> Compute:
     def found(result: Result, options: Options) -> Value:
         return Value(value=of(result, options), unfinished=unfinished_ranks(result, options))
 
-    return Kind(label=label, unit=unit, options=options, of=found, best=best)
+    return found
 
 
-def _of_jobs() -> dict[str, Kind]:
-    mean, longest = (partial(collective_us, longest=longest) for longest in (False, True))
-    algorithm, bus = (partial(bandwidth_gbps, column=column) for column in ("algbw_gbps", "busbw_gbps"))
-    job = ("workload",)
-    return {
-        "collective-mean": _job_kind("mean time of a collective", "us", mean),
-        "collective-max": _job_kind("longest time of a collective", "us", longest),
-        "algbw": _job_kind("algorithm bandwidth", "Gbit/s", algorithm, best="highest"),
-        "busbw": _job_kind("bus bandwidth", "Gbit/s", bus, best="highest"),
-        "straggler": _job_kind("last rank behind the median", "us", straggler_us),
-        "iteration-mean": _job_kind("mean time of an iteration", "us", iteration_us, options=job),
-        "exposed-mean": _job_kind("communication without computation", "us", exposed_us, options=job),
-    }
-
-
-def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result, Options], Value]:
+def _numbered(of: Callable[[Result, Options], float | None]) -> Compute:
     """Make a number a value."""
     return lambda result, options: Value(value=of(result, options))
 
 
-#: All of them, by the names that studies use.
-KINDS: Mapping[str, Kind] = {
+def _sum(*columns: str) -> Compute:
+    return partial(_ports, columns=columns, of="sum", unit=1.0)
+
+
+#: How each is computed, by the names that studies use.
+_COMPUTED: Mapping[str, Compute] = {
     **_of_flows(),
-    "normalised-fct-mean": Kind(
-        label="mean normalised completion time", unit="", options=FLOWS, of=_normalised
-    ),
-    "flows": Kind(
-        label="flows", unit="", options=FLOWS, of=partial(_count, unfinished=False), best="highest"
-    ),
-    "unfinished": Kind(label="unfinished flows", unit="", options=FLOWS, of=partial(_count, unfinished=True)),
-    "last-finish": Kind(label="end of the last flow", unit="ms", options=FLOWS, of=_last_finish),
-    "goodput": Kind(label="goodput", unit="Gbit/s", options=FLOWS, of=_goodput, best="highest"),
-    "retransmitted": Kind(
-        label="bytes retransmitted", unit="B", options=FLOWS, of=partial(_total, column="retransmitted_bytes")
-    ),
-    "retransmission-time": Kind(
-        label="time of retransmissions", unit="us", options=FLOWS, of=_retransmission_us
-    ),
-    "out-of-order": Kind(label="packets out of order", unit="%", options=FLOWS, of=_out_of_order),
-    "timeouts": Kind(label="timeouts", unit="", options=FLOWS, of=partial(_total, column="timeouts")),
+    "normalised-fct-mean": _normalised,
+    "flows": partial(_count, unfinished=False),
+    "unfinished": partial(_count, unfinished=True),
+    "last-finish": _last_finish,
+    "goodput": _goodput,
+    "retransmitted": partial(_total, column="retransmitted_bytes"),
+    "retransmission-time": _retransmission_us,
+    "out-of-order": _out_of_order,
+    "timeouts": partial(_total, column="timeouts"),
     **_of_packets(),
-    **_of_jobs(),
-    "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),
-    "utilisation": _link_kind("utilisation", "%", "utilisation", best="highest"),
-    "lossless-utilisation": Kind(
-        label="utilisation, 0 where packets are lost",
-        unit="%",
-        options=LINK,
-        of=_lossless_utilisation,
-        best="highest",
-    ),
-    "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
-    "lowest-throughput": _link_kind("lowest throughput of a bucket", "Gbit/s", "lowest", best="highest"),
-    "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
-    "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),
-    "idle-buckets": _link_kind("buckets without a packet", "", "idle-buckets", best="lowest"),
-    "paused-time": _ports_kind("time paused", "us", ("paused_us",)),
-    "pfc-frames": _ports_kind("pause frames received", "", ("pfc_rx",)),
-    "peak-buffer": _ports_kind("most held by a port", "MB", ("peak_bytes",), of="max", per=1e6),
-    "max-queue": Kind(
-        label="longest queue", unit="KB", options=("link", "ports", "window"), of=_numbered(longest_queue)
-    ),
-    "ecn-marks": _ports_kind("packets marked CE", "", ("ecn_marks",)),
-    "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
-    "cnps-made": _ports_kind("CNPs made", "", ("cnps", "receiver_cnps", "cnp_flags")),
-    "cns-made": _ports_kind("CNs sent by ports", "", ("cns",)),
-    "flow-moves": _ports_kind("moves of flows to other ports", "", ("moves",)),
-    "time-in-state": Kind(
-        label="time in a state",
-        unit="us",
-        options=("ports", "state", "window"),
-        of=_numbered(time_in_state),
-        due=("state",),
-    ),
-    "first-in-state": Kind(
-        label="first time in a state",
-        unit="us",
-        options=("ports", "state", "window"),
-        of=_numbered(first_in_state),
-        due=("state",),
-    ),
-    "flow-throughput": _shares_kind("throughput of flows", lowest=False),
-    "lowest-flow-throughput": _shares_kind("throughput of the flow that has least", lowest=True),
-    "fairness": Kind(
-        label="Jain's index of fairness",
-        unit="",
-        options=("workload", "link", "window"),
-        of=_numbered(fairness),
-        best="highest",
-    ),
-    "allowed-min": _allowed_kind("lowest rate that a sender allowed", "min"),
-    "allowed-mean": _allowed_kind("mean rate that senders allowed", "mean"),
-    "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),
-    "lossless": Kind(label="lossless (1) or not (0)", unit="", options=(), of=_verdict, best="highest"),
-    "perftest-bandwidth": Kind(
-        label="bandwidth",
-        unit="Gbit/s",
-        options=PERFTEST,
-        of=partial(_perftest, latency=False),
-        best="highest",
-    ),
-    "perftest-latency": Kind(
-        label="latency", unit="us", options=PERFTEST, of=partial(_perftest, latency=True)
-    ),
+    "collective-mean": _of_job(partial(collective_us, longest=False)),
+    "collective-max": _of_job(partial(collective_us, longest=True)),
+    "algbw": _of_job(partial(bandwidth_gbps, column="algbw_gbps")),
+    "busbw": _of_job(partial(bandwidth_gbps, column="busbw_gbps")),
+    "straggler": _of_job(straggler_us),
+    "iteration-mean": _of_job(iteration_us),
+    "exposed-mean": _of_job(exposed_us),
+    "throughput": partial(_link, number="mean"),
+    "utilisation": partial(_link, number="utilisation"),
+    "lossless-utilisation": _lossless_utilisation,
+    "peak-throughput": partial(_link, number="peak"),
+    "lowest-throughput": partial(_link, number="lowest"),
+    "throughput-stdev": partial(_link, number="stdev"),
+    "idle": partial(_link, number="idle"),
+    "idle-buckets": partial(_link, number="idle-buckets"),
+    "paused-time": _sum("paused_us"),
+    "pfc-frames": _sum("pfc_rx"),
+    "peak-buffer": partial(_ports, columns=("peak_bytes",), of="max", unit=1e6),
+    "max-queue": _numbered(longest_queue),
+    "ecn-marks": _sum("ecn_marks"),
+    "ue-marks": _sum("ue_marks"),
+    "cnps-made": _sum("cnps", "receiver_cnps", "cnp_flags"),
+    "cns-made": _sum("cns"),
+    "flow-moves": _sum("moves"),
+    "time-in-state": _numbered(time_in_state),
+    "first-in-state": _numbered(first_in_state),
+    "flow-throughput": _numbered(partial(flow_throughput, lowest=False)),
+    "lowest-flow-throughput": _numbered(partial(flow_throughput, lowest=True)),
+    "fairness": _numbered(fairness),
+    "allowed-min": _numbered(partial(allowed, statistic="min")),
+    "allowed-mean": _numbered(partial(allowed, statistic="mean")),
+    "drops": _drops,
+    "lossless": _verdict,
+    "perftest-bandwidth": partial(_perftest, latency=False),
+    "perftest-latency": partial(_perftest, latency=True),
 }
+
+
+def _kinds() -> dict[str, Kind]:
+    """Return all kinds in the order of the grammar, which has a number for each and no others."""
+    found = {}
+    for each in json.loads(_floodway.study_catalog_json())["metrics"]:
+        name = each.pop("name")
+        statistic = name.removeprefix("fct-").removeprefix("slowdown-")
+        found[name] = Kind(
+            **{**each, "options": tuple(each["options"]), "due": tuple(each["due"])},
+            of=_COMPUTED[name],
+            thousandths=_THOUSANDTHS.get(statistic),
+        )
+    return found
+
+
+#: All of them, by the names that studies use.
+KINDS: Mapping[str, Kind] = _kinds()

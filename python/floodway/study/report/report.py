@@ -26,7 +26,7 @@ from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
 from floodway.results.simulated import realised, seeds_text
 from floodway.simulation import versions
-from floodway.study.format.parse_plots import NUMBERS
+from floodway.study.format.model import NUMBERS
 from floodway.study.pictures.bars import NothingRanError
 from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.pictures.drawing import bars, lines

@@ -22,7 +22,15 @@ from floodway.comparison import Variant, compare
 from floodway.markdown import Markdown, code, formatted, plain, table
 from floodway.report import report
 from floodway.reproduction.mutants import Found, Mutant, Worse
-from floodway.reproduction.pages import Made, mutants_page, read_results, results_page
+from floodway.reproduction.pages import (
+    Made,
+    mutants_page,
+    overview_page,
+    read_results,
+    results_page,
+    statements_of,
+)
+from floodway.study.report.glance import COLUMNS as GLANCE
 from floodway.validation.page import write_block
 from scenarios import SMALL
 from studies import BRIEF, study_file
@@ -139,6 +147,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         .replace('key = "workload.rpc.poisson.load"', f'key = "workload.rpc.poisson.load"\nlabel = {quoted}')
     )
     text = re.sub(r"says = .*", lambda _: f"says = {quoted}\nsource = {quoted}\nremark = {quoted}", text)
+    text += f"[[reading]]\nname = {quoted}\nsays = {quoted}\n"
     text += f'[[plot]]\nname = "own"\ntitle = {quoted}\nkind = "bars"\n'
     text += 'metric = "fct-mean"\nat = { load = 0.2 }\n'
     study_file(folder, text)
@@ -170,6 +179,15 @@ def test_the_page_of_a_reproduction_has_no_element_of_its_texts(results: Path) -
     page = results_page("pools", full, full, made)
     assert page.count("onerror") > 6
     inert(page, own_links=re.compile(r"pools/[\w.%-]+|not-reproduced\.md"))
+
+
+def test_the_page_of_all_papers_has_the_statements_of_those_that_are_judged(results: Path) -> None:
+    row = dict.fromkeys(GLANCE, EVIL)
+    full = {**read_results(results), "counts": [EVIL], "glance": [row]}
+    page = overview_page({"casl": statements_of(full, Made(command="x", date="2026-01-01", revision="abc"))})
+    assert page.count("onerror") > 6
+    assert page.count("of an earlier rule") == 4
+    inert(page, own_links=re.compile(r"[a-z]+\.md|not-reproduced\.md|\.\./studies\.md#the-rule-of-a-verdict"))
 
 
 def test_the_page_of_mutants_has_no_element_of_its_texts() -> None:

@@ -80,8 +80,8 @@ def test_a_page_says_which_mutants_published_statements_notice(tmp_path: Path) -
             MUTANTS.replace('variants = ["large"]', 'variants = ["none"]'),
             "is of none of this study's variants",
         ),
-        (MUTANTS.replace('studies = ["pools"]\n', "", 1), "mutant[slow].studies: is missing or empty"),
-        (MUTANTS.replace("what =", 'why = ""\nwhat ='), "'why' is not a key here"),
+        (MUTANTS.replace('studies = ["pools"]\n', "", 1), 'mutant.slow: the key "studies" is missing'),
+        (MUTANTS.replace("what =", 'why = ""\nwhat ='), '3: mutant.slow: "why" is not a key'),
     ],
 )
 def test_a_wrong_mutant_is_refused(tmp_path: Path, wrong: str, text: str) -> None:

@@ -423,6 +423,24 @@ def test_the_time_that_something_takes_is_said_in_words(minutes: float | None, s
 ABLATED = 'variant = "a"\nagainst = "b"\nvalue = -50\nwithout = "c"\n'
 
 
+def test_a_row_says_what_its_ablations_are_without(tmp_path: Path) -> None:
+    text = """\
+variant = "a"
+against = "b"
+value = -50
+[[without]]
+of = "a"
+variant = "c"
+removes = "both"
+halves = [{ variant = "b", removes = "the first half" }]
+"""
+    values: Given = {"a": (50.0, 51.0, 52.0), "b": (100.0, 102.0, 104.0), "c": (100.0, 102.0, 104.0)}
+    study, numbers, found = judge(tmp_path, text, values)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert row.without.startswith("without both, C: ")
+    assert "; one half, without the first half, B" in row.without
+
+
 @pytest.mark.parametrize(
     ("c", "lost", "verdict", "without"),
     [

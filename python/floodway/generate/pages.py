@@ -130,8 +130,8 @@ def _common(table: TableOf) -> list[Parameter]:
 def _study_keys(grammar: Grammar) -> str:
     document = _with_top(grammar)
     about = (
-        "Every key of a study's file. [Studies](studies.md) says what a study is, how a verdict is reached, and what "
-        "the metrics are."
+        "Every key of a study's file. [Studies](studies.md) says what a study is, how a verdict is reached, "
+        "and what the metrics are."
     )
     parts = ["# Keys of a study", WRITTEN, about]
     for name, title in STUDY_TITLES.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,16 @@ import click
 from floodway.bench.history import revision_of
 from floodway.errors import FloodwayError
 from floodway.reproduction.mutants import mutants_of, tried
-from floodway.reproduction.pages import Made, mutants_page, read_results, results_page, write_pictures
+from floodway.reproduction.pages import (
+    PAPERS,
+    Made,
+    mutants_page,
+    overview_page,
+    read_results,
+    results_page,
+    statements_of,
+    write_pictures,
+)
 from floodway.results.files import replace_file
 from floodway.study import papers
 
@@ -22,6 +32,8 @@ MUTANTS = ROOT / "tests" / "mutants"
 DOCS = ROOT / "docs"
 PAGE = DOCS / "mutants.md"
 RESULTS = DOCS / "reproduced"
+#: In a paper's folder there: its rows of the page of all papers.
+STATEMENTS = "statements.json"
 
 FOLDER = click.Path(path_type=Path)
 
@@ -65,7 +77,7 @@ def mutants(*, names: tuple[str, ...], out: Path, jobs: int | None, write: bool)
 @click.option("--quick", type=FOLDER, default="out/quick", help="The same of the quick form.")
 @click.option("--engine", default="", help="Revision whose engine made the runs, if another.")
 def pages(*, names: tuple[str, ...], out: Path, quick: Path, engine: str) -> None:
-    """Write docs/reproduced/PAPER.md from results that are there."""
+    """Write docs/reproduced/PAPER.md from results that are there, and the page of all papers."""
     for name in names:
         full = read_results(out / name)
         if full["quick"]:
@@ -75,6 +87,13 @@ def pages(*, names: tuple[str, ...], out: Path, quick: Path, engine: str) -> Non
         RESULTS.mkdir(exist_ok=True)
         write_pictures(name, full, out / name, RESULTS)
         replace_file(RESULTS / f"{name}.md", results_page(name, full, few, made).encode())
+        own = json.dumps(statements_of(full, made), indent=1, ensure_ascii=False)
+        replace_file(RESULTS / name / STATEMENTS, f"{own}\n".encode())
+    files = {name: RESULTS / name / STATEMENTS for name in PAPERS}
+    found = {
+        name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()
+    }
+    replace_file(RESULTS / "index.md", overview_page(found).encode())
 
 
 def _made(command: str, *, engine: str = "") -> Made:

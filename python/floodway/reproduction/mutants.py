@@ -148,7 +148,10 @@ def tried(
 def _mutated(study: Study, mutant: Mutant) -> Study:
     """Return a study in which the variants with the mechanism have the mutant's."""
     variants = tuple(
-        replace(variant, sets=(*variant.sets, *mutant.sets)) if variant.name in mutant.variants else variant
+        # A reading with values of its own makes `VARIANT, READING` of a variant.
+        replace(variant, sets=(*variant.sets, *mutant.sets))
+        if variant.name.partition(", ")[0] in mutant.variants
+        else variant
         for variant in study.variants
     )
     if variants == study.variants:

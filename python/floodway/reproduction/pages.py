@@ -15,7 +15,7 @@ from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
 from floodway.study.claims.judgement import VERDICTS
-from floodway.study.report.claim_rows import COLUMNS, RULE
+from floodway.study.report.claim_rows import COLUMNS, RULE, readings_list
 from floodway.study.report.glance import COLUMNS as GLANCE
 from floodway.study.running.storage import Runs
 
@@ -25,12 +25,32 @@ if TYPE_CHECKING:
 
     from floodway.reproduction.mutants import Found
 
-__all__ = ["Made", "mutants_page", "read_results", "results_page", "write_pictures"]
+__all__ = [
+    "PAPERS",
+    "Made",
+    "mutants_page",
+    "overview_page",
+    "read_results",
+    "results_page",
+    "statements_of",
+    "write_pictures",
+]
+
+#: The papers of the overview, in its order.
+PAPERS = ("swing", "bifrost", "rcm", "mercury", "casl")
 
 #: Colours of a picture of a page, which keep those of curves: files are a third of the size.
 COLOURS = 256
 #: Pixels across at most.
 WIDEST = 1400
+
+#: Above the tables of all papers.
+ABOVE_OVERVIEW = (
+    "This page is generated: `make reproduced` judges a paper and writes its rows. Each row is a published "
+    "statement about the mechanism, by the best of its readings; "
+    "[the rule](../studies.md#the-rule-of-a-verdict) says what a verdict means, and "
+    "[what we could not reproduce, and why](not-reproduced.md) the causes."
+)
 
 #: Above the tables of mutants.
 MUTANTS = (
@@ -104,6 +124,42 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def statements_of(full: Mapping[str, Any], made: Made) -> dict[str, Any]:
+    """Return what the overview has of a paper, as `docs/reproduced/PAPER/statements.json` keeps it."""
+    return {
+        "paper": next((study["paper"] for study in full["studies"] if study["paper"]), ""),
+        "date": made.date,
+        "counts": full["counts"],
+        "glance": full["glance"],
+    }
+
+
+def overview_page(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the page of all papers: the published statements about each mechanism, a row each.
+
+    Parameters
+    ----------
+    found
+        By paper, what `statements_of` returned. A paper without it has a line that says so.
+    """
+    parts = ["# The five papers, statement by statement", ABOVE_OVERVIEW]
+    for name in PAPERS:
+        page = f"{name}.md"
+        if name not in found:
+            text = f"Its page is of an earlier rule and earlier words of verdicts: [{name}]({page})."
+            parts += [f"## {name}", text]
+            continue
+        own = found[name]
+        parts += [
+            f"## {plain(own['paper'] or name)}",
+            f"Judged on {own['date']}; [figure by figure]({page}).",
+        ]
+        parts += map(plain, own["counts"])
+        if own["glance"]:
+            parts.append(table(GLANCE, ([row[column] for column in GLANCE] for row in own["glance"])))
+    return "\n\n".join(parts) + "\n"
+
+
 def _made(full: Mapping[str, Any], made: Made) -> str:
     engine = f" by the engine of revision {made.engine}" if made.engine else ""
     return (
@@ -129,6 +185,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield plain(study["shows"])
     yield code(f"floodway reproduce {paper} {study['name']}")
     yield formatted(study["notes"])
+    yield readings_list((each["name"], each["says"]) for each in study["readings"])
     if study["rows"]:
         # Readings, and what is said of baselines, are for those who open them.
         yield f'<details markdown="1"><summary>{counted(len(study["rows"]), "claim")} and readings</summary>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.markdown import plain
 from floodway.results.percentiles import of_flows
 from floodway.results.quantities import counted
 from floodway.study.claims.judgement import HOLDS, best_reading
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from floodway.study.claims.outcome import Part
     from floodway.study.format.model import Claim
 
-__all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "expected", "shown", "statements"]
+__all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "expected", "readings_list", "shown", "statements"]
 
 COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
@@ -99,6 +100,12 @@ def shown(part: Part, found: Judged, *, several: bool = False) -> Shown:
     )
 
 
+def readings_list(readings: Iterable[tuple[str, str]]) -> str:
+    """Return the readings of a study that say why the text allows them, as Markdown; empty if none does."""
+    said = [f"- {plain(name)}: {plain(says)}" for name, says in readings if says]
+    return "\n".join(["Readings of the text:", "", *said]) if said else ""
+
+
 def expected(minutes: float | None, *, jobs: int) -> str:
     """Say how long something will take."""
     if minutes is None:
@@ -169,9 +176,15 @@ def _without(part: Part, found: Judged) -> str:
     claim = found.claim
     if not found.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
-    return "; ".join(
-        ("one half, " if each.is_half else "") + _ablation(part, found, each) for each in found.ablations
-    )
+    return "; ".join(_removed(claim, each) + _ablation(part, found, each) for each in found.ablations)
+
+
+def _removed(claim: Claim, ablation: Ablation) -> str:
+    """Return what an ablation is without, in front of what it gives."""
+    words = claim.removes.get(ablation.variant, "")
+    if ablation.is_half:
+        return f"one half, without {words}, " if words else "one half, "
+    return f"without {words}, " if words else ""
 
 
 def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:

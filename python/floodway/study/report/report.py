@@ -32,7 +32,7 @@ from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_
 from floodway.study.pictures.drawing import bars, lines
 from floodway.study.pictures.grid import grid
 from floodway.study.pictures.statements import published_and_ours
-from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows
+from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway.study.report.counts import verdict_counts
 from floodway.study.report.glance import COLUMNS as GLANCE
 from floodway.study.report.glance import at_a_glance, statements_at_a_glance
@@ -160,6 +160,7 @@ def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
     title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
     known = part.known
     blocks = [title, plain(study.shows), _simulated(part, known), formatted(study.notes)]
+    blocks += [readings_list((each.name, each.says) for each in study.readings)]
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
     blocks += [f"Numbers: {plain(study.source)}"] if study.source else []
@@ -369,6 +370,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
         "paper": part.study.paper,
         "shows": " ".join(part.study.shows.split()),
         "notes": part.study.notes.strip(),
+        "readings": [{"name": each.name, "says": each.says} for each in part.study.readings],
         "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
         "pictures": list(pictures),
         "claims": [

@@ -121,6 +121,10 @@ def test_a_class_that_cannot_be_a_mechanism_is_refused_where_it_is_defined() -> 
 
         class Odd(floodway.CongestionPoint, name="Not_a_name"): ...
 
+    with pytest.raises(ValueError, match=r'rate-control: "" is not a name'):
+
+        class Nameless(floodway.RateControl, name=""): ...
+
 
 #: What `Everything` has heard.
 HEARD: list[tuple[str, Any]] = []

@@ -400,7 +400,7 @@ def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str])
 
 
 def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
-    called = name or _kebab(cls.__name__)
+    called = _kebab(cls.__name__) if name is None else name
     full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
     other = _LOADED_BY.get(full)
     if by is not None and other is not None:

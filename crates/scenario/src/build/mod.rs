@@ -163,7 +163,10 @@ impl Builder<'_> {
             let items = self.tree.get(list).map_or(&[][..], Node::items);
             for (i, (name, item)) in names.iter().zip(items).enumerate() {
                 let place = item.place_of(["name"]);
-                if let Some(why) = Self::bad_name(list, name, seen.insert(*name, place.clone())) {
+                if item.get("name").is_none() {
+                    let key = format!("{list}.{}", i + 1);
+                    self.errors.push(ScenarioError::new(place, key, "the key \"name\" is missing"));
+                } else if let Some(why) = Self::bad_name(list, name, seen.insert(*name, place.clone())) {
                     let key = format!("{list}.{}", i + 1);
                     self.errors.push(ScenarioError::new(place, key, why));
                 }
@@ -173,7 +176,7 @@ impl Builder<'_> {
 
     fn bad_name(list: &str, name: &str, earlier: Option<Place>) -> Option<String> {
         if name.is_empty() {
-            return Some("the key \"name\" is missing".into());
+            return Some("the name is empty; a name has letters, digits, -, _ and +".into());
         }
         if let Some(place) = earlier {
             return Some(format!("the name {name:?} is already in use ({place})"));

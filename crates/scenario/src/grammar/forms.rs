@@ -76,6 +76,29 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
     }
 }
 
+/// A list of tags, none of which is empty.
+pub fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let tags: Vec<Named> = Vec::deserialize(deserializer)?;
+    Ok(tags.into_iter().map(|tag| tag.0).collect())
+}
+
+/// A name or an id that is not empty, where one is given.
+pub fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<Named>::deserialize(deserializer)?.map(|named| named.0))
+}
+
+/// The reason why an empty text names nothing.
+pub const EMPTY: &str = "it is empty, and so names nothing; write at least one character, or leave it out";
+
+struct Named(String);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() { Err(de::Error::custom(EMPTY)) } else { Ok(Named(text)) }
+    }
+}
+
 /// Flow control of a link: `"pfc"` or `pfc = { … }` for every class of data, or `class-3.pfc = { … }` for
 /// the classes named, the others being lossy.
 #[derive(Clone, Debug, PartialEq)]

@@ -189,7 +189,7 @@ impl Node {
     /// The label of this element of a list in paths: its name, else its number from 1.
     pub fn label(&self, index: usize) -> String {
         let name = match &self.value {
-            Value::Table(_) => self.get("name").and_then(Node::text),
+            Value::Table(_) => self.get("name").and_then(Node::text).filter(|name| !name.is_empty()),
             _ => None,
         };
         name.map_or_else(|| (index + 1).to_string(), str::to_owned)

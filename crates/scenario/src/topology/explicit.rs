@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
 use crate::error::nearest;
+use crate::grammar::forms::{EMPTY, named, tags};
 
 /// Parameters of a network whose nodes and links are listed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -59,10 +60,10 @@ pub struct ListedLink {
     #[serde(deserialize_with = "two")]
     pub between: [String; 2],
     /// Its name. Default: after its ends.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     pub name: Option<String>,
     /// Its tags. Default: none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tags")]
     pub tags: Vec<String>,
     /// Its rate. Default: that of all links.
     #[serde(default)]
@@ -118,6 +119,9 @@ impl Listed {
             Listed::Name(name) => (name, &[][..]),
             Listed::Tagged(node) => (&node.name, node.tags.as_slice()),
         };
+        if tags.iter().any(String::is_empty) {
+            return Err(TopologyError::new("", format!("a tag of {name:?}: {EMPTY}")));
+        }
         let tags: Vec<&str> = std::iter::once(kind).chain(tags.iter().map(String::as_str)).collect();
         for name in expand(name)? {
             if kind == "host" {

@@ -13,7 +13,7 @@ use super::matrix::{Blank, Matrix, cell, matrix};
 use super::network::{Hop, TopologyError, count};
 use super::sites::Long;
 use crate::error::nearest;
-use crate::grammar::forms::Many;
+use crate::grammar::forms::{Many, tags};
 use crate::shown::counted;
 
 /// Links between sites: a list of them, or a table of the distances between sites.
@@ -45,7 +45,7 @@ pub struct ListedLong {
     #[serde(default)]
     pub count: Option<usize>,
     /// Tags in addition to `long-haul` and that of the pair of sites. Default: none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tags")]
     pub tags: Vec<String>,
 }
 
@@ -75,6 +75,7 @@ pub struct LongTable {
     /// Numbers of parallel links, a matrix; 0 where there is no long link. Default: `count` of each.
     pub counts: Option<Vec<Vec<usize>>>,
     /// Tags in addition to `long-haul` and that of the pair of sites. Default: none.
+    #[serde(deserialize_with = "tags")]
     pub tags: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use super::csv::FlowRow;
-use crate::grammar::forms::Many;
+use crate::grammar::forms::{Many, named};
 
 /// A file of flows: CSV, or Parquet where Python reads it, with floodway's columns or those of SWING's
 /// authors; or the flow file of an HPCC simulation.
@@ -65,7 +65,7 @@ pub struct ListedFlow {
     /// Payload, or `"unbounded"` for a flow without end.
     pub size: FlowSize,
     /// Its id, which other flows of the list use in `after`, unique. Default: nothing.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     pub id: Option<String>,
     /// Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a", "b"]`. Each of
     /// them must end at the sender of this flow (it is complete when its last byte arrives) or begin there

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::grammar::document::Window;
+use crate::grammar::forms::tags;
 
 pub use collective::Collective;
 pub use flows::{FlowList, ListFormat, ListedFlow};
@@ -44,6 +45,7 @@ pub struct Workload {
     /// Its name, which results include.
     pub name: String,
     /// Tags, which overrides use to select its flows.
+    #[serde(deserialize_with = "tags")]
     pub tags: Vec<String>,
     /// Class of its flows. Default: as the overrides and defaults say, else 3.
     pub class: Option<Class>,

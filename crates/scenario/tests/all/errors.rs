@@ -37,6 +37,18 @@ fn changed(from: &str, to: &str) -> String {
     errors_of(&RIGHT.replacen(from, to, 1))
 }
 
+/// The errors of a scenario of explicit nodes and links, with this list of hosts and keys of its first link.
+fn explicit(hosts: &str, link: &str) -> String {
+    errors_of(&format!(
+        r#"topology.explicit = {{ rate = "1G", delay = "1us", hosts = [{hosts}], switches = ["s1"], links = [
+{{ between = ["h1", "s1"]{link} }}, {{ between = ["h2", "s1"] }}] }}
+[[workload]]
+name = "web"
+burst = {{ to = "h1", size = "1KB" }}
+"#
+    ))
+}
+
 /// The errors of the right scenario with another list of workloads, each flow being a line.
 fn with_flows(flows: &str) -> String {
     let at = RIGHT.find("poisson").expect("it is there");
@@ -60,6 +72,42 @@ fn the_right_one_is_accepted() {
     let scenario = Scenario::from_text("a.toml", RIGHT, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.name(), "a");
     assert_eq!(scenario.warnings(), [""; 0]);
+}
+
+#[test]
+fn an_empty_name_is_not_a_missing_one() {
+    let due = "the name is empty; a name has letters, digits, -, _ and +";
+    assert_eq!(changed("\"web\"", "\"\""), format!("a.toml:9: workload.1: {due}"));
+    assert_eq!(changed("\"middle\"", "\"\""), format!("a.toml:5: override.1: {due}"));
+    assert_eq!(changed("name = \"web\"\n", ""), "a.toml:8: workload.1: the key \"name\" is missing");
+    assert_eq!(changed("name = \"middle\"\n", ""), "a.toml:4: override.1: the key \"name\" is missing");
+}
+
+#[test]
+fn empty_names_of_links_tags_and_flows_are_refused() {
+    let due = "it is empty, and so names nothing; write at least one character, or leave it out";
+    let hosts = r#""h1", "h2""#;
+    for (link, key) in [("name = \"\"", "name"), ("tags = [\"edge\", \"\"]", "tags.2")] {
+        let error = explicit(hosts, &format!(", {link}"));
+        assert_eq!(error, format!("a.toml:2: topology.explicit.links.1.{key}: {due}"));
+    }
+    let error = explicit(r#""h1", { name = "h2", tags = [""] }"#, "");
+    assert_eq!(error, format!("a.toml:1: topology.explicit.hosts: a tag of \"h2\": {due}"));
+    let error = changed("name = \"web\"\n", "name = \"web\"\ntags = [\"\"]\n");
+    assert_eq!(error, format!("a.toml:10: workload.web.tags.1: {due}"));
+    let error = with_flows(r#"{ from = "h1", to = "h2", size = "1KB", id = "" },"#);
+    assert_eq!(error, format!("a.toml:11: workload.web.flows.1.id: {due}"));
+    for (links, key) in [
+        (r#"[{ between = ["a", "b"], length = "4km", tags = [""] }]"#, "1.tags.1"),
+        (r#"{ full-mesh = "4km", tags = [""] }"#, "tags.1"),
+    ] {
+        let text = format!(
+            "topology.multi-dc = {{ sites = 2, fabric.fat-tree = {{ k = 2 }}, rate = \"1G\", delay = \"1us\", \
+             long-links = {links} }}\n"
+        );
+        let error = errors_of(&text);
+        assert_eq!(error, format!("a.toml:1: topology.multi-dc.long-links.{key}: {due}"));
+    }
 }
 
 #[test]

@@ -250,6 +250,8 @@ fn mistakes_name_file_and_node() {
         refused(&[vec![Node::new(1, "a", COMP).after(9)]]),
         "t.0.et, node 1 (\"a\"): it depends on node 9, which is not there"
     );
+    let sizes = collective(0, 64).number("comm_size", 64);
+    assert_eq!(refused(&[vec![sizes]]), "t.0.et, node 0 (\"sum\"): comm_size is there twice");
     let reduces = |bytes| vec![collective(0, bytes)];
     assert_eq!(
         refused(&[reduces(64), reduces(32)]),

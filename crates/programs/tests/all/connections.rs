@@ -157,6 +157,36 @@ fn mistakes_name_line_and_nearest_word() {
 }
 
 #[test]
+fn what_is_there_twice_is_refused_with_its_line() {
+    let connection = "0->1 start 0 size 5";
+    for (text, line, why) in [
+        (
+            format!("Nodes 4\nNodes 2\nConnections 1\n{connection}\n"),
+            2,
+            "\"Nodes\" is there twice, first in line 1",
+        ),
+        (
+            format!("Nodes 4\nConnections 1\n{connection}\nNodes 4\n"),
+            4,
+            "\"Nodes\" is there twice, first in line 1",
+        ),
+        (
+            format!("Nodes 4\nConnections 2\n\nConnections 1\n{connection}\n"),
+            4,
+            "\"Connections\" is there twice, first in line 2",
+        ),
+        ("Nodes 4\nTriggers 1\nTriggers 0\n".into(), 3, "\"Triggers\" is there twice, first in line 2"),
+        ("Nodes 4\nFailures 0\nFailures 0\n".into(), 3, "\"Failures\" is there twice, first in line 2"),
+        (format!("Nodes 4\nConnections 1\n{connection} prio 1 prio 2\n"), 3, "\"prio\" is there twice"),
+        (format!("Nodes 4\nConnections 1\n{connection} addon addon\n"), 3, "\"addon\" is there twice"),
+        ("Nodes 4\nTriggers 1\ntrigger id 1 id 2 oneshot\n".into(), 3, "\"id\" is there twice"),
+        ("Nodes 4\nTriggers 1\ntrigger id 1 barrier count 1 count 2\n".into(), 3, "\"count\" is there twice"),
+    ] {
+        assert_eq!(refused(&text), format!("a.cm, line {line}: {why}"));
+    }
+}
+
+#[test]
 fn triggers_that_never_start_all_are_refused() {
     let two = "0->1 start 0 size 5 send_done_trigger 1\n0->2 start 0 size 5 send_done_trigger 1";
     let three = |kind: &str| refused(&triggered(&format!("{two}\n0->1 trigger 1 size 5"), kind));

@@ -174,6 +174,8 @@ fn mistakes_name_line_and_nearest_word() {
         "a.txt, line 1: ep: 3 does not divide the 4 data-parallel ranks"
     );
     assert!(head("model_paralel_NPU_group: 2").ends_with("; did you mean \"model_parallel_NPU_group:\"?"));
+    assert_eq!(head("ga: 2 pp: 1 ga: 2"), "a.txt, line 1: ga: is there twice");
+    assert_eq!(head("pp_comm 2 pp_comm: 2"), "a.txt, line 1: pp_comm: is there twice");
     assert_eq!(head("ga: x"), "a.txt, line 1: ga: \"x\" is no whole number");
     assert_eq!(refused(""), "a.txt, line 1: the file is empty; a header is expected");
     let more = format!("{POLICY} {degrees}\n2\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n");

@@ -1,6 +1,6 @@
 //! Nodes of a trace, decoded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message as _;
 
@@ -229,8 +229,14 @@ impl Node {
         };
         node.requires.sort_unstable();
         node.requires.dedup();
+        let mut given = BTreeSet::new();
         for attribute in proto.attr {
-            node.set(attribute, unused).map_err(|why| (place.clone(), why))?;
+            let name = attribute.name.clone();
+            let is_used = node.set(attribute, unused).map_err(|why| (place.clone(), why))?;
+            if is_used && given.contains(&name) {
+                return Err((place, format!("{name} is there twice")));
+            }
+            given.insert(name);
         }
         let communicates = matches!(kind, NodeKind::Send | NodeKind::Recv | NodeKind::Collective);
         if communicates && node.bytes == 0 {
@@ -239,7 +245,8 @@ impl Node {
         Ok(node)
     }
 
-    fn set(&mut self, attribute: AttributeProto, unused: &mut BTreeMap<String, u64>) -> Result<(), String> {
+    /// Takes an attribute; false if it is not used.
+    fn set(&mut self, attribute: AttributeProto, unused: &mut BTreeMap<String, u64>) -> Result<bool, String> {
         let AttributeProto { name, value } = attribute;
         let refuse = || format!("{name} has a value that is no whole number in range");
         let whole = || value.as_ref().and_then(Value::whole).ok_or_else(refuse);
@@ -268,10 +275,13 @@ impl Node {
                     _ => None,
                 };
             }
-            "comm_type" => {}
-            _ => *unused.entry(format!("the attribute {name:?}")).or_default() += 1,
+            "comm_type" => return Ok(false),
+            _ => {
+                *unused.entry(format!("the attribute {name:?}")).or_default() += 1;
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

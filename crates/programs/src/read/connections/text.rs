@@ -12,8 +12,10 @@ const MOST_NODES: u64 = 1 << 20;
 /// Words of a connection.
 const WORDS: [&str; 8] =
     ["id", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger", "prio", "addon"];
+/// The word of the number of nodes.
+const NODES: &str = "Nodes";
 /// First words of lines.
-const LINES: [&str; 5] = ["Nodes", "Connections", "Triggers", "Failures", "trigger"];
+const LINES: [&str; 5] = [NODES, "Connections", "Triggers", "Failures", "trigger"];
 
 /// A matrix as it is written.
 #[derive(Debug, Default)]
@@ -99,11 +101,25 @@ impl Line<'_> {
     }
 }
 
-/// The numbers at the top.
+/// The numbers at the top, by their words, with their lines.
 #[derive(Default)]
-struct Head {
-    nodes: Option<u64>,
-    counts: BTreeMap<&'static str, u64>,
+struct Head(BTreeMap<&'static str, (u64, usize)>);
+
+impl Head {
+    fn get(&self, word: &str) -> Option<u64> {
+        self.0.get(word).map(|(number, _)| *number)
+    }
+
+    /// Takes the number of a line; each word has one.
+    fn set(&mut self, word: &'static str, line: &mut Line<'_>, allowed: (u64, u64)) -> Result<(), ReadError> {
+        let number = line.number(word, allowed)?;
+        match self.0.insert(word, (number, line.number)) {
+            Some((_, earlier)) => {
+                Err(line.error(format!("{word:?} is there twice, first in line {earlier}")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Reads the text.
@@ -117,10 +133,10 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
         let mut line = Line { file, number, words: content.split_whitespace() };
         let Some(word) = line.words.next().filter(|word| !word.starts_with('#')) else { continue };
         match word {
-            "Nodes" => head.nodes = Some(line.number(word, (1, MOST_NODES))?),
-            "Connections" => _ = head.counts.insert("Connections", line.number(word, (0, u64::MAX))?),
-            "Triggers" => _ = head.counts.insert("Triggers", line.number(word, (0, u64::MAX))?),
-            "Failures" => _ = head.counts.insert("Failures", line.number(word, (0, u64::MAX))?),
+            NODES => head.set(NODES, &mut line, (1, MOST_NODES))?,
+            "Connections" => head.set("Connections", &mut line, (0, u64::MAX))?,
+            "Triggers" => head.set("Triggers", &mut line, (0, u64::MAX))?,
+            "Failures" => head.set("Failures", &mut line, (0, u64::MAX))?,
             "failure" => {
                 failures += 1;
                 *matrix
@@ -136,7 +152,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
                 }
             }
             _ if word.contains("->") => {
-                let Some(nodes) = head.nodes else {
+                let Some(nodes) = head.get(NODES) else {
                     return Err(line.error("a connection before the line \"Nodes\""));
                 };
                 let connection = connection(&mut line, word, nodes, &mut matrix.unused)?;
@@ -150,7 +166,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
         line.end()?;
     }
     let last = text.lines().count().max(1);
-    let Some(nodes) = head.nodes else {
+    let Some(nodes) = head.get(NODES) else {
         return Err(ReadError::at_line(
             file,
             last,
@@ -164,7 +180,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Matrix, ReadError> {
         ("Failures", failures),
     ];
     for (word, found) in found {
-        let stated = head.counts.get(word).copied().unwrap_or_default();
+        let stated = head.get(word).unwrap_or_default();
         if stated != found as u64 {
             let why = format!("{word} is {stated} at the top, and there are {found}");
             return Err(ReadError::at_line(file, last, why));
@@ -190,6 +206,7 @@ fn connection(
     }
     let any = (1, u64::MAX);
     let (mut id, mut start, mut bytes, mut send_done, mut recv_done) = (None, None, None, None, None);
+    let (mut priority, mut addon) = (None, None);
     while let Some(word) = line.words.next() {
         let twice = match word {
             "id" => id.replace(line.number(word, any)?).is_some(),
@@ -199,13 +216,12 @@ fn connection(
             "send_done_trigger" => send_done.replace(line.number(word, any)?).is_some(),
             "recv_done_trigger" => recv_done.replace(line.number(word, any)?).is_some(),
             "prio" => {
-                line.number(word, (0, u64::MAX))?;
                 *unused.entry("\"prio\"").or_default() += 1;
-                false
+                priority.replace(line.number(word, (0, u64::MAX))?).is_some()
             }
             "addon" => {
                 *unused.entry("\"addon\"").or_default() += 1;
-                false
+                addon.replace(()).is_some()
             }
             _ => return Err(line.unknown(word, &WORDS)),
         };
@@ -247,14 +263,17 @@ fn time(line: &mut Line<'_>) -> Result<Span, ReadError> {
 fn trigger(line: &mut Line<'_>) -> Result<(u64, Trigger), ReadError> {
     let (mut id, mut kind, mut count) = (None, None, None);
     while let Some(word) = line.words.next() {
-        match word {
-            "id" => id = Some(line.number(word, (1, u64::MAX))?),
-            "count" => count = Some(line.number(word, (1, u64::MAX))?),
-            "oneshot" | "multishot" | "barrier" if kind.is_none() => kind = Some(word),
+        let twice = match word {
+            "id" => id.replace(line.number(word, (1, u64::MAX))?).is_some(),
+            "count" => count.replace(line.number(word, (1, u64::MAX))?).is_some(),
+            "oneshot" | "multishot" | "barrier" if kind.is_none() => kind.replace(word).is_some(),
             "oneshot" | "multishot" | "barrier" => {
                 return Err(line.error("a trigger is one of oneshot, multishot and barrier"));
             }
             _ => return Err(line.unknown(word, &["id", "oneshot", "multishot", "barrier", "count"])),
+        };
+        if twice {
+            return Err(line.error(format!("{word:?} is there twice")));
         }
     }
     let Some(id) = id else { return Err(line.error("the trigger has no \"id\"")) };

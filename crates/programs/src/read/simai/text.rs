@@ -141,7 +141,9 @@ fn header(text: &str) -> Result<Header, String> {
         let Some(value) = whole(given) else {
             return Err(format!("{word} {given:?} is no whole number"));
         };
-        values[at] = Some(value);
+        if values[at].replace(value).is_some() {
+            return Err(format!("{word} is there twice"));
+        }
         if word.starts_with("checkpoint") {
             // The layers, which are not used.
             (0..value)

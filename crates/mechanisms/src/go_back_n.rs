@@ -421,6 +421,15 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_of_acks_is_the_one_that_is_given() {
+        let interval = |json: &str| {
+            let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+            params.ack_interval()
+        };
+        assert_eq!([interval("{}"), interval(r#"{"ack-interval": 4}"#)], [1, 4]);
+    }
+
+    #[test]
     fn a_nak_acknowledges_and_sends_back() {
         let mut sender = sender("{}", 6_000, 5);
         assert_eq!(sender.on_reply(us(1), Nak { next: 2 }), (Bytes(2_000), Some(lost(3_000))));

@@ -301,6 +301,25 @@ fn the_successor_of_a_harmful_flow_with_the_least_is_held_too() {
 }
 
 #[test]
+fn more_flows_are_held_only_once_the_memory_is_full_again() {
+    let params = Params { cam_depth: 64, cam_interval: Bytes::kb(4), ..Params::default() };
+    let mut bench = Bench::new(params);
+    // The packets of these flows until the first of them is held.
+    let mut until_held = |flows: &[u32]| {
+        let mut count = 0;
+        while !bench.is_held(flows[0]) && count < 10_000 {
+            bench.pass(flows, 90_000, flows.len());
+            count += flows.len();
+        }
+        count
+    };
+    let counts = [until_held(&[1]), until_held(&[2, 1]), until_held(&[3, 2, 1])];
+    // When flow 2 becomes harmful the memory is cleared. Its 64 entries are 3.4 to 4.6 KB apart, that is four
+    // packets of 1000 B at least.
+    assert!((63 * 4..10_000).contains(&counts[2]), "{counts:?}");
+}
+
+#[test]
 fn names_are_kept_as_long_as_cns_may_arrive_and_hold() {
     let bench = Bench::new(Params::default());
     // Seen within 100 us, 1 us on the way, believed for 100 us, and then seen or forgotten in as long.

@@ -111,6 +111,16 @@ fn acks_that_cannot_cut_do_not_put_the_next_cut_off() {
 }
 
 #[test]
+fn acks_at_the_largest_window_do_not_put_the_next_cut_off() {
+    let mut rp = built(&PLAIN.replace('}', r#", "max-cwnd": 10}"#), &qp());
+    for at in 0..=10 {
+        assert!(near(ack(&mut rp, at, 19), 10.0));
+    }
+    // The window did not fall at 10 us, and so is cut a microsecond later: 1 - 0.8 · (25 - 20) / 25 = 0.84.
+    assert!(near(ack(&mut rp, 11, 25), 8.4));
+}
+
+#[test]
 fn a_window_below_one_packet_is_a_pace() {
     let mut rp = built(PLAIN, &qp());
     assert_eq!(rp.allowance(), Allowance { rate: Rate::gbps(100), window: Bytes(10_000) });

@@ -396,6 +396,41 @@ def test_the_longest_queue_is_that_of_a_link_or_of_watched_ports() -> None:
     assert value(result, "max-queue", from_us=2000.0) is None
 
 
+def test_the_mean_wait_is_the_queue_over_time_by_the_bytes_sent() -> None:
+    plain = made_up_feedback()
+    shape = plain.series.head(2).sort("time_us")
+    sent = shape.with_columns(metric=pl.lit("tx_bytes"), value=pl.Series([6e6, 2e6]))
+    queue = shape.with_columns(metric=pl.lit("queue_mean_bytes"), value=pl.Series([4000.0, 1000.0]))
+    result = replace(plain, series=pl.concat([sent, queue]))
+    # 500 us of 4 KB and 500 us of 1 KB, for 8 MB.
+    assert value(result, "mean-wait", link="s1>h1") == pytest.approx(0.3125)
+    assert value(result, "mean-wait", link="s1>h1", from_us=500.0) == pytest.approx(0.25)
+    assert value(result, "mean-wait", link="s1>h1", to_us=500.0) == pytest.approx(1 / 3)
+    assert value(result, "mean-wait", link="s1>h1", from_us=2000.0) is None
+
+
+#: Two senders at the rate of the one link that both use; nothing is paused.
+MEETING = """
+records.watch = "*"
+topology.single-switch = { hosts = 3, rate = "100G", delay = "1us" }
+workload = [{ name = "burst", burst = { from = ["h1", "h2"], to = "h3", size = "1MB" } }]
+
+[defaults]
+rate-control = "line-rate"
+flow-control.pfc = { xoff = "4MB" }
+buffer.static = { size = "5MB" }
+"""
+
+
+def test_the_mean_wait_of_two_bursts_that_meet_is_a_quarter_of_their_time(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, MEETING)))
+    # The queue rises to half of the bytes in half of the time, and falls to none.
+    carried = value(result, "throughput", link="s1>h3")
+    assert carried is not None
+    took_us = carried * result.outcome.simulated_us / 100
+    assert value(result, "mean-wait", link="s1>h3") == pytest.approx(took_us / 4, rel=0.03)
+
+
 def test_marks_and_cnps_are_counted_by_port(tmp_path: Path) -> None:
     result = package.run(package.load(written(tmp_path, TOLD)))
     counters = result.counters

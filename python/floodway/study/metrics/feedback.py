@@ -1,4 +1,4 @@
-"""Numbers of congestion feedback: allowances of senders, states and lengths of queues."""
+"""Numbers of congestion feedback: allowances of senders, states and lengths of queues, and waits in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from floodway.errors import PlotError
 from floodway.names import not_a_choice
 from floodway.results.feedback import allowed_spans, port_names, state_spans
 from floodway.study.metrics.buckets import queue_buckets
-from floodway.study.metrics.selection import of_ports
+from floodway.study.metrics.selection import chosen_link, of_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.metrics.selection import Options
 
-__all__ = ["allowed", "first_in_state", "longest_queue", "time_in_state"]
+__all__ = ["allowed", "first_in_state", "longest_queue", "mean_wait", "time_in_state"]
 
 
 def allowed(result: Result, options: Options, *, statistic: str) -> float | None:
@@ -114,6 +114,32 @@ def longest_queue(result: Result, options: Options) -> float | None:
     rows = of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
     value = rows["value"].max()
     return None if value is None else float(value) / 1000  # type: ignore[arg-type]
+
+
+def mean_wait(result: Result, options: Options) -> float | None:
+    """Return how long a byte waits at the port of a link on average, in microseconds.
+
+    By Little's law it is the mean of the egress queue over the throughput: the queue summed over time,
+    divided by the bytes sent, both of the buckets of the series that begin inside the window.
+
+    Returns
+    -------
+    float or None
+        None where the port sent nothing inside the window.
+
+    Raises
+    ------
+    PlotError
+        If the link is not watched.
+    """
+    name = chosen_link(result, options)
+    last = float("inf") if options.to_us is None else options.to_us
+    inside = pl.col("time_us").is_between(options.from_us, last, closed="left")
+    rows = result.series.filter((pl.col("object").cast(pl.String) == name) & inside)
+    metric, amount = pl.col("metric").cast(pl.String), pl.col("value").cast(pl.Float64)
+    sent = rows.select(amount.filter(metric == "tx_bytes").sum()).item()
+    waited = rows.select((amount * pl.col("bucket_us")).filter(metric == "queue_mean_bytes").sum()).item()
+    return float(waited / sent) if sent else None
 
 
 def _refuse_unknown(state: str, found: Sequence[str]) -> None:

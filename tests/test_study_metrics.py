@@ -407,6 +407,8 @@ def test_the_mean_wait_is_the_queue_over_time_by_the_bytes_sent() -> None:
     assert value(result, "mean-wait", link="s1>h1", from_us=500.0) == pytest.approx(0.25)
     assert value(result, "mean-wait", link="s1>h1", to_us=500.0) == pytest.approx(1 / 3)
     assert value(result, "mean-wait", link="s1>h1", from_us=2000.0) is None
+    assert value(result, "mean-wait", ports=("switches",)) == pytest.approx(0.3125)
+    assert value(result, "mean-wait", ports=("hosts",)) is None
 
 
 #: Two senders at the rate of the one link that both use; nothing is paused.

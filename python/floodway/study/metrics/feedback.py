@@ -107,39 +107,43 @@ def longest_queue(result: Result, options: Options) -> float | None:
     if options.link:
         longest = queue_buckets(result, options)["queue_mb"].max()
         return None if longest is None else float(longest) * 1000  # type: ignore[arg-type]
-    longest_of = pl.col("metric").cast(pl.String) == "queue_max_bytes"
-    last = float("inf") if options.to_us is None else options.to_us
-    inside = pl.col("time_us").is_between(options.from_us, last, closed="left")
-    series = result.series.filter(longest_of & inside).with_columns(pl.col("object").cast(pl.String))
-    rows = of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
+    rows = _watched(result, options).filter(pl.col("metric").cast(pl.String) == "queue_max_bytes")
     value = rows["value"].max()
     return None if value is None else float(value) / 1000  # type: ignore[arg-type]
 
 
 def mean_wait(result: Result, options: Options) -> float | None:
-    """Return how long a byte waits at the port of a link on average, in microseconds.
+    """Return how long a byte waits at the port of a link, or at watched ports, in microseconds on average.
 
     By Little's law it is the mean of the egress queue over the throughput: the queue summed over time,
-    divided by the bytes sent, both of the buckets of the series that begin inside the window.
+    divided by the bytes sent, both of the buckets of the series that begin inside the window, and of several
+    ports both summed over them.
 
     Returns
     -------
     float or None
-        None where the port sent nothing inside the window.
+        None where no watched port is chosen, or the ports sent nothing inside the window.
 
     Raises
     ------
     PlotError
         If the link is not watched.
     """
-    name = chosen_link(result, options)
+    series = _watched(result, options)
+    metric, amount = pl.col("metric").cast(pl.String), pl.col("value").cast(pl.Float64)
+    sent = series.select(amount.filter(metric == "tx_bytes").sum()).item()
+    waited = series.select((amount * pl.col("bucket_us")).filter(metric == "queue_mean_bytes").sum()).item()
+    return float(waited / sent) if sent else None
+
+
+def _watched(result: Result, options: Options) -> pl.DataFrame:
+    """Return the series of a link's port, or of watched ports, of buckets that begin inside the window."""
     last = float("inf") if options.to_us is None else options.to_us
     inside = pl.col("time_us").is_between(options.from_us, last, closed="left")
-    rows = result.series.filter((pl.col("object").cast(pl.String) == name) & inside)
-    metric, amount = pl.col("metric").cast(pl.String), pl.col("value").cast(pl.Float64)
-    sent = rows.select(amount.filter(metric == "tx_bytes").sum()).item()
-    waited = rows.select((amount * pl.col("bucket_us")).filter(metric == "queue_mean_bytes").sum()).item()
-    return float(waited / sent) if sent else None
+    series = result.series.filter(inside).with_columns(pl.col("object").cast(pl.String))
+    if options.link:
+        return series.filter(pl.col("object") == chosen_link(result, options))
+    return of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
 
 
 def _refuse_unknown(state: str, found: Sequence[str]) -> None:

@@ -107,6 +107,7 @@ pub static KINDS: &[Kind] = &[
     kind("pfc-frames", "pause frames received", "", LOWEST, PORTS),
     kind("peak-buffer", "most held by a port", "MB", LOWEST, PORTS),
     kind("max-queue", "longest queue", "KB", LOWEST, QUEUE),
+    kind("mean-wait", "mean wait in the queue", "us", LOWEST, QUEUE),
     kind("ecn-marks", "packets marked CE", "", LOWEST, PORTS),
     kind("ue-marks", "packets marked UE", "", LOWEST, PORTS),
     kind("cnps-made", "CNPs made", "", LOWEST, PORTS),

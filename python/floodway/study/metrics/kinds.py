@@ -22,7 +22,7 @@ from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
 from floodway.scenarios import Scenario
 from floodway.study.metrics.buckets import link_buckets
-from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, time_in_state
+from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, mean_wait, time_in_state
 from floodway.study.metrics.jobs import (
     bandwidth_gbps,
     collective_us,
@@ -319,6 +319,7 @@ _COMPUTED: Mapping[str, Compute] = {
     "pfc-frames": _sum("pfc_rx"),
     "peak-buffer": partial(_ports, columns=("peak_bytes",), of="max", unit=1e6),
     "max-queue": _numbered(longest_queue),
+    "mean-wait": _numbered(mean_wait),
     "ecn-marks": _sum("ecn_marks"),
     "ue-marks": _sum("ue_marks"),
     "cnps-made": _sum("cnps", "receiver_cnps", "cnp_flags"),

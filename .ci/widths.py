@@ -34,7 +34,7 @@ CODE = int(tomllib.loads((ROOT / "rustfmt.toml").read_text(encoding="utf-8"))["m
 NOT_YET = ("tests/",)
 #: Pages that `make generate`, `make mutants` and `make reproduced` write.
 GENERATED = re.compile(
-    r"docs/(mechanisms/.*|reproduced/(?!not-).*|cli|glossary|keys|mutants|topologies|workloads)\.md"
+    r"docs/(mechanisms/.*|reproduced/(?!not-).*|cli|glossary|(?:study-)?keys|mutants|topologies|workloads)\.md"
 )
 
 _RUST = re.compile(r"\s*//[/!]? ?")

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::errors;
 use crate::guard::guarded;
 
-/// Reads a study from its text, as JSON; `name` is its file in messages, and files that it names lie relative to
-/// `folder`.
+/// Reads a study from its text, as JSON; `name` is its file in messages, and files that it names lie relative
+/// to `folder`.
 #[pyfunction]
 #[pyo3(signature = (name, text, *, folder))]
 #[expect(clippy::needless_pass_by_value, reason = "Python hands over a path")]

@@ -35,8 +35,8 @@ pub struct Claim {
     /// Readings in which it is judged, each as a reading of the statement. Default: none.
     #[serde(default)]
     pub readings: Words,
-    /// A few words for a part of a statement, where a sentence says several things: all parts of a reading must
-    /// hold, and it is as good as the worst of them. Default: none.
+    /// A few words for a part of a statement, where a sentence says several things: all parts of a reading
+    /// must hold, and it is as good as the worst of them. Default: none.
     #[serde(default)]
     pub part: String,
     /// Whether the statement has parts or readings in other studies of the paper, with the same name; it then
@@ -51,8 +51,8 @@ pub struct Claim {
     /// The variant. Default: the only one.
     #[serde(default)]
     pub variant: Option<String>,
-    /// The point of each axis; not needed if there is only one. A list of points, or `"*"` for all points of an
-    /// axis, makes a claim over several numbers.
+    /// The point of each axis; not needed if there is only one. A list of points, or `"*"` for all points of
+    /// an axis, makes a claim over several numbers.
     #[serde(default)]
     pub at: Map<String, Value>,
     /// The published number in the metric's unit, or in % for a difference; nothing is converted.
@@ -106,14 +106,16 @@ pub struct Claim {
     /// Whether the lowest or the highest number is best. Default: the metric's.
     #[serde(default)]
     pub best: Option<Best>,
-    /// For an order: the smallest difference between two variants, in percent of the larger number. Default: 1.
+    /// For an order: the smallest difference between two variants, in percent of the larger number.
+    /// Default: 1.
     #[serde(default)]
     pub margin: Option<Number>,
-    /// The ablation: a variant, or several, or a table. Default: that of `[[without]]` for the claim's variant;
-    /// else none, and the report says so.
+    /// The ablation: a variant, or several, or a table. Default: that of `[[without]]` for the claim's
+    /// variant; else none, and the report says so.
     #[serde(default)]
     pub without: Option<Ablation>,
-    /// Variants that may drop packets in this claim, besides those with `may-lose` of their own. Default: none.
+    /// Variants that may drop packets in this claim, besides those with `may-lose` of their own. Default:
+    /// none.
     #[serde(default)]
     pub may_lose: Words,
     /// A remark for the report. Default: none.

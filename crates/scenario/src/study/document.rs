@@ -33,7 +33,8 @@ pub struct Document {
     /// otherwise. Default: nothing is added to tolerances.
     #[serde(default)]
     pub draws: Option<u64>,
-    /// A scenario file, relative to the study's folder, or its keys as a table. Default: that of each variant.
+    /// A scenario file, relative to the study's folder, or its keys as a table. Default: that of each
+    /// variant.
     #[serde(default)]
     #[schemars(with = "Option<super::forms::ScenarioForm>")]
     pub scenario: Option<Toml>,
@@ -240,8 +241,8 @@ pub struct Reading {
     /// Points of axes, in place of those of the claim. Default: those of the claim.
     #[serde(default)]
     pub at: Map<String, Value>,
-    /// Key paths with further values for every variant of its claims: each is run with them, too, as a variant
-    /// called `VARIANT, READING`. Default: none.
+    /// Key paths with further values for every variant of its claims: each is run with them, too, as a
+    /// variant called `VARIANT, READING`. Default: none.
     #[serde(default)]
     pub set: Map<String, Value>,
 }
@@ -294,12 +295,12 @@ pub struct Metric {
     /// A window of time: `["0us", "100ms"]`. Default: the run.
     #[serde(default)]
     pub window: Vec<String>,
-    /// Width of buckets, at least that of the series' own; set `records.buckets` high enough. Default: that of
-    /// the series.
+    /// Width of buckets, at least that of the series' own; set `records.buckets` high enough. Default: that
+    /// of the series.
     #[serde(default)]
     pub bucket: String,
-    /// `hosts`, `switches`, or patterns of `node`, `link` or `node link` (with relays, the ports of a link are
-    /// those of `r1`, `r2`); pauses count at the port that is paused. Default: `all`.
+    /// `hosts`, `switches`, or patterns of `node`, `link` or `node link` (with relays, the ports of a link
+    /// are those of `r1`, `r2`); pauses count at the port that is paused. Default: `all`.
     #[serde(default)]
     pub ports: Words,
     /// The name of a state of congestion points. Default: none.
@@ -348,28 +349,28 @@ pub struct Plot {
     /// For lines, `series` and `cdf`: `"x"`, `"y"` or both; for bars: `"y"`. Default: linear.
     #[serde(default)]
     pub log: Option<Words>,
-    /// For `cdf`: `fct`, `slowdown`, `throughput`; for `series`: `throughput`, or `queue`, the longest queue of
-    /// the link's port. Default: the first.
+    /// For `cdf`: `fct`, `slowdown`, `throughput`; for `series`: `throughput`, or `queue`, the longest queue
+    /// of the link's port. Default: the first.
     #[serde(default)]
     pub of: Option<String>,
-    /// For `ports`: directions of links, such as `["s1>s2", "s2>s3"]`, a panel for each in this order. Default:
-    /// the four ports with most events.
+    /// For `ports`: directions of links, such as `["s1>s2", "s2>s3"]`, a panel for each in this order.
+    /// Default: the four ports with most events.
     #[serde(default)]
     pub ports: Option<Words>,
-    /// For `ports` and `shares`: flows by `flow_id` or workload, among those in the records. Default: the first
-    /// six; all, with lines for the eight with most bytes.
+    /// For `ports` and `shares`: flows by `flow_id` or workload, among those in the records. Default: the
+    /// first six; all, with lines for the eight with most bytes.
     #[serde(default)]
     pub flows: Option<Words>,
-    /// For `ports`, `region` and `shares`: start and end of the time shown, such as `["2.8ms", "4ms"]`. Default:
-    /// the run.
+    /// For `ports`, `region` and `shares`: start and end of the time shown, such as `["2.8ms", "4ms"]`.
+    /// Default: the run.
     #[serde(default)]
     pub window: Option<Vec<String>>,
     /// For `shares`: a direction such as `t1>h1`, or a pattern of several, among those in `records.shares`.
     /// Default: the direction that carried most bytes.
     #[serde(default)]
     pub link: Option<String>,
-    /// For `shares`: the minimum width of buckets, merged from whole recorded buckets, such as `"2us"`. Default:
-    /// wide enough for at most 250 buckets.
+    /// For `shares`: the minimum width of buckets, merged from whole recorded buckets, such as `"2us"`.
+    /// Default: wide enough for at most 250 buckets.
     #[serde(default)]
     pub bucket: Option<String>,
     /// For lines: closed forms along the axis.

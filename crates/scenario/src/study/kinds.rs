@@ -1,5 +1,5 @@
-//! The numbers that studies compare: names, units, and options. `python/floodway/study/metrics/kinds.py` computes
-//! each from the tables of one run.
+//! The numbers that studies compare: names, units, and options. `python/floodway/study/metrics/kinds.py`
+//! computes each from the tables of one run.
 
 use serde::Serialize;
 

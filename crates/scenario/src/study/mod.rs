@@ -1,7 +1,7 @@
 //! Studies: the grammar of their files, and what they mean.
 //!
-//! [`read`] makes one TOML text a study as it is run and judged: `like` and readings are applied, and every name is
-//! that of something. Scenarios are not read here, and nothing is run.
+//! [`read`] makes one TOML text a study as it is run and judged: `like` and readings are applied, and every
+//! name is that of something. Scenarios are not read here, and nothing is run.
 
 mod ablations;
 mod claim_keys;

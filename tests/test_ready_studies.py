@@ -39,7 +39,7 @@ def test_a_study_s_quick_form_can_be_planned(file: Path) -> None:
 
 @pytest.mark.parametrize("figure", ["13", "14"])
 def test_figures_of_one_paper_share_their_runs(figure: str) -> None:
-    """Figures 13 and 14 of Mercury take Figure 11's runs apart by the flows' sizes, and add seeds and variants."""
+    """Figures 13 and 14 of Mercury take Figure 11's runs apart by size, and add seeds and variants."""
     both = [load_study(STUDIES / "mercury" / f"{name}.toml") for name in ("11", figure)]
     whole, part = (plan_of([study]).runs for study in both)
     seeds = {run.seed for run in whole}

@@ -207,11 +207,11 @@ fn a_threshold_of_the_whole_switch_pauses_ports_for_what_others_hold() {
         let pfc = format!(r#"{{"pfc": {{"xoff": {xoff}, "resume-offset": "3KB"}}}}"#);
         let mut net = Net::new(Format::Ethernet);
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.host(name));
-        let s = net.switch_with("s", r#"{"shared": {"pool": "1MB"}}"#);
-        net.link(a, s, G100, Span::us(1), &pfc);
-        net.link(s, b, Rate::gbps(10), Span::us(1), &pfc);
-        net.link(c, s, G100, Span::us(1), &pfc);
-        net.link(s, d, G100, Span::us(1), &pfc);
+        let switch = net.switch_with("s", r#"{"shared": {"pool": "1MB"}}"#);
+        net.link(a, switch, G100, Span::us(1), &pfc);
+        net.link(switch, b, Rate::gbps(10), Span::us(1), &pfc);
+        net.link(c, switch, G100, Span::us(1), &pfc);
+        net.link(switch, d, G100, Span::us(1), &pfc);
         net.flow(a, b, Bytes(200_000), Span::ZERO);
         net.flow(c, d, Bytes(200_000), Span::ZERO);
         let records = run_on_one_thread_and_two(&net);

@@ -36,6 +36,8 @@ __all__ = [
     "occupied_bytes",
     "parse_file",
     "parse_json",
+    "parse_mutants",
+    "parse_study",
     "parse_text",
     "parse_unit",
     "pfc_bytes_until_heeded",
@@ -45,6 +47,8 @@ __all__ = [
     "register_rate_control",
     "run",
     "schema_json",
+    "study_catalog_json",
+    "study_schema_json",
     "why",
 ]
 

@@ -415,14 +415,18 @@ def test_a_study_without_shares_names_the_key_that_records_them(tmp_path: Path) 
         (
             'bucket = "30us"',
             'bucket = "wide"',
-            r"plot\[6\]\.bucket: 'wide' is not a number with one of the units",
+            r'54: plot\.6\.bucket: "wide" is not a time',
         ),
-        ('["100us", "1ms"]', '["1ms", "100us"]', r"plot\[6\]\.window: '1ms' is not below '100us'"),
-        ('link = "s1>s2"', 'ports = "s1>s2"', r"plot\[6\]: 'ports' is not a key here; allowed: .*link"),
+        ('["100us", "1ms"]', '["1ms", "100us"]', r'plot\.6\.window: "1ms" is not below "100us"'),
+        (
+            'link = "s1>s2"',
+            'ports = "s1>s2"',
+            r"plot\.6\.ports: does not apply to a picture of the kind shares",
+        ),
         (
             '"shares"',
             '"share"',
-            r"plot\[6\]\.kind: 'share' is not a kind of picture; .*did you mean 'shares'\?",
+            r'plot\.6\.kind: "share" is not a choice; .*did you mean "shares"\?',
         ),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from floodway.study.metrics.formulas import (
     pfc_utilisation,
     relay_utilisation,
 )
-from floodway.study.metrics.kinds import KINDS
+from floodway.study.metrics.kinds import COMPUTED, KINDS
 from floodway.study.metrics.selection import Options, chosen_flows, matches
 from made_up import made_up_feedback, made_up_result, made_up_shares
 from scenarios import LISTED, SMALL, SPRAYED, STARVED, TOLD, written
@@ -476,3 +477,10 @@ def test_no_formula_fails_where_a_link_has_no_delay(name: str) -> None:
     given |= {"period-us": 0.0, "mtu-bytes": 0.0}
     shares = {"cbfc-lowest": 100.0, "cbfc-highest": 100.0, "swing-eq4": 50.0, "swing-eq6": 50.0}
     assert FORMULAS[name](*(given[each] for each in arguments_of(name))) == shares.get(name, 0.0)
+
+
+def test_the_grammar_has_the_metrics_and_formulas_that_are_computed() -> None:
+    grammar = json.loads(_floodway.study_catalog_json())
+    assert [each["name"] for each in grammar["metrics"]] == list(KINDS)
+    assert set(KINDS) == set(COMPUTED)
+    assert grammar["formulas"] == {name: list(arguments_of(name)) for name in FORMULAS}

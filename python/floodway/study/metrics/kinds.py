@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Compute = Callable[[Result, Options], "Value"]
 
-__all__ = ["KINDS", "Kind", "Value"]
+__all__ = ["COMPUTED", "KINDS", "Kind", "Value"]
 
 _THOUSANDTHS = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 _STATISTICS = ("mean", *_THOUSANDTHS)
@@ -288,7 +288,7 @@ def _sum(*columns: str) -> Compute:
 
 
 #: How each is computed, by the names that studies use.
-_COMPUTED: Mapping[str, Compute] = {
+COMPUTED: Mapping[str, Compute] = {
     **_of_flows(),
     "normalised-fct-mean": _normalised,
     "flows": partial(_count, unfinished=False),
@@ -347,7 +347,7 @@ def _kinds() -> dict[str, Kind]:
         statistic = name.removeprefix("fct-").removeprefix("slowdown-")
         found[name] = Kind(
             **{**each, "options": tuple(each["options"]), "due": tuple(each["due"])},
-            of=_COMPUTED[name],
+            of=COMPUTED[name],
             thousandths=_THOUSANDTHS.get(statistic),
         )
     return found

@@ -437,8 +437,8 @@ halves = [{ variant = "b", removes = "the first half" }]
     values: Given = {"a": (50.0, 51.0, 52.0), "b": (100.0, 102.0, 104.0), "c": (100.0, 102.0, 104.0)}
     study, numbers, found = judge(tmp_path, text, values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
-    assert row.without.startswith("without both, C: ")
-    assert "; one half, without the first half, B" in row.without
+    assert row.without.startswith("C (without both): ")
+    assert "; one half, B (without the first half)" in row.without
 
 
 @pytest.mark.parametrize(

@@ -176,20 +176,15 @@ def _without(part: Part, found: Judged) -> str:
     claim = found.claim
     if not found.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
-    return "; ".join(_removed(claim, each) + _ablation(part, found, each) for each in found.ablations)
-
-
-def _removed(claim: Claim, ablation: Ablation) -> str:
-    """Return what an ablation is without, in front of what it gives."""
-    words = claim.removes.get(ablation.variant, "")
-    if ablation.is_half:
-        return f"one half, without {words}, " if words else "one half, "
-    return f"without {words}, " if words else ""
+    return "; ".join(
+        ("one half, " if each.is_half else "") + _ablation(part, found, each) for each in found.ablations
+    )
 
 
 def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     claim = found.claim
-    label = part.study.variant(ablation.variant).label
+    label, removed = part.study.variant(ablation.variant).label, claim.removes.get(ablation.variant)
+    label += f" (without {removed})" if removed else ""
     if ablation.judged.verdict == "not run":
         return f"{label}: not run"
     verdict = {"yes": "also agrees", "no": "does not", "open": "undecided"}[ablation.agrees]

@@ -174,7 +174,7 @@ def test_the_scenarios_of_a_page_are_right(page: Path) -> None:
 def whole(block: str) -> list[str]:
     """Return a block as scenarios: it is one, or flows or overrides of one, or lines that may stand in one.
 
-    A study is none; the tests of studies run it. Nor are readings.
+    Studies and readings are not scenarios; the tests of studies run them.
     """
     if "[[variant]]" in block or "[[reading]]" in block:
         return []

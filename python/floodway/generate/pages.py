@@ -216,7 +216,7 @@ STUDY_TITLES = {
     "Quick": "`[quick]`",
 }
 
-#: By table, keys of studies whose forms are tables further down, or are told elsewhere.
+#: By table, keys of studies whose forms are tables further down, or stand on another page.
 IN_STUDIES: Mapping[str, Mapping[str, str]] = {
     "Document": {
         **dict.fromkeys(("axis", "variant", "without", "reading", "claim", "plot"), "list of tables, below"),

@@ -13,7 +13,7 @@ from floodway import _floodway
 from floodway.errors import StudyError
 from floodway.study import conduct, load_study, plan_of
 from floodway.study.claims.judgement import VERDICTS, best_reading
-from floodway.study.format.read import read_study_json, sets_of
+from floodway.study.format.read import pairs_of, read_study_json
 from floodway.study.report.claim_rows import statements
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def mutants_of(file: Path) -> tuple[Mutant, ...]:
             what=each["what"],
             studies=tuple(each["studies"]),
             variants=tuple(each["variants"]),
-            sets=sets_of(each["sets"]),
+            sets=pairs_of(each["sets"]),
         )
         for each in read_study_json(file, _floodway.parse_mutants)
     )

@@ -1,4 +1,4 @@
-//! Where the paper can be read in two ways: what cuts rates, and whom ECN marks.
+//! Where the paper can be read in two ways: what cuts rates, and which flows ECN marks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from floodway.study.format.model import Sets
 
-__all__ = ["load_study", "read_study_json", "ready_metric", "sets_of"]
+__all__ = ["load_study", "pairs_of", "read_study_json", "ready_metric"]
 
 #: Keys of a claim and a picture whose values are coordinates, or lists of names.
 COORDINATES = ("at", "against_points", "less_points")
@@ -59,7 +59,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
         notes=given["notes"],
         source=given["source"],
         minutes=given["minutes"],
-        sets=sets_of(given["sets"]),
+        sets=pairs_of(given["sets"]),
         axes=tuple(_axis(each) for each in given["axes"]),
         variants=tuple(_variant(each, file.parent) for each in given["variants"]),
         readings=tuple(Reading(**each) for each in given["readings"]),
@@ -103,13 +103,13 @@ def read_study_json(file: Path, parse: Callable[[str, str], str]) -> Any:  # noq
         ) from error
 
 
-def sets_of(given: Sequence[Sequence[str]]) -> Sets:
-    """Return key paths with their values."""
+def pairs_of(given: Sequence[Sequence[str]]) -> Sets:
+    """Return key paths with their values, or axes with their points."""
     return tuple((path, value) for path, value in given)
 
 
 def _axis(given: Mapping[str, Any]) -> Axis:
-    points = tuple(AxisPoint(**{**point, "sets": sets_of(point["sets"])}) for point in given["points"])
+    points = tuple(AxisPoint(**{**point, "sets": pairs_of(point["sets"])}) for point in given["points"])
     return Axis(name=given["name"], label=given["label"], points=points, quick=tuple(given["quick"]))
 
 
@@ -119,7 +119,7 @@ def _variant(given: Mapping[str, Any], folder: Path) -> Variant:
         **{
             **given,
             "base": Base(file=folder / base["file"]) if "file" in base else Base(keys=base["keys"]),
-            "sets": sets_of(given["sets"]),
+            "sets": pairs_of(given["sets"]),
             "only": {axis: tuple(points) for axis, points in given["only"]},
             "left_out": {axis: tuple(points) for axis, points in given["left_out"]},
         }
@@ -143,18 +143,14 @@ def _metric(given: Mapping[str, Any]) -> Metric:
     )
 
 
-def _coordinates(given: Sequence[Sequence[str]]) -> Sets:
-    return tuple((axis, point) for axis, point in given)
-
-
 def _claim(given: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Claim:
     return Claim(
         **{
             **given,
-            **{key: _coordinates(given[key]) for key in COORDINATES},
+            **{key: pairs_of(given[key]) for key in COORDINATES},
             **{key: tuple(given[key]) for key in NAMES},
             "metric": metrics.get(given["metric"]) or ready_metric(given["metric"]),
-            "coordinates": tuple(_coordinates(each) for each in given["coordinates"]),
+            "coordinates": tuple(pairs_of(each) for each in given["coordinates"]),
             "between": None if given["between"] is None else tuple(given["between"]),
             "may_lose": frozenset(given["may_lose"]),
             "removes": dict(given["removes"]),
@@ -167,7 +163,7 @@ def _plot(given: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Plot:
         **{
             **given,
             "metrics": tuple(metrics.get(name) or ready_metric(name) for name in given["metrics"]),
-            "at": _coordinates(given["at"]),
+            "at": pairs_of(given["at"]),
             "variants": tuple(given["variants"]),
             "log": tuple(given["log"]),
             "theory": tuple(_theory(each) for each in given["theory"]),
@@ -189,6 +185,6 @@ def _quick(given: Mapping[str, Any]) -> Quick:
         minutes=given["minutes"],
         skip=given["skip"],
         seeds=_seeds(given["seeds"]),
-        sets=sets_of(given["sets"]),
+        sets=pairs_of(given["sets"]),
         variants=tuple(given["variants"]),
     )

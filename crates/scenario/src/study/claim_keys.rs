@@ -1,7 +1,7 @@
 //! The keys of a claim.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::forms::{Number, Numbers, Words};
@@ -172,7 +172,7 @@ impl About {
 }
 
 /// Whether a published number is a bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// The number itself.
@@ -184,18 +184,8 @@ pub enum Bound {
     AtMost,
 }
 
-impl Bound {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Bound::About => "about",
-            Bound::AtLeast => "at-least",
-            Bound::AtMost => "at-most",
-        }
-    }
-}
-
 /// Which of several numbers a claim is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
     /// Each of them.
@@ -206,18 +196,8 @@ pub enum Take {
     Highest,
 }
 
-impl Take {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Take::Each => "each",
-            Take::Lowest => "lowest",
-            Take::Highest => "highest",
-        }
-    }
-}
-
 /// Which number is best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Best {
     /// The lowest.
@@ -226,22 +206,13 @@ pub enum Best {
     Highest,
 }
 
-impl Best {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Best::Lowest => "lowest",
-            Best::Highest => "highest",
-        }
-    }
-}
-
 /// The ablation of a claim: a variant, or several, without the mechanism or its deciding part; or a table.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub enum Ablation {
     /// A variant, or several.
     Variants(Words),
-    /// What it stands for, its halves, or why there is none.
+    /// What it stands for, its halves, or why the claim has none of these.
     Keys(AblationKeys),
 }
 
@@ -259,12 +230,9 @@ impl<'de> Deserialize<'de> for Ablation {
                 Ok(Ablation::Variants(Words(vec![text.to_owned()])))
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Ablation, A::Error> {
-                let mut found = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    found.push(item);
-                }
-                Ok(Ablation::Variants(Words(found)))
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, items: A) -> Result<Ablation, A::Error> {
+                let items = serde::de::value::SeqAccessDeserializer::new(items);
+                Words::deserialize(items).map(Ablation::Variants)
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Ablation, A::Error> {
@@ -276,7 +244,7 @@ impl<'de> Deserialize<'de> for Ablation {
     }
 }
 
-/// An ablation with what it stands for, or why there is none.
+/// An ablation with what it stands for, or the reason for which a claim has none.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AblationKeys {
@@ -289,7 +257,7 @@ pub struct AblationKeys {
     /// The variant of the claim that it stands for. Default: that in `variant`, or the first one of an order.
     #[serde(default)]
     pub replaces: String,
-    /// Why there is none, instead of a variant: a claim that is about no mechanism.
+    /// Why the claim has no ablation, instead of a variant: a claim that is about no mechanism.
     #[serde(default)]
     pub none: String,
 }

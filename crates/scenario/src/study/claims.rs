@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ablations::{Ablations, check_without};
-use super::claim_keys::{self, Best, Bound, Origin, Take};
+use super::claim_keys::{self, Bound, Origin, Take};
 use super::document::Document;
 use super::model::{Axis, Claim, Coordinates, Metric, Variant};
 use super::names::Text;
@@ -267,15 +267,15 @@ impl Given<'_> {
             less_points: points("less-at", &claim.less_at)?,
             coordinates,
             rivals,
-            take: claim.take.unwrap_or(Take::Each).name(),
+            take: claim.take.unwrap_or(Take::Each),
             value: claim.value.map(|number| number.0),
             between,
             tolerance: self.tolerance(&unit)?,
             unit,
-            bound: claim.is.name(),
+            bound: claim.is,
             draws: claim.draws.unwrap_or(usual_draws),
             order,
-            best: claim.best.map_or(metric.best, Best::name).to_owned(),
+            best: claim.best.unwrap_or(metric.best),
             only_first: false,
             unchanged: false,
             margin: self.not_negative("margin", claim.margin, MARGIN)?,
@@ -436,7 +436,7 @@ impl Given<'_> {
         if !claim.less_points.is_empty() && !claim.relative() {
             return Err(self.fault("less-at", "applies to a difference; this claim has no `against`"));
         }
-        if !claim.cause.is_empty() && claim.several() && claim.take == Take::Each.name() {
+        if !claim.cause.is_empty() && claim.several() && claim.take == Take::Each {
             return Err(self.fault("cause", "applies to one number, and this claim covers several"));
         }
         if !claim.cause.is_empty() && !claim.less_points.is_empty() {

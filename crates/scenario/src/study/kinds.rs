@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use super::claim_keys::Best;
+
 /// A number that every run has.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Kind {
@@ -13,7 +15,7 @@ pub struct Kind {
     /// Its unit; empty for a plain number.
     pub unit: &'static str,
     /// Whether the `lowest` or the `highest` is best.
-    pub best: &'static str,
+    pub best: Best,
     /// Names of the options that it takes.
     pub options: &'static [&'static str],
     /// Names of the options without which it means nothing.
@@ -43,15 +45,15 @@ const PERFTEST: &[&str] = &["workload", "column"];
 /// Of the run.
 const NOTHING: &[&str] = &[];
 
-const LOWEST: &str = "lowest";
-const HIGHEST: &str = "highest";
+const LOWEST: Best = Best::Lowest;
+const HIGHEST: Best = Best::Highest;
 
 /// A kind without options that must be given.
 const fn kind(
     name: &'static str,
     label: &'static str,
     unit: &'static str,
-    best: &'static str,
+    best: Best,
     options: &'static [&'static str],
 ) -> Kind {
     Kind { name, label, unit, best, options, due: &[] }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::claim_keys::{Best, Bound, Take};
 use super::forms::Seeds;
 
 /// Key paths with values as TOML writes them.
@@ -121,7 +122,7 @@ pub struct Metric {
     #[serde(skip)]
     pub unit: &'static str,
     #[serde(skip)]
-    pub best: &'static str,
+    pub best: Best,
 }
 
 /// What a metric is of.
@@ -166,15 +167,15 @@ pub struct Claim {
     pub less_points: Coordinates,
     pub coordinates: Vec<Coordinates>,
     pub rivals: Vec<String>,
-    pub take: &'static str,
+    pub take: Take,
     pub value: Option<f64>,
     pub between: Option<(f64, f64)>,
     pub unit: String,
     pub tolerance: f64,
-    pub bound: &'static str,
+    pub bound: Bound,
     pub draws: u64,
     pub order: Vec<String>,
-    pub best: String,
+    pub best: Best,
     pub only_first: bool,
     pub unchanged: bool,
     pub margin: f64,

@@ -5,6 +5,7 @@ use std::path::Path;
 use floodway_units::{Bytes, Span, UnitError};
 use serde_json::Value;
 
+use super::claim_keys::Best;
 use super::document::{self, Document};
 use super::forms::{Seeds, Toml, number_of, plain, toml_text};
 use super::kinds::{self, Kind};
@@ -346,7 +347,7 @@ fn pair<T: std::str::FromStr<Err = UnitError> + PartialOrd + Copy>(
 pub struct Chosen {
     pub name: String,
     pub unit: &'static str,
-    pub best: &'static str,
+    pub best: Best,
 }
 
 /// Finds a metric by its name.

@@ -91,6 +91,7 @@ __all__ = [
     "GoBackNRestart",
     "GpuNodes",
     "Gradients",
+    "Grouping",
     "Groups",
     "Hash",
     "HashSeeds",
@@ -2972,9 +2973,12 @@ class Poisson(Table):
         together with `hot-spot` or `groups`. Default: datacenters make no difference.
     groups
         Number of groups of hosts, at least 1: senders and receivers are divided into this many
-        groups of equal size, in the order of their numbers, and every flow stays in its
-        sender's group. With `groups = 12`, the groups of a fat tree with 12 pods are its pods.
-        Not together with `hot-spot` or `inter-dc`. Default: all hosts are one group.
+        groups of equal size, as `grouping` says, and every flow stays in its sender's group.
+        With `groups = 12`, the groups of a fat tree with 12 pods are its pods. Not together
+        with `hot-spot` or `inter-dc`. Default: all hosts are one group.
+    grouping
+        Which hosts are in a group, in the order of their numbers. Only with `groups`. Default:
+        `consecutive`.
     accounting
         Bytes that count as offered. Default: `payload`.
     """
@@ -2987,6 +2991,7 @@ class Poisson(Table):
     hot_spot: HotSpot | None = None
     inter_dc: float | None = None
     groups: int | None = None
+    grouping: Grouping | None = None
     accounting: Accounting | None = None
 
 
@@ -3908,6 +3913,12 @@ GoBackNRestart: TypeAlias = "Literal['advance', 'any']"
 #:   parameters by an all-gather.
 #: - 'all-reduce': Each rank gets all sums.
 Gradients: TypeAlias = "Literal['reduce-scatter', 'all-reduce']"
+
+
+#: Which hosts are in a group.
+#: - 'consecutive': Hosts that follow one another.
+#: - 'in-turn': One host for each group in turn: groups reach over all pods or racks.
+Grouping: TypeAlias = "Literal['consecutive', 'in-turn']"
 
 
 #: Which ranks form a group.

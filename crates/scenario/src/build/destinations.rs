@@ -9,7 +9,7 @@ use super::{Builder, error_at, workload_path};
 use crate::workload::Workload;
 use crate::workload::chance::Chance;
 use crate::workload::hot_spot::{HotHosts, HotSpot, hot};
-use crate::workload::poisson::Poisson;
+use crate::workload::poisson::{Grouping, Poisson};
 use crate::workload::recipe::{Pattern, Recipe};
 
 /// Tags that begin so name datacenters.
@@ -25,11 +25,17 @@ impl Builder<'_> {
         destinations: &[usize],
         map: &Map<'_>,
     ) -> Option<DestinationPattern> {
+        if poisson.grouping.is_some() && poisson.groups.is_none() {
+            let message = "given without \"groups\"".to_owned();
+            self.fault(&workload_path(workload, "poisson.grouping"), message);
+            return None;
+        }
+        let grouping = poisson.grouping.unwrap_or_default();
         match (&poisson.hot_spot, poisson.inter_dc, poisson.groups) {
             (None, None, None) => Some(DestinationPattern::Uniform),
             (Some(hot_spot), None, None) => self.hot_spot(workload, hot_spot, sources, destinations, map),
             (None, Some(share), None) => self.inter_dc(workload, share, sources, destinations, map),
-            (None, None, Some(count)) => self.groups(workload, count, sources, destinations, map),
+            (None, None, Some(count)) => self.groups(workload, (count, grouping), sources, destinations, map),
             (hot_spot, inter_dc, groups) => {
                 let given = [
                     (hot_spot.is_some(), "\"hot-spot\""),
@@ -44,11 +50,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Hosts that send or receive, in groups of as many that follow one another.
+    /// Hosts that send or receive, in groups of as many.
     fn groups(
         &mut self,
         workload: &Workload,
-        count: usize,
+        (count, grouping): (usize, Grouping),
         sources: &[usize],
         destinations: &[usize],
         map: &Map<'_>,
@@ -70,13 +76,14 @@ impl Builder<'_> {
             return None;
         }
         let mut home = vec![count; map.network.nodes.len()];
-        let mut groups = Vec::new();
-        for (own, members) in hosts.chunks(hosts.len() / count).enumerate() {
-            for &host in members {
-                home[host] = own;
-            }
-            groups.push(of_these(destinations, |host| members.contains(&host)));
+        for (place, &host) in hosts.iter().enumerate() {
+            home[host] = match grouping {
+                Grouping::Consecutive => place * count / hosts.len(),
+                Grouping::InTurn => place % count,
+            };
         }
+        let groups: Vec<Vec<usize>> =
+            (0..count).map(|own| of_these(destinations, |host| home[host] == own)).collect();
         let alone = sources.iter().find(|&&source| undrawable(0.0, &groups, home[source], source).is_some());
         if let Some(&source) = alone {
             let message = format!("{} has no other host of its group to send to", map.name(source));

@@ -138,6 +138,19 @@ impl Builder<'_> {
         self.errors.push(error_at(self.tree, path, message));
     }
 
+    /// Notes an error, and returns none, if a selector or a member of it selects none of these objects.
+    fn check_matches<'b>(
+        &mut self,
+        path: &[&str],
+        (selector, none): (&Selector, &str),
+        labels: impl Iterator<Item = (&'b str, &'b [String])> + Clone,
+    ) -> Option<()> {
+        let Some(astray) = selector.astray(labels.clone()) else { return Some(()) };
+        let error = error_at(self.tree, path, format!("{astray} matches {none}"));
+        self.errors.push(error.with_suggestion(astray.suggestion(labels)));
+        None
+    }
+
     fn warn_at(&mut self, path: &[&str], message: impl Into<String>) {
         self.warnings.push(error_at(self.tree, path, message).to_string());
     }
@@ -339,9 +352,8 @@ impl Builder<'_> {
             Some(selector) => selector.matches(&link.name, &link.tags),
             None => link.delay >= afar || link.tags.iter().any(|tag| tag == "long-haul"),
         };
-        if let (Some(selector), false) = (&keys.watch, network.links.iter().any(is_watched)) {
-            let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
-            self.errors.push(error.with_suggestion(selector.suggestion(network.labels_of_links())));
+        if let Some(selector) = &keys.watch {
+            self.check_matches(&["records", "watch"], (selector, "nothing"), network.labels_of_links());
         }
         let watched = (0u32..).zip(&network.links).filter(|(_, link)| keys.report || is_watched(link));
         let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
@@ -384,11 +396,9 @@ impl Builder<'_> {
                 (0..workloads.len()).filter(matches).collect()
             }
         };
-        if let (AllowanceKeys::Of(selector), true) = (keys, chosen.is_empty()) {
+        if let AllowanceKeys::Of(selector) = keys {
             let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
-            let error =
-                error_at(self.tree, &["records", "allowances"], format!("{selector} matches nothing"));
-            self.errors.push(error.with_suggestion(selector.suggestion(labels)));
+            self.check_matches(&["records", "allowances"], (selector, "nothing"), labels);
         }
         Some(AllowanceSpec { workloads: chosen, rows: MOST_ROWS })
     }
@@ -413,10 +423,7 @@ impl Builder<'_> {
         let selected = |link: &crate::topology::Link| links.matches(&link.name, &link.tags);
         let chosen = (0u32..).zip(&network.links).filter(|(_, link)| selected(link));
         let ports: Vec<_> = chosen.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
-        if ports.is_empty() {
-            let error = error_at(self.tree, &["records", key, "links"], format!("{links} matches nothing"));
-            self.errors.push(error.with_suggestion(links.suggestion(network.labels_of_links())));
-        }
+        self.check_matches(&["records", key, "links"], (links, "nothing"), network.labels_of_links());
         ports
     }
 

@@ -7,7 +7,7 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use super::map::Map;
-use super::{Builder, error_at, workload_path};
+use super::{Builder, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_BYTES;
 use crate::grammar::selector::Selector;
@@ -133,16 +133,12 @@ impl Builder<'_> {
             }
             return Some(capacity);
         }
+        let what = "no link; \"hosts\" means the senders' NICs";
+        self.check_matches(&workload_path(workload, key), (of, what), map.network.labels_of_links())?;
         let distances = map.network.distances(sources[0]);
         for (link, spec) in links.filter(|(link, _)| of.matches(&link.name, &link.tags)) {
             let from = usize::from(distances[link.ends[1]] < distances[link.ends[0]]);
             capacity = capacity + spec.directions[from].rate;
-        }
-        if capacity == Rate(0) {
-            let message = format!("{of} matches no link; \"hosts\" means the senders' NICs");
-            let error = error_at(self.tree, &workload_path(workload, key), message);
-            self.errors.push(error.with_suggestion(of.suggestion(map.network.labels_of_links())));
-            return None;
         }
         Some(capacity)
     }

@@ -9,7 +9,7 @@ use floodway_units::{Bytes, Class, Time};
 
 use super::map::{Map, check_class, settings};
 use super::waiting::{self, Row};
-use super::{Builder, WORTH_A_LOOK, error_at, workload_path};
+use super::{Builder, WORTH_A_LOOK, workload_path};
 use crate::cost::too_much;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
@@ -124,16 +124,9 @@ impl Builder<'_> {
             let node = &map.network.nodes[node];
             node.is_host && selector.matches(&node.name, &node.tags)
         };
-        let hosts: Vec<usize> = (0..map.network.nodes.len()).filter(is_chosen).collect();
-        if hosts.is_empty() {
-            let path = workload_path(workload, key);
-            let error = error_at(self.tree, &path, format!("{selector} matches no host"));
-            self.errors.push(
-                error.with_suggestion(selector.suggestion(map.network.labels_of_nodes(|node| node.is_host))),
-            );
-            return None;
-        }
-        Some(hosts)
+        let labels = map.network.labels_of_nodes(|node| node.is_host);
+        self.check_matches(&workload_path(workload, key), (selector, "no host"), labels)?;
+        Some((0..map.network.nodes.len()).filter(is_chosen).collect())
     }
 
     fn list(

@@ -58,6 +58,20 @@ impl Selector {
         })
     }
 
+    /// What of it selects none of these objects: itself where nothing is selected, else its first member that
+    /// adds none.
+    pub fn astray<'a>(
+        &self,
+        objects: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
+    ) -> Option<Selector> {
+        let is_astray = |of: &Selector| !objects.clone().any(|(name, tags)| of.matches(name, tags));
+        if is_astray(self) {
+            return Some(self.clone());
+        }
+        let members = self.0.iter().map(|term| Selector(vec![term.clone()]));
+        members.filter(|_| self.0.len() > 1).find(is_astray)
+    }
+
     /// Where it selects none of these objects: the nearest name or tag, if one is near enough.
     pub fn suggestion<'a>(
         &self,

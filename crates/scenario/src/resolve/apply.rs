@@ -129,11 +129,12 @@ impl<'a> Layer<'a> {
         }
         self.check_buffer(Some(key))?;
         let matches = |name: &str, tags: &[String]| selector.matches(name, tags);
-        let found = match key {
+        match key {
             "links" => {
                 let of = |link: usize| matches(&network.links[link].name, &network.links[link].tags);
-                let any = (0..network.links.len()).any(of);
-                if any { self.to_links(plan, network, of)? } else { 0 }
+                if (0..network.links.len()).any(of) {
+                    self.to_links(plan, network, of)?;
+                }
             }
             "flows" => self.to_flows(plan, |i| matches(&workloads[i].name, &workloads[i].tags)),
             _ => {
@@ -141,21 +142,37 @@ impl<'a> Layer<'a> {
                     let node = &network.nodes[node];
                     node.is_host == (key == "hosts") && matches(&node.name, &node.tags)
                 };
-                self.to_nodes(plan, network, of, true)?
+                self.to_nodes(plan, network, of, true)?;
             }
-        };
-        // Whether there are relays is a choice of the scenario's, which may vary.
-        if found == 0 && self.strict && !selector.is_of_tags(&RELAY_TAGS) {
-            let suggestion = match key {
-                "links" => selector.suggestion(network.labels_of_links()),
-                "flows" => {
-                    selector.suggestion(workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice())))
-                }
-                _ => selector.suggestion(network.labels_of_nodes(|node| node.is_host == (key == "hosts"))),
-            };
-            return Err(self.error(key, format!("{selector} matches nothing")).with_suggestion(suggestion));
         }
-        Ok(())
+        // Whether there are relays is a choice of the scenario's, which may vary.
+        if !self.strict || selector.is_of_tags(&RELAY_TAGS) {
+            return Ok(());
+        }
+        match key {
+            "links" => self.check_matches(key, selector, network.labels_of_links()),
+            "flows" => {
+                let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
+                self.check_matches(key, selector, labels)
+            }
+            _ => {
+                let labels = network.labels_of_nodes(|node| node.is_host == (key == "hosts"));
+                self.check_matches(key, selector, labels)
+            }
+        }
+    }
+
+    /// # Errors
+    /// If the selector, or a member of it, selects none of these objects.
+    fn check_matches<'b>(
+        &self,
+        key: &str,
+        selector: &Selector,
+        labels: impl Iterator<Item = (&'b str, &'b [String])> + Clone,
+    ) -> Result<(), ScenarioError> {
+        let Some(astray) = selector.astray(labels.clone()) else { return Ok(()) };
+        let error = self.error(key, format!("{astray} matches nothing"));
+        Err(error.with_suggestion(astray.suggestion(labels)))
     }
 
     /// An override by `selector` may set only what belongs to such objects.
@@ -204,7 +221,7 @@ impl<'a> Layer<'a> {
         plan: &mut Plan,
         network: &Network,
         of: impl Fn(usize) -> bool,
-    ) -> Result<usize, ScenarioError> {
+    ) -> Result<(), ScenarioError> {
         let direction = self.of.and_then(|of| of.direction.as_deref());
         let faults =
             self.slots.faults.map(|faults| self.link_faults(faults, direction.is_some())).transpose()?;
@@ -248,7 +265,7 @@ impl<'a> Layer<'a> {
             let error = self.error("direction", format!("no selected link leads {direction:?}"));
             return Err(error.with_suggestion(suggested_direction(direction, network)));
         }
-        Ok(found)
+        Ok(())
     }
 
     /// What it chooses for links and ports, of which there may be a hundred thousand.
@@ -362,7 +379,7 @@ impl<'a> Layer<'a> {
         network: &Network,
         of: impl Fn(usize) -> bool,
         ports: bool,
-    ) -> Result<usize, ScenarioError> {
+    ) -> Result<(), ScenarioError> {
         if let (Some(faults), true) = (self.slots.faults, ports) {
             let (pause, bypass) = (faults.pause.clone(), faults.bypass.clone());
             if *faults != (Faults { pause, bypass, ..Faults::default() }) {
@@ -401,7 +418,7 @@ impl<'a> Layer<'a> {
                 }
             }
         }
-        Ok(selected.into_iter().filter(|selected| *selected).count())
+        Ok(())
     }
 
     fn to_switch(&self, switch: &mut super::SwitchPlan) {
@@ -426,10 +443,8 @@ impl<'a> Layer<'a> {
         }
     }
 
-    fn to_flows(&self, plan: &mut Plan, of: impl Fn(usize) -> bool) -> usize {
-        let mut found = 0;
+    fn to_flows(&self, plan: &mut Plan, of: impl Fn(usize) -> bool) {
         for (_, flows) in plan.flows.iter_mut().enumerate().filter(|(i, _)| of(*i)) {
-            found += 1;
             if let Some(class) = self.slots.class {
                 flows.class = self.choice("class", class);
             }
@@ -449,7 +464,6 @@ impl<'a> Layer<'a> {
                 flows.notification = self.choice("notification", notification.clone());
             }
         }
-        found
     }
 }
 

@@ -45,11 +45,14 @@ pub struct Poisson {
     #[serde(default)]
     pub inter_dc: Option<f64>,
     /// Number of groups of hosts, at least 1: senders and receivers are divided into this many groups of
-    /// equal size, in the order of their numbers, and every flow stays in its sender's group. With `groups =
-    /// 12`, the groups of a fat tree with 12 pods are its pods. Not together with `hot-spot` or `inter-dc`.
-    /// Default: all hosts are one group.
+    /// equal size, as `grouping` says, and every flow stays in its sender's group. With `groups = 12`, the
+    /// groups of a fat tree with 12 pods are its pods. Not together with `hot-spot` or `inter-dc`. Default:
+    /// all hosts are one group.
     #[serde(default)]
     pub groups: Option<usize>,
+    /// Which hosts are in a group, in the order of their numbers. Only with `groups`. Default: `consecutive`.
+    #[serde(default)]
+    pub grouping: Option<Grouping>,
     /// Bytes that count as offered. Default: `payload`.
     #[serde(default)]
     pub accounting: Accounting,
@@ -57,6 +60,17 @@ pub struct Poisson {
 
 fn hosts() -> Selector {
     Selector::word("hosts")
+}
+
+/// Which hosts are in a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grouping {
+    /// Hosts that follow one another.
+    #[default]
+    Consecutive,
+    /// One host for each group in turn: groups reach over all pods or racks.
+    InTurn,
 }
 
 /// Bytes that count as offered.

@@ -313,6 +313,17 @@ fn groups_are_hosts_that_follow_one_another() {
 }
 
 #[test]
+fn groups_in_turn_reach_over_all_pods() {
+    let spec = poisson(TREE, "groups = 4, grouping = \"in-turn\"", 1);
+    let DestinationPattern::Groups { groups, home, .. } = &spec.pattern else { panic!("{:?}", spec.pattern) };
+    let hosts = |first: u32| (first..16).step_by(4).map(NodeId).collect::<Vec<_>>();
+    assert_eq!(groups[..], [hosts(0), hosts(1), hosts(2), hosts(3)]);
+    assert_eq!((home[0], home[3], home[4], home[15], home[16]), (0, 3, 0, 3, 4));
+    let consecutive = poisson(TREE, "groups = 4, grouping = \"consecutive\"", 1);
+    assert_eq!(consecutive.pattern, poisson(TREE, "groups = 4", 1).pattern);
+}
+
+#[test]
 fn patterns_that_cannot_be_are_refused() {
     for (pattern, why) in [
         (
@@ -322,6 +333,10 @@ fn patterns_that_cannot_be_are_refused() {
         (
             "incast = { to = \"h1\", fan-in = 0, size = \"1KB\" }",
             "incast.fan-in: 0 is not allowed; the minimum is 1",
+        ),
+        (
+            "incast = { to = \"h1\", from = [\"h2\", \"h30\"], size = \"1KB\" }",
+            "incast.from: \"h30\" matches no host; did you mean \"h10\"?",
         ),
         (
             "incast = { to = \"h1\", from = \"h1\", size = \"1KB\" }",
@@ -420,6 +435,7 @@ fn impossible_destination_patterns_are_refused() {
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
         ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" are given together: give one"),
         ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" are given together: give one"),
+        ("grouping = \"in-turn\"", ".grouping: given without \"groups\""),
         ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 16", ".groups: h1 has no other host of its group to send to"),

@@ -263,7 +263,8 @@ def test_a_deadlock_stops_the_run_or_not_and_its_ports_are_named(
     # It is found when its pauses have lasted for a millisecond: at the next whole one.
     assert 0 < float(since[1]) < 1000
     assert "can send: s1 (s1-s2) -> s2 (s2-s3) -> s3 (s3-s1) -> s1 (s1-s2)" in done.err
-    assert ("error: a deadlock stopped the run at 2,000.0 us" in done.err) == (choice == "stop")
+    stopped = f"error: a deadlock since {since[1]} us stopped the run at 2,000.0 us"
+    assert (stopped in done.err) == (choice == "stop")
     assert package.read(tmp_path / "out" / "small").outcome.simulated_us == (2000 if code else 5000)
 
 

@@ -125,18 +125,13 @@ def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> in
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
     """Yield the reasons why a run failed; `strict` adds losses of lossless classes."""
-    found = [
-        f"invariant {name} does not hold, a bug in floodway: {breach}" for name, breach in outcome.broken
-    ]
-    if outcome.stopped == "deadlock":
-        found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
-    found += [
+    waiting = (
         f"{job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} did not complete "
         f"within {outcome.simulated_us:,.0f} us"
         for job in outcome.jobs
         if job.finished < job.ranks and outcome.stopped == "limit"
-    ]
-    return [*found, *(_losses(outcome.lossless) if strict else ())]
+    )
+    return [*outcome.faults, *waiting, *(_losses(outcome.lossless) if strict else ())]
 
 
 def _losses(lossless: Lossless) -> Iterator[str]:

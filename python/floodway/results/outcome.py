@@ -220,6 +220,15 @@ class Outcome:
     jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why no number of it is to be used, in words: broken invariants, and a deadlock that stopped it."""
+        broken = (f"invariant {name} does not hold, a bug in floodway: {why}" for name, why in self.broken)
+        if self.stopped != "deadlock":
+            return tuple(broken)
+        since = min(deadlock.time_us for deadlock in self.deadlocks)
+        return (*broken, f"a deadlock since {since:,.1f} us stopped the run at {self.simulated_us:,.1f} us")
+
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
         """Read what the simulator wrote, which may say more."""

@@ -202,7 +202,7 @@ def _run(
             slot = slots[number]
             export(result, slot.task.scenario, slot.folder)
             slot.plan.sides[slot.seed] = side_of(slot.folder)
-            failures.extend(f"{slot.task.label}: {text}" for text in _broken(result))
+            failures.extend(f"{slot.task.label}: {text}" for text in result.outcome.faults)
 
         def look(running: Sequence[Task], before: tuple[Task, ...] = tuple(done)) -> None:
             if on_progress is not None:
@@ -233,13 +233,6 @@ def _slots(plans: Sequence[_Plan], folders: Sequence[Path], *, first: bool) -> I
             task = Task(label=label, scenario=plan.scenario.with_seed(seed))
             plan.tasks[seed] = task
             yield _Slot(plan=plan, seed=seed, task=task, folder=folder / f"seed-{seed}")
-
-
-def _broken(result: Result) -> Iterator[str]:
-    for name, breach in result.outcome.broken:
-        yield f"invariant {name} does not hold, a bug in floodway: {breach}"
-    if result.outcome.stopped == "deadlock":
-        yield f"a deadlock stopped the run at {result.outcome.simulated_us:,.1f} us"
 
 
 def _case_result(plan: _Plan) -> CaseResult:

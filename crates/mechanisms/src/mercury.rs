@@ -50,7 +50,7 @@
 //! - Algorithm 1 sets a state only at the resume, the text sets it at the pause: here the pause makes the
 //!   queue undetermined, and the resume decides. T starts at the resume. A repeated PAUSE changes nothing.
 //! - rxByte includes the links' overhead, as C · Tpause does. Packets of n inputs with C in sum exceed C ·
-//!   Tpause by less than n packets. Algorithm 1 would classify a victim as congested because of these:
+//!   Tpause by less than n packets. Because of these Algorithm 1 may classify a victim as congested:
 //!   `tolerance` allows for them.
 //! - The paper sends a CNP for each packet; here `cnp-interval` limits them, as in DCQCN's notification
 //!   point.
@@ -60,9 +60,12 @@
 //!   but get no CNPs.
 //! - A class that credit-based flow control (`cbfc`, `bifrost`) does not let start its largest frame counts
 //!   as paused, however short that is.
-//! - In Figs. 9 and 10 of the paper the detection decides nothing here: with windows no port of a switch is
-//!   paused, and `detection = "threshold"` gives the same results to the byte. It does decide where ports are
-//!   paused, as with XOFF at 40 KB in the network of Fig. 9 (`studies/mercury`).
+//! - The largest base RTT has the time in which a frame is sent on each link, 33.1 us in the network of Fig. 9,
+//!   whose links alone take 32.
+//! - With static thresholds of 320 KB per ingress port the detection decides nothing in Figs. 9 and 10 of the
+//!   paper: with windows no port of a switch is paused, and `detection = "threshold"` gives the same results
+//!   to the byte. It decides where ports are paused: in Fig. 9 with 320 KB of all that a switch holds, or,
+//!   with windows off, with XOFF at 40 KB (`studies/mercury`).
 //! - At most 4096 flows are notified per interval.
 //! - The table of a queue is exact and bounded: while it is full, a flow that is not in it counts in the sum
 //!   and gets no CNP, until another flow has left the table.
@@ -121,7 +124,7 @@ pub struct Params {
     /// Source: the paper: the pair of addresses.
     pub flows: Flows,
     /// Maximum number of flows in the table of a queue, at least 1.
-    /// Source: floodway's choice; the paper says that the table is small.
+    /// Source: floodway's choice; the paper bounds the table by deleting empty entries alone.
     pub most_flows: u32,
 }
 

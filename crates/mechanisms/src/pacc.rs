@@ -46,8 +46,8 @@
 //!   processed each 80 us, and the sender is DCQCN's. All the rest is reconstructed: form and gains of the
 //!   controller, m, Nmax, theta, Qref.
 //! - Qref is known from no text. It decides whether PACC reduces completion times "in most scenarios
-//!   compared to DCQCN", as Mercury's paper says, so that sentence decides it: it holds with RoCC's 150 KB
-//!   at every rate, and not with the Kmin of the port. With the Kmin of HPCC's ECN (400 KB at 100 Gbit/s,
+//!   compared to DCQCN", as Mercury's paper says, so that sentence decides it: it can hold with RoCC's 150
+//!   KB at every rate, and not with the Kmin of the port. With the Kmin of HPCC's ECN (400 KB at 100 Gbit/s,
 //!   1.6 MB at 400) switches pause their neighbours at PFC's 620 KB first: in Mercury's fat tree, Hadoop at
 //!   80 %, flows that start within 0.3 ms take 34.3 us in the mean, with DCQCN 33.6; with a Qref of 50, 100
 //!   or 200 KB they take 31.6, 31.6 or 32.6.

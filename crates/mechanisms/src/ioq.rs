@@ -49,8 +49,8 @@
 //! - iSLIP matches cells in slots. Here whole packets cross, and ports are matched as they become free.
 //! - Flow controls that count all bytes of an input and class (CBFC, Bifrost) use one VOQ's room for all of
 //!   them: they never overflow a VOQ, and use less memory than is available.
-//! - Where a congestion point sorts flows into two queues, VOQs and output queues are doubled, and the second
-//!   queue of an output may fill half of the output queue's room.
+//! - Where a congestion point sorts flows into two queues, VOQs and output queues are two each, which share
+//!   the room of one; the second queue of an output may fill half of it.
 //!
 //! # References
 //!

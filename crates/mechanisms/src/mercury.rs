@@ -60,8 +60,8 @@
 //!   but get no CNPs.
 //! - A class that credit-based flow control (`cbfc`, `bifrost`) does not let start its largest frame counts
 //!   as paused, however short that is.
-//! - The largest base RTT has the time in which a frame is sent on each link, 33.1 us in the network of Fig. 9,
-//!   whose links alone take 32.
+//! - The largest base RTT has the time in which a frame is sent on each link, 33.1 us in the network of Fig.
+//!   9, whose links alone take 32.
 //! - With static thresholds of 320 KB per ingress port the detection decides nothing in Figs. 9 and 10 of the
 //!   paper: with windows no port of a switch is paused, and `detection = "threshold"` gives the same results
 //!   to the byte. It decides where ports are paused: in Fig. 9 with 320 KB of all that a switch holds, or,

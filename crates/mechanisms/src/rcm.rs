@@ -17,18 +17,20 @@
 //! flag set. A port with the local flag only is the root of the congestion, one with the remote flag only is
 //! the region's edge, one with both is inside the region.
 //!
-//! *Flow recognition* (CFR): when the root detects congestion, it begins to sample the departing packets into
-//! a memory of M entries. A flow that holds h of them when the memory is full is a harmful flow, until the
-//! control ends; if the congestion continues, flows that hold h of them then are harmful flows, too. The edge
-//! and inner ports use the flows that the CN names.
+//! *Flow recognition* (CFR): departing packets are sampled into a memory of M entries, which begins anew when
+//! the root detects congestion. A flow that holds h of them when the memory is full is a harmful flow, until
+//! the control ends; if congestion continues when Wc is at its minimum, flows that hold h of them then are
+//! harmful flows, too, and Wc grows by theirs. The edge and inner ports use the flows that the CN names, 16
+//! at most.
 //!
-//! *Regional control* (RCC): the port counts bytes until it has seen every harmful flow: W bytes in all, of
-//! which Wc are from harmful flows. From then on harmful flows wait in a queue of their own behind the other
-//! flows', and send at most Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at
-//! most. While the other flows' queue is at most Qeq and no neighbour reports congestion, Wc grows by W/16 a
-//! period; when it has its initial value again, the control ends. The limited harmful flows fill their
-//! inputs, which then send CNs to the next port upstream. With `cuts = "first-detection"` only the first
-//! sample and the first CN of a congestion cut Wc.
+//! *Regional control* (RCC): the port counts bytes until it has seen every harmful flow: W bytes in all, 16
+//! KB at least, and 64 KB or what 50 us bring at most, of which Wc are from harmful flows. From then on
+//! harmful flows wait in a queue of their own behind the other flows', and send at most Wc of each W, a
+//! packet at least. While they have some of Wc left, the others have the rest, Wnc. Each sample of congestion
+//! and each CN cuts Wc by F · Gd, a half at most. While the other flows' queue is at most Qeq and no
+//! neighbour reports congestion, Wc grows by W/16 a period; when it has its initial value again, the control
+//! ends. The limited harmful flows fill their inputs, which then send CNs to the next port upstream. With
+//! `cuts = "first-detection"` only the first sample and the first CN of a congestion cut Wc.
 //!
 //! *End-to-end control* is another mechanism beside it, such as `dcqcn` with the marks of `red`. With
 //! `marks = "harmful"` a port takes its marks off the packets of other flows, so that only harmful flows'
@@ -71,18 +73,26 @@
 //!   flag by a CN of degree 0, or after `expire`. The control does not quit at once: from when the other
 //!   flows' queue is at most Qeq and no CN is valid, Wc grows by W/16 a period, and the control ends when Wc
 //!   is what it was before the first cut, or when no harmful flow was seen or named for `expire`.
-//! - Other flows take other paths after "several" notifications, or when the "reserved buffer is almost
-//!   full"; the paper gives no numbers. Here a port is severely congested in three cases: its degree is
-//!   `severe` or more; it has a valid CN that came within 50 us of the one before; or more than 4 Qeq wait in
-//!   the other flows' queue, which is 80 % of a queue of which Qeq is 20 %.
+//! - Other flows take other paths after "several" notifications, when the switch "itself is undergoing
+//!   congestion", or when the "reserved buffer is almost full"; the paper gives no numbers. They do not wait
+//!   for RCC to fail, as section 1 can be read. Here a port is severely congested in three cases: its degree
+//!   is `severe` or more; it has a valid CN that came within 50 us of the one before; or more than 4 Qeq wait
+//!   in the other flows' queue, which is 80 % of a queue of which Qeq is 20 %.
 //! - Section 3.2 has a port report a congestion that is "firstly detected". By default each further sample is
 //!   reported and cuts as well, so that a degree that grows has an effect; with `cuts = "first-detection"`
 //!   one cut is all, and Wc grows again as soon as the other flows' queue is at most Qeq. CNs still follow
 //!   each sample: the first ones name no flow, since the root has not recognised any.
-//! - By sections 1 and 3.1 end-to-end control is for harmful flows. DCQCN's ECN marks whatever waits in a
+//! - By section 1 end-to-end control is for harmful flows. DCQCN's ECN marks whatever waits in a
 //!   long queue, also flows that RCM does not limit: `marks = "harmful"` is the other reading.
 //! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
 //! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
+//! - Eq. 1 has the length of the output queue. Here the degree of an output is that of the other flows'
+//!   queue: limited flows would keep it high for as long as they are limited.
+//! - A port keeps the newest CN of its downstream neighbour, in which several outputs may be congested; the
+//!   paper says nothing of several.
+//! - A degree above 0 that its 6 bits round to 0 is neither reported nor cut by.
+//! - While harmful flows wait, the other flows are held to Wnc as well, so that W is divided as it was set;
+//!   the paper limits the congestion flows alone.
 //! - Harmful flows of a port share one window, first come, first served; the paper gives none of them a share
 //!   of its own. So their throughputs may differ, and while other flows do not use Wnc the link is idle for
 //!   some of a period.

@@ -52,6 +52,10 @@
 //!   bound, or one that may not yet be cut, would postpone the next cut indefinitely; here only a smaller
 //!   window counts.
 //! - Ties are resolved as in the algorithm: a delay equal to the target cuts.
+//! - The round-trip time of *once a round trip* and of pacing is the last one; csg-htsim smooths it
+//!   (`docs/peers.md`).
+//! - With a window below a packet one packet is in flight at most, and each ACK moves the time of the next one;
+//!   the algorithm has a pacing delay alone.
 //! - The paper gives no values of `ai`, β, `max_mdf`, ħ, the three of flow scaling or `RETX_RESET_THRESHOLD`.
 //!   Those taken from csg-htsim are guesses there, as it says.
 //! - The paper's base target includes the hosts' delays and is the same for all paths: 25 us in sections 5.1

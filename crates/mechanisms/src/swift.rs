@@ -54,7 +54,7 @@
 //! - Ties are resolved as in the algorithm: a delay equal to the target cuts.
 //! - The round-trip time of *once a round trip* and of pacing is the last one; csg-htsim smooths it
 //!   (`docs/peers.md`).
-//! - With a window below a packet one packet is in flight at most, and each ACK moves the time of the next one;
+//! - With a window below a packet one packet is in flight at most, and each ACK moves the time of the next;
 //!   the algorithm has a pacing delay alone.
 //! - The paper gives no values of `ai`, β, `max_mdf`, ħ, the three of flow scaling or `RETX_RESET_THRESHOLD`.
 //!   Those taken from csg-htsim are guesses there, as it says.

@@ -60,6 +60,7 @@
 //!
 //! # Known differences
 //!
+//! - Section IV-D has a headroom of k MTU; N + 1 more are reserved for the grants' own frames.
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 allows a negative
 //!   grant, which loses count of bytes that may still arrive; here c, p and F are clamped. With that, the
 //!   check every k slots (lines 11-13) changes nothing: c is 0 whenever L + F > H. So k only sizes the

@@ -35,7 +35,7 @@
 //!
 //! Where ports have `tcd`, the receiver may report undetermined congestion (UE). By default that has no
 //! effect. With `ue = "hold"` it holds the rate: Rc and alpha keep their values, Rt = Rc, and the timer, the
-//! byte counter and the stages of increase restart.
+//! byte counter and the stages of increase restart, in the paper's machine the period of α as well.
 //!
 //! α has no timer: it is updated when it is read. n periods without a CNP give α · (1 - g)^n by squaring,
 //! which is the definition. Checks are made only after a CNP. Increase steps sleep at line rate once one has
@@ -83,6 +83,10 @@
 //!   `dcqcn_paper` of its `run.py`. The latter cuts at checks, too, not at each CNP as `paper` does.
 //! - Rt is capped at the NIC's rate in both state machines, as NICs do.
 //! - In `paper` a stage counter is incremented before it is compared with F.
+//! - `tcd` has the paper's order and stages, and TCD's simulator others: α rises before the rate is cut by
+//!   it, so that the first factor is 0.749 and not 0.75; hyper increase begins where both stages have reached
+//!   F, one step before the paper's, with `rhai` times the stages beyond F - 1; and Rt may exceed the NIC's
+//!   rate until the next cut.
 //! - Only notifications that report CE are CNPs; a notification of another kind (UE, a window) cuts no rate.
 //! - TCD's paper was not available here. Its simulator has both reactions to UE, and ignores it by default
 //!   and in its published configuration. With the NICs' timers, which its authors did not use (steps each

@@ -65,7 +65,8 @@
 //!   network.
 //! - A hop whose records have the same time or an older one is ignored.
 //! - That simulator uses a target of 95 % of a link with telemetry, and has γ = 0.7 and 1.05 τ with delay.
-//!   None of this is in the paper, nor here.
+//!   With telemetry, too, its current is at least half of the link's rate, and the part 1 - γ is of the
+//!   window of a round trip ago, not of the present one. None of this is in the paper, nor here.
 //!
 //! # References
 //!

@@ -9,7 +9,7 @@
 //! pauses. Packets that leave it then get the mark UE. After that time the queue decides. Each departure of
 //! data is evaluated for its class:
 //!
-//! | state, time on | q, the queue left behind | mark | next state |
+//! | state, time on | q, the queue left behind, less `red.offset` | mark | next state |
 //! |---|---|---|---|
 //! | any, at most max(Ton) | | UE, unless it has CE | undetermined |
 //! | undetermined, longer | at least that at the RESUME | CE by RED | congestion |
@@ -65,7 +65,11 @@
 //!   number (97 us, 40 us where none is configured).
 //! - A port that was never resumed is determined. The authors' simulator starts as if a RESUME had arrived at
 //!   time 0, so that all packets of its first max(Ton) have UE.
-//! - A packet is the largest frame of the port.
+//! - A packet is the largest frame of the port; in the authors' simulator 1,030 bytes, and 1,000 for the 0.9
+//!   of one, while its frames have 1,020. Its queues leave out their first 1,030 bytes (`red.offset`).
+//! - That simulator compares times in whole microseconds, rounded down. Here they are exact.
+//! - Where the check ends after max(Ton) with at most 2 packets, that simulator asks first whether the queue
+//!   has grown by 0.9 packet, and goes to congestion then.
 //! - Packets that cannot be marked (replies in a class of data) leave the state unchanged.
 //! - The simulator writes UE as ECT(0) and leaves unmarked packets at 00; a capture here has unmarked packets
 //!   as ECT(1), so that they are still ECN-capable.
@@ -167,6 +171,7 @@ impl Detection for Params {
         Ok(Cp {
             red: self.red.build(port).map_err(below)?,
             max_ton,
+            offset: self.red.offset,
             packet: port.mtu,
             port_classes: Box::new([PortClass::default(); Class::COUNT]),
         })
@@ -191,6 +196,8 @@ impl Detection for Params {
 pub struct Cp {
     red: red::Cp,
     max_ton: Span,
+    /// Bytes of a queue that do not count.
+    offset: Bytes,
     /// The largest frame.
     packet: Bytes,
     /// By class.
@@ -262,6 +269,13 @@ impl PortClass {
     }
 }
 
+impl Cp {
+    /// What counts of a queue now.
+    fn noted(&self, now: Time, q: &QueueView) -> Noted {
+        Noted { at: now, len: q.len.saturating_sub(self.offset) }
+    }
+}
+
 impl CongestionPoint for Cp {
     fn fast_path_up_to(&self) -> Option<Bytes> {
         if self.port_classes.iter().all(PortClass::is_fast_path) { self.red.fast_path_up_to() } else { None }
@@ -271,12 +285,12 @@ impl CongestionPoint for Cp {
         if !p.ecn_capable || p.class == Class::CONTROL {
             return Mark::None;
         }
+        let left = self.noted(cx.now, q);
         let port_class = &mut self.port_classes[usize::from(p.class.0) % Class::COUNT];
         if port_class.is_young(cx.now, self.max_ton) {
             port_class.stage = Stage::Undetermined;
             return if p.mark == Mark::Ce { Mark::None } else { Mark::Ue };
         }
-        let left = Noted { at: cx.now, len: q.len };
         let mark = if let Some(stage) = port_class.looks(left, self.max_ton, self.packet) {
             port_class.stage = stage;
             Mark::None
@@ -293,8 +307,8 @@ impl CongestionPoint for Cp {
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         if let PortEvent::Resumed(q) = event {
-            let port_class = &mut self.port_classes[usize::from(q.class.0) % Class::COUNT];
-            port_class.resumed = Some(Noted { at: cx.now, len: q.len });
+            let resumed = Some(self.noted(cx.now, q));
+            self.port_classes[usize::from(q.class.0) % Class::COUNT].resumed = resumed;
         }
     }
 

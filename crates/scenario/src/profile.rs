@@ -9,8 +9,8 @@ const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 const HPCC_NS3: &str = include_str!("../profiles/hpcc-ns3.toml");
 const CONWEAVE_NS3: &str = include_str!("../profiles/conweave-ns3.toml");
 
-/// Parameters of DCQCN's periodic machine. With `preset = "paper"` they are errors, so a profile does not add
-/// them there.
+/// Parameters of DCQCN's periodic machine. With the presets `paper` and `tcd` they are errors, so a profile
+/// does not add them there.
 const PERIODIC: [&str; 2] = ["check-offset", "timers"];
 
 /// A profile with its text.
@@ -76,7 +76,8 @@ fn complete_choice(chosen: &mut Node, choice: &Entry) {
         chosen.value = Value::Table(vec![entry]);
     }
     let Some(Node { value: Value::Table(given), .. }) = chosen.get_mut(&choice.key) else { return };
-    let is_paper = given.iter().any(|entry| entry.key == "preset" && entry.node.text() == Some("paper"));
+    let is_paper =
+        given.iter().any(|entry| entry.key == "preset" && matches!(entry.node.text(), Some("paper" | "tcd")));
     for parameter in choice.node.entries() {
         if is_paper && PERIODIC.contains(&parameter.key.as_str()) {
             continue;
@@ -98,6 +99,18 @@ mod tests {
         for profile in [Profile::HpccNs3, Profile::ConweaveNs3] {
             let loaded = load(profile).expect("it fits the grammar");
             assert_eq!(loaded.fragment.mtu, floodway_units::Bytes(1000));
+        }
+    }
+
+    #[test]
+    fn a_preset_with_the_papers_machine_gets_no_periods() {
+        for preset in ["paper", "tcd"] {
+            let text = format!(r#"defaults = {{ rate-control = {{ dcqcn = {{ preset = "{preset}" }} }} }}"#);
+            let mut tree = Node::parse("a", &text).expect("it is TOML");
+            load(Profile::HpccNs3).expect("it fits the grammar").complete(&mut tree);
+            let dcqcn = serde_json::json!({ "preset": preset, "cnp": "ack-flag", "means": "halves" });
+            let expected = serde_json::json!({ "defaults": { "rate-control": { "dcqcn": dcqcn } } });
+            assert_eq!(tree.to_json(), expected);
         }
     }
 

@@ -11,9 +11,10 @@ use super::rates::Rates;
 pub(super) struct Machine {
     settings: Box<Settings>,
     pub(super) rates: Rates,
-    /// α after the last CNP.
+    /// α at `alpha_since`.
     alpha: f64,
-    /// When the last CNP arrived, from which periods of α count.
+    /// From when periods of α count: the last CNP, or a later report of undetermined congestion.
+    alpha_since: Time,
     last_cnp: Time,
     /// The timer's next step; never while the rate is at its limit.
     pub(super) next_step: Time,
@@ -31,6 +32,7 @@ impl Machine {
             rates,
             alpha: settings.initial_alpha,
             settings,
+            alpha_since: Time::NEVER,
             last_cnp: Time::NEVER,
             next_step: Time::NEVER,
             sent: Bytes::ZERO,
@@ -42,11 +44,8 @@ impl Machine {
 
     /// Cuts the rate by the old α, then raises α, and restarts timer, byte counter and stages.
     pub(super) fn on_cnp(&mut self, now: Time) {
+        let alpha = self.alpha_at(now);
         let settings = &*self.settings;
-        // A period that would end now does include this CNP.
-        let idle = now.since(self.last_cnp).0.saturating_sub(1) / settings.t_alpha.0;
-        // Eq. 2: α of the periods without a CNP until now.
-        let alpha = alpha::decayed(self.alpha, settings.g, idle);
         // Figure 7: a CNP cuts the rate and resets timer, byte counter and stages.
         if settings.clamp || self.timer_stage > 0 || self.byte_stage > 0 {
             self.rates.lower_target();
@@ -54,14 +53,25 @@ impl Machine {
         self.rates.cut(settings.factor(alpha), settings.rmin);
         // Eq. 1: α rises after the cut.
         self.alpha = alpha::raised(alpha, settings.g);
-        self.last_cnp = now;
+        (self.alpha_since, self.last_cnp) = (now, now);
         self.next_step = now + settings.t_inc;
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
-    /// Undetermined congestion: no increase until a whole period has passed without another such report. At
-    /// line rate there is nothing to hold.
+    /// α just before a report that arrives now.
+    fn alpha_at(&self, now: Time) -> f64 {
+        // A period that would end now does include this report.
+        let idle = now.since(self.alpha_since).0.saturating_sub(1) / self.settings.t_alpha.0;
+        // Eq. 2: α of the periods without a CNP until now.
+        alpha::decayed(self.alpha, self.settings.g, idle)
+    }
+
+    /// Undetermined congestion: neither an increase of the rate nor a decrease of α until a whole period has
+    /// passed without another such report. At line rate there is no rate to hold.
     pub(super) fn hold(&mut self, now: Time) {
+        if self.alpha_since != Time::NEVER {
+            (self.alpha, self.alpha_since) = (self.alpha_at(now), now);
+        }
         if self.next_step == Time::NEVER {
             return;
         }

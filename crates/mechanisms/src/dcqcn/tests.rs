@@ -372,9 +372,21 @@ fn undetermined_congestion_holds_the_papers_machine() {
     sends(&mut rp, 31, 9);
     assert_eq!((rates(&mut rp, 84), rp.increases()), ((50 * G, 50 * G), 0));
     assert_eq!((rates(&mut rp, 85), rp.increases()), ((50 * G, 50 * G), 1));
-    // alpha is not updated by it: two periods after the CNP it is 1/4, and the cut is by 1/8.
+    // alpha's period begins anew, as in TCD's simulator. One has ended: alpha is 1/2, and the cut is by 1/4.
     cnp(&mut rp, 120);
-    assert_eq!(rates(&mut rp, 120), (43_750_000_000, 50 * G));
+    assert_eq!(rates(&mut rp, 120), (37_500_000_000, 50 * G));
+}
+
+#[test]
+fn alpha_does_not_decrease_while_undetermined_congestion_is_reported() {
+    let mut rp = rp(r#"{"preset": "paper", "g": 0.5, "ue": "hold"}"#);
+    cnp(&mut rp, 0);
+    for at in (20..2_000).step_by(50) {
+        ue(&mut rp, at);
+    }
+    // The last report is at 1970. alpha is still 1, and the cut is by 1/2.
+    cnp(&mut rp, 2_010);
+    assert_eq!(rates(&mut rp, 2_010), (25 * G, 50 * G));
 }
 
 #[test]
@@ -576,7 +588,7 @@ fn presets_hold_every_published_value() {
     assert_eq!((paper.g, paper.f, paper.clamp), (1.0 / 256.0, 5, true));
     assert_eq!((paper.t_alpha, paper.t_inc, paper.byte_counter), (Span::us(55), Span::us(55), Bytes::mb(10)));
     assert_eq!((paper.rai, paper.rhai, paper.rmin), (Rate::mbps(40), Rate::mbps(200), Rate::mbps(100)));
-    // TCD's simulator differs from the paper by the first value of α.
+    // The values of TCD's simulator differ from the paper's by the first one of α.
     assert_eq!(of("tcd", 40), super::presets::Settings { initial_alpha: 0.5, ..paper });
     for (preset, g, scale, rmin) in
         [("mellanox", 5.0 / 1024.0, 1, 1), ("swing", 0.004_882_8, 1, 1), ("hpcc", 1.0 / 256.0, 4, 1_000)]

@@ -170,6 +170,9 @@ impl Model {
         }
         self.target = self.current;
         self.timers.step = now + self.settings.t_inc;
+        if self.paper {
+            self.timers.alpha = now + self.settings.t_alpha;
+        }
         (self.sent, self.stages) = (0, (0, 0));
     }
 

@@ -112,6 +112,19 @@ fn while_it_is_checked_nothing_is_marked() {
 }
 
 #[test]
+fn what_the_offset_leaves_of_a_queue_counts_for_states_too() {
+    for (len, state) in [(4_030, "non-congestion"), (4_031, "checking")] {
+        let red = r#""red": {"kmin": "50KB", "kmax": "50KB", "offset": "1030B"}"#;
+        let cp = params(&format!(r#"{{{red}, "max-ton": "97us"}}"#)).build(&port(100)).expect("valid");
+        let mut port = Port { cp, bench: Bench::new() };
+        port.resumes(us(100), 80_000);
+        port.leaves(100, 79_000);
+        assert_eq!(port.leaves(198, 70_000), (Mark::None, "checking"));
+        assert_eq!(port.leaves(199, len), (Mark::None, state), "{len} bytes");
+    }
+}
+
+#[test]
 fn two_packets_or_fewer_end_the_check_without_congestion() {
     for at in [199, 198 + TON, 900] {
         assert_eq!(checking().leaves(at, 3_000), (Mark::None, "non-congestion"), "at {at} us");

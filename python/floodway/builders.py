@@ -1520,7 +1520,7 @@ class Mercury(Table):
         Which packets count as one flow. Source: the paper: the pair of addresses.
     most_flows
         Maximum number of flows in the table of a queue, at least 1. Source: floodway's choice;
-        the paper says that the table is small.
+        the paper bounds the table by deleting empty entries alone.
     """
 
     _tag: ClassVar[str | None] = "mercury"

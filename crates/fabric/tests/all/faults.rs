@@ -558,3 +558,38 @@ fn a_watchdog_drops_what_comes_out_of_the_pipeline_too() {
         assert!(drops_by(&records, "watchdog") > 0);
     }
 }
+
+/// Harmful flows are found, what waits of them is moved, and nothing passes the port for a whole period: the
+/// end of that period is waited for from when they are moved.
+#[test]
+fn a_period_of_harmful_flows_that_wait_ends_while_nothing_passes() {
+    let trouble = Trouble {
+        seed: 17549225765527270073,
+        spray: true,
+        control: r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#,
+        reliability: r#"{"go-back-n": {"ack-interval": 4}}"#,
+        point: Some(r#"{"rcm": {"equilibrium": "3KB", "cam-depth": 8, "expire": "20us"}}"#),
+        buffer: r#"{"ioq": {"voq": "1MB", "output": "5KB", "speed-up": 1.2}}"#,
+        rates: vec![30, 10, 400, 100, 100, 10, 10, 30],
+        errors: 0.005760123675775251,
+        jitter: 0,
+        pipeline: 405,
+        down: vec![(4, 255, 150), (0, 204, 17)],
+        reaction: (39, 18),
+        switchover: None,
+        flows: vec![
+            (0, 2, 28834, 34),
+            (0, 2, 194541, 3),
+            (1, 3, 50257, 67),
+            (1, 1, 41124, 29),
+            (1, 1, 51053, 11),
+            (3, 2, 152087, 71),
+            (1, 2, 123537, 51),
+            (0, 2, 60654, 24),
+            (2, 1, 27357, 77),
+            (2, 1, 20738, 49),
+            (0, 1, 181, 47),
+        ],
+    };
+    ring(&trouble).run();
+}

@@ -328,6 +328,8 @@ impl AtNode<'_, '_> {
         self.call_points(port, PortEvent::Resorted { class, queues });
         self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
         self.flush_actions(port);
+        // What waits in another queue now may need a timer.
+        self.ask_again(port);
     }
 
     fn moves(&mut self, port: Local, packet: &Packet, only: Option<FlowId>) -> bool {

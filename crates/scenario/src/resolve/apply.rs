@@ -135,27 +135,19 @@ impl<'a> Layer<'a> {
                 if (0..network.links.len()).any(of) {
                     self.to_links(plan, network, of)?;
                 }
+                self.check_matches(key, selector, network.labels_of_links())
             }
-            "flows" => self.to_flows(plan, |i| matches(&workloads[i].name, &workloads[i].tags)),
+            "flows" => {
+                self.to_flows(plan, |i| matches(&workloads[i].name, &workloads[i].tags));
+                let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
+                self.check_matches(key, selector, labels)
+            }
             _ => {
                 let of = |node: usize| {
                     let node = &network.nodes[node];
                     node.is_host == (key == "hosts") && matches(&node.name, &node.tags)
                 };
                 self.to_nodes(plan, network, of, true)?;
-            }
-        }
-        // Whether there are relays is a choice of the scenario's, which may vary.
-        if !self.strict || selector.is_of_tags(&RELAY_TAGS) {
-            return Ok(());
-        }
-        match key {
-            "links" => self.check_matches(key, selector, network.labels_of_links()),
-            "flows" => {
-                let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
-                self.check_matches(key, selector, labels)
-            }
-            _ => {
                 let labels = network.labels_of_nodes(|node| node.is_host == (key == "hosts"));
                 self.check_matches(key, selector, labels)
             }
@@ -170,6 +162,10 @@ impl<'a> Layer<'a> {
         selector: &Selector,
         labels: impl Iterator<Item = (&'b str, &'b [String])> + Clone,
     ) -> Result<(), ScenarioError> {
+        // Whether there are relays is a choice of the scenario's, which may vary.
+        if !self.strict || selector.is_of_tags(&RELAY_TAGS) {
+            return Ok(());
+        }
         let Some(astray) = selector.astray(labels.clone()) else { return Ok(()) };
         let error = self.error(key, format!("{astray} matches nothing"));
         Err(error.with_suggestion(astray.suggestion(labels)))

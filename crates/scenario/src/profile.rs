@@ -1,5 +1,9 @@
 //! Profiles: other simulators' semantics in every point, as a part of a scenario that comes before it.
 
+use floodway_mechanisms::dcqcn::Preset;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+
 use crate::error::ScenarioError;
 use crate::grammar::document::{Fragment, Profile};
 use crate::grammar::read::read;
@@ -9,7 +13,7 @@ const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 const HPCC_NS3: &str = include_str!("../profiles/hpcc-ns3.toml");
 const CONWEAVE_NS3: &str = include_str!("../profiles/conweave-ns3.toml");
 
-/// Parameters of DCQCN's periodic machine. With the presets `paper` and `tcd` they are errors, so a profile
+/// Parameters of DCQCN's periodic machine. With presets of the paper's machine they are errors, so a profile
 /// does not add them there.
 const PERIODIC: [&str; 2] = ["check-offset", "timers"];
 
@@ -76,8 +80,7 @@ fn complete_choice(chosen: &mut Node, choice: &Entry) {
         chosen.value = Value::Table(vec![entry]);
     }
     let Some(Node { value: Value::Table(given), .. }) = chosen.get_mut(&choice.key) else { return };
-    let is_paper =
-        given.iter().any(|entry| entry.key == "preset" && matches!(entry.node.text(), Some("paper" | "tcd")));
+    let is_paper = given.iter().any(|entry| entry.key == "preset" && has_the_papers_machine(&entry.node));
     for parameter in choice.node.entries() {
         if is_paper && PERIODIC.contains(&parameter.key.as_str()) {
             continue;
@@ -86,6 +89,12 @@ fn complete_choice(chosen: &mut Node, choice: &Entry) {
             given.push(parameter.clone());
         }
     }
+}
+
+/// Does this preset of DCQCN have the paper's state machine? One that does not exist is told elsewhere.
+fn has_the_papers_machine(preset: &Node) -> bool {
+    let name = preset.text().map(IntoDeserializer::<serde::de::value::Error>::into_deserializer);
+    name.and_then(|name| Preset::deserialize(name).ok()).is_some_and(Preset::cuts_at_each_cnp)
 }
 
 #[cfg(test)]

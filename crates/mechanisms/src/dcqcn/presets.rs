@@ -71,7 +71,7 @@ impl Preset {
     }
 
     /// Whether it has the paper's state machine.
-    pub(super) fn cuts_at_each_cnp(self) -> bool {
+    pub fn cuts_at_each_cnp(self) -> bool {
         matches!(self, Preset::Paper | Preset::Tcd)
     }
 

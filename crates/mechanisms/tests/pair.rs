@@ -180,7 +180,11 @@ impl<'a> Pair<'a> {
 
     /// What it has seen, and when it was over.
     fn run_to_end(mut self) -> (Outcome, Time) {
-        for _ in 0..2_000_000 {
+        // A frame has an instant where it starts, one where it arrives and one where it has left; control
+        // frames and timers have as many again at most, and pauses of the drain few.
+        let shortest = *self.setting.frames.iter().min().expect("there is a frame");
+        let most = 2_000_000 + 6 * self.setting.bytes / shortest;
+        for _ in 0..most {
             self.step();
             let Some(next) = self.next_instant() else { return (self.outcome, self.now) };
             assert!(next >= self.now, "something asks for {next:?} at {:?}", self.now);

@@ -1,12 +1,109 @@
 //! Programs of collectives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collective::{Plan, Request, RequestError};
+use crate::collective::{AlgorithmName, CrossNic, Nodes, Plan, Request, RequestError, Seat};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 use floodway_units::cast::narrow;
 
+/// Plans by where the ranks of groups are, as [`Program::seat`] makes them.
+#[derive(Clone, Debug, Default)]
+pub struct Seated {
+    /// By group: which of `plans`; none, if all go by the plans as they are.
+    of_group: Vec<u32>,
+    /// By plan: the one in its place.
+    plans: Vec<Vec<u32>>,
+}
+
+impl Seated {
+    /// The plan in place of one for a group.
+    pub(crate) fn plan(&self, plan: u32, group: u32) -> u32 {
+        let in_place = self.of_group.get(group as usize).and_then(|&of| self.plans.get(of as usize));
+        in_place.map_or(plan, |plans| plans[plan as usize])
+    }
+
+    /// A plan, and those in its place.
+    pub(crate) fn all(&self, plan: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::once(plan).chain(self.plans.iter().map(move |plans| plans[plan as usize]))
+    }
+}
+
 impl Program {
+    /// Says where each rank is: rings and trees go through the nodes of their groups then, and a hierarchical
+    /// algorithm whose levels are not given has those of the ranks: GPUs of a node, nodes of a site, sites.
+    ///
+    /// # Errors
+    /// The ranks of a group of such an algorithm are not equally many of each node and nodes of each site,
+    /// one after another; or a ring for each NIC makes too many messages or channels.
+    pub fn seat(&mut self, seats: &[Seat]) -> Result<(), RequestError> {
+        let changes = |plan: &Plan| plan.goes_through_nodes() || plan.has_levels_by_seats();
+        if !self.plans.iter().any(changes) {
+            return Ok(());
+        }
+        let mut known: BTreeMap<(Option<Nodes>, Option<Vec<u32>>, Vec<u32>), u32> = BTreeMap::new();
+        let mut seated = Seated::default();
+        for (group, used) in self.groups.iter().zip(self.plans_of_groups()) {
+            let seats: Vec<Seat> = group.iter().map(|&rank| seats[rank as usize]).collect();
+            let key = (Nodes::new(&seats), Seat::levels(&seats), used.into_iter().collect());
+            let of = if let Some(&of) = known.get(&key) {
+                of
+            } else {
+                let mut plans: Vec<u32> = (0..narrow(self.plans.len())).collect();
+                for &plan in &key.2 {
+                    let in_place = self.plans[plan as usize].seated(key.0.as_ref(), key.1.as_deref())?;
+                    if let Some(in_place) = in_place {
+                        plans[plan as usize] = narrow(self.plans.len());
+                        self.plans.push(in_place);
+                    }
+                }
+                seated.plans.push(plans);
+                known.insert(key, narrow::<u32>(seated.plans.len()) - 1);
+                narrow::<u32>(seated.plans.len()) - 1
+            };
+            seated.of_group.push(of);
+        }
+        self.seated = seated;
+        Ok(())
+    }
+
+    /// Ranks of a ring of each level of the first hierarchical collective, the innermost first.
+    pub fn levels(&self) -> Vec<u32> {
+        let mut plans = self.executed().filter(|plan| plan.algorithm == AlgorithmName::Hierarchical.name());
+        plans.next().map_or_else(Vec::new, |plan| plan.levels().to_vec())
+    }
+
+    /// How many rings at once go through the nodes of a group, at most, and by which NIC they leave one; none
+    /// where none do.
+    pub fn rings(&self) -> Option<(u32, CrossNic)> {
+        let rings = self.executed().filter_map(|plan| Some((plan.rings()?, plan.request.cross_nic)));
+        rings.max_by_key(|(count, _)| *count)
+    }
+
+    /// The plans that groups execute.
+    fn executed(&self) -> impl Iterator<Item = &Plan> {
+        let used = self.plans_of_groups().into_iter().zip(0..);
+        used.flat_map(move |(plans, group)| plans.into_iter().map(move |plan| self.plan(plan, group)))
+    }
+
+    /// By group: the plans that it executes.
+    fn plans_of_groups(&self) -> Vec<BTreeSet<u32>> {
+        let of_graph = |graph: &Graph| {
+            let calls = graph.operations.iter().filter_map(|operation| match operation.kind {
+                Kind::Collective { plan, group, .. } => Some((group, plan)),
+                _ => None,
+            });
+            calls.collect::<BTreeSet<(u32, u32)>>()
+        };
+        let of_graphs: Vec<_> = self.graphs.iter().map(of_graph).collect();
+        let mut used = vec![BTreeSet::new(); self.groups.len()];
+        for rank in &self.ranks {
+            for &(slot, plan) in &of_graphs[rank.graph as usize] {
+                used[rank.groups[slot as usize].0 as usize].insert(plan);
+            }
+        }
+        used
+    }
+
     /// Each of these groups of ranks executes collectives one after another, all of them `iterations` times.
     ///
     /// # Errors

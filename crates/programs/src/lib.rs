@@ -23,6 +23,7 @@ pub mod training;
 pub mod walker;
 pub mod write;
 
+pub use build::Seated;
 pub use check::ProgramError;
 pub use message::Message;
 pub use program::{Arrival, Graph, Kind, Operation, Order, Program, Rank, SendCompletes, Traffic};

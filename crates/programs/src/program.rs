@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Message;
+use crate::build::Seated;
 use crate::collective::{Plan, Step};
 
 /// The operations of all ranks of a job.
@@ -34,6 +35,8 @@ pub struct Program {
     /// Do messages of a rank on a channel leave one after another, also to different receivers? Else all
     /// that are posted share the NIC.
     pub in_turn: bool,
+    /// Plans by where the ranks of groups are, once that is known.
+    pub seated: Seated,
 }
 
 /// A rank.
@@ -125,7 +128,7 @@ pub enum Kind {
 pub struct Arrival {
     /// The receiver.
     pub to: u32,
-    /// Of a collective: the receiver's step to which it belongs.
+    /// Of a collective: the receiver's slice and step to which it belongs, as one number.
     pub step: u32,
 }
 
@@ -190,6 +193,11 @@ impl Program {
         self.ranks[rank as usize].groups[slot as usize]
     }
 
+    /// The plan of a collective of a group.
+    pub fn plan(&self, plan: u32, group: u32) -> &Plan {
+        &self.plans[self.seated.plan(plan, group) as usize]
+    }
+
     /// A rank's part of the collective `sequence` of a group.
     pub(crate) fn call_of(&self, rank: u32, group: u32, sequence: u32) -> Option<u32> {
         let groups = &self.ranks[rank as usize].groups;
@@ -211,8 +219,8 @@ impl Program {
                 format!("recv from {from} {tag}")
             }
             Kind::Compute { time } => format!("compute for {time}"),
-            Kind::Collective { plan, .. } => {
-                let plan = &self.plans[plan as usize];
+            Kind::Collective { plan, group, .. } => {
+                let plan = self.plan(plan, self.group_of(rank, group).0);
                 format!("{} of {} ({})", plan.purpose.name(), plan.size, plan.algorithm)
             }
         };
@@ -261,7 +269,8 @@ impl Program {
                     each(index, self.ranks[from as usize].peers[peer as usize], 1, bytes.0);
                 }
                 Kind::Collective { plan, group, .. } => {
-                    let (plan, (group, me)) = (&self.plans[plan as usize], self.group_of(from, group));
+                    let (group, me) = self.group_of(from, group);
+                    let plan = self.plan(plan, group);
                     let members = &self.groups[group as usize];
                     plan.each_peer(me, |to, messages, bytes| {
                         each(index, members[to as usize], messages, bytes);
@@ -290,8 +299,8 @@ impl Program {
     pub fn channel_of(&self, from: u32, message: Message) -> u32 {
         match self.operation_of(from, message.operation).kind {
             Kind::Send { channel, .. } => channel,
-            Kind::Collective { plan, .. } => {
-                let plan = &self.plans[plan as usize];
+            Kind::Collective { plan, group, .. } => {
+                let plan = self.plan(plan, self.group_of(from, group).0);
                 plan.channel(plan.place(message.transfer).0)
             }
             Kind::Recv { .. } | Kind::Compute { .. } => 0,
@@ -302,7 +311,7 @@ impl Program {
     pub fn channels_of(&self, rank: u32, operation: u32) -> u32 {
         match self.operation_of(rank, operation).kind {
             Kind::Send { channel, .. } => channel + 1,
-            Kind::Collective { plan, .. } => self.plans[plan as usize].channels(),
+            Kind::Collective { plan, group, .. } => self.plan(plan, self.group_of(rank, group).0).channels(),
             Kind::Recv { .. } | Kind::Compute { .. } => 0,
         }
     }
@@ -311,13 +320,13 @@ impl Program {
     pub fn arrival(&self, from: u32, message: Message, step: &mut Step) -> Arrival {
         let to = match self.operation_of(from, message.operation).kind {
             Kind::Collective { plan, group, .. } => {
-                let plan = &self.plans[plan as usize];
                 let (group, me) = self.group_of(from, group);
+                let plan = self.plan(plan, group);
                 let (slice, at, place) = plan.place(message.transfer);
                 plan.step(me, slice, at, step);
                 let transfer = step.sends[place as usize];
                 let to = self.groups[group as usize][transfer.to as usize];
-                return Arrival { to, step: transfer.step };
+                return Arrival { to, step: plan.cell(transfer.at) };
             }
             Kind::Send { peer, .. } | Kind::Recv { peer: Some(peer), .. } => {
                 self.ranks[from as usize].peers[peer as usize]
@@ -331,8 +340,8 @@ impl Program {
     pub fn posting_of(&self, from: u32, message: Message, step: &mut Step) -> (u32, Bytes) {
         let to = self.arrival(from, message, step).to;
         match self.operation_of(from, message.operation).kind {
-            Kind::Collective { plan, .. } => {
-                let (_, _, place) = self.plans[plan as usize].place(message.transfer);
+            Kind::Collective { plan, group, .. } => {
+                let (_, _, place) = self.plan(plan, self.group_of(from, group).0).place(message.transfer);
                 (to, step.sends[place as usize].bytes)
             }
             Kind::Send { bytes, .. } => (to, bytes),

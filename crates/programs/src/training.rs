@@ -18,7 +18,7 @@
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
-use crate::collective::{AlgorithmName, Purpose, Request, RequestError};
+use crate::collective::{AlgorithmName, CrossNic, Purpose, Request, RequestError};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 
 /// A model.
@@ -72,6 +72,8 @@ pub struct Training {
     pub algorithm: Option<AlgorithmName>,
     /// Queue pairs between two ranks.
     pub channels: u32,
+    /// By which NIC rings leave a node.
+    pub cross_nic: CrossNic,
     /// Iterations.
     pub iterations: u32,
 }
@@ -390,6 +392,7 @@ impl<'a> Stage<'a> {
         let request = Request {
             algorithm: self.of.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
             channels: self.of.channels,
+            cross_nic: self.of.cross_nic,
             ..Request::new(purpose, Bytes(bytes))
         };
         let plan = self.program.plan_for(&request, ranks)?;

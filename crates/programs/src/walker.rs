@@ -50,7 +50,7 @@ pub struct Posting {
     pub channel: u32,
     /// Which message it is.
     pub message: Message,
-    /// Of a collective: the receiver's step to which it belongs.
+    /// Of a collective: the receiver's slice and step to which it belongs, as one number.
     pub step: u32,
 }
 

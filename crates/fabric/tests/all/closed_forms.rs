@@ -160,7 +160,7 @@ fn a_hierarchy_takes_the_sum_of_its_levels() {
         let ranks: u32 = levels.iter().product();
         for (op, passes) in PHASES {
             let packets = 2 * u64::from(ranks);
-            let request = Request { levels: levels.clone(), ..request(op, Hierarchical, packets * PACKET) };
+            let request = Request { levels: Some(levels.clone()), ..request(op, Hierarchical, packets * PACKET) };
             let (mut held, mut form) = (packets, 0);
             for &level in &levels {
                 held /= u64::from(level);
@@ -348,7 +348,7 @@ fn acknowledgements_cost_a_collective_their_bytes() {
         let form = 2 * messages + (2 * bits - 1) * ANSWER + KNOWN;
         is(&request(AllReduce, HalvingDoubling, 16 * PACKET), ranks, form);
     }
-    let hierarchy = Request { levels: vec![3, 2], ..request(AllReduce, Hierarchical, 12 * PACKET) };
+    let hierarchy = Request { levels: Some(vec![3, 2]), ..request(AllReduce, Hierarchical, 12 * PACKET) };
     is(&hierarchy, 6, 2 * (2 * message(4) + message(2)) + 5 * ANSWER + KNOWN);
     is(&request(AllReduce, DoubleBinaryTree, 20 * PACKET), 3, 4 * message(10) + 3 * ANSWER + KNOWN);
 }

@@ -163,7 +163,7 @@ pub fn crowded(request: &Request, reliability: &str, seed: u64, iterations: u32)
     };
     let twice: Vec<NodeId> = hosts[..4].iter().flat_map(|&host| [host, host]).collect();
     let all = spec(collective(request, 8, iterations), hosts);
-    let near = spec(collective(&Request { levels: Vec::new(), ..request.clone() }, 8, 2), twice);
+    let near = spec(collective(&Request { levels: None, ..request.clone() }, 8, 2), twice);
     net.blueprint.workloads.extend([settings("all", all), settings("near", near)]);
     net
 }

@@ -34,7 +34,10 @@ impl Program {
 
     fn most_messages(&self) -> u64 {
         let of = |operation: &crate::Operation| match operation.kind {
-            Kind::Collective { plan, .. } => self.plans[plan as usize].most_messages(),
+            Kind::Collective { plan, .. } => {
+                let all = self.seated.all(plan).map(|plan| self.plans[plan as usize].most_messages());
+                all.max().unwrap_or_default()
+            }
             _ => 1,
         };
         let of_graph = |graph: &Graph| graph.operations.iter().map(of).fold(0, u64::saturating_add);

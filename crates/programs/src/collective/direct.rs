@@ -125,7 +125,7 @@ impl Algorithm for Direct {
                 let reduces = *scatters && step < self.phase();
                 let range = pieces.range(slice);
                 let (begin, end) = share(range, if reduces { to } else { rank }, self.ranks);
-                out.sends.push(Transfer::of(to, step, (begin, begin), end - begin));
+                out.sends.push(Transfer::of(to, (slice, step), (begin, begin), end - begin));
                 out.receives = 1;
                 if reduces {
                     let (begin, end) = share(range, rank, self.ranks);
@@ -135,7 +135,7 @@ impl Algorithm for Direct {
             Content::Pairs(pairs) => {
                 let bytes = pairs.piece(self.ranks, (rank, to), slice);
                 if bytes > 0 {
-                    out.sends.push(Transfer::of(to, step, (u64::from(to), u64::from(rank)), bytes));
+                    out.sends.push(Transfer::of(to, (slice, step), (u64::from(to), u64::from(rank)), bytes));
                 }
                 out.receives = u32::from(pairs.piece(self.ranks, (from, rank), slice) > 0);
             }

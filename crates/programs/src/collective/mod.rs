@@ -5,14 +5,18 @@
 //! some; it is done when all of these have arrived, and what is to be reduced is reduced. It begins when so
 //! many steps before it are done as [`Plan::opens_after`] says.
 
-mod around;
 mod direct;
+mod handed;
 mod nested;
+mod one_step;
 mod pieces;
 mod request;
+mod ring;
+mod seats;
 mod tree;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
@@ -21,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use pieces::Pieces;
 pub(crate) use pieces::share;
 pub use request::{AlgorithmName, Request, RequestError, Sizes};
+pub(crate) use seats::Nodes;
+pub use seats::{CrossNic, Seat};
 
 /// A collective of a group of ranks, as steps by formula. Ranks are places in the group here.
 #[derive(Clone, Debug)]
@@ -36,6 +42,8 @@ pub struct Plan {
     pub size: Bytes,
     /// How fast a rank reduces what has arrived; at once, if absent.
     pub reduce_rate: Option<Rate>,
+    /// What was asked for.
+    pub(crate) request: Arc<Request>,
     pub(crate) steps: Steps,
     pub(crate) shape: Shape,
 }
@@ -50,12 +58,27 @@ pub enum Purpose {
     AllGather,
     Broadcast,
     AllToAll,
+    Reduce,
+    Gather,
+    Scatter,
+    SendReceive,
+    Barrier,
 }
 
 impl Purpose {
     /// All of them, in their order.
-    pub const ALL: [Self; 5] =
-        [Self::AllReduce, Self::ReduceScatter, Self::AllGather, Self::Broadcast, Self::AllToAll];
+    pub const ALL: [Self; 10] = [
+        Self::AllReduce,
+        Self::ReduceScatter,
+        Self::AllGather,
+        Self::Broadcast,
+        Self::AllToAll,
+        Self::Reduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::SendReceive,
+        Self::Barrier,
+    ];
 
     /// Its name, as scenarios and tables have it.
     pub fn name(self) -> &'static str {
@@ -65,31 +88,49 @@ impl Purpose {
             Purpose::AllGather => "all-gather",
             Purpose::Broadcast => "broadcast",
             Purpose::AllToAll => "all-to-all",
+            Purpose::Reduce => "reduce",
+            Purpose::Gather => "gather",
+            Purpose::Scatter => "scatter",
+            Purpose::SendReceive => "send-receive",
+            Purpose::Barrier => "barrier",
         }
+    }
+
+    /// Has it a root?
+    pub fn has_root(self) -> bool {
+        matches!(self, Purpose::Broadcast | Purpose::Reduce | Purpose::Gather | Purpose::Scatter)
+    }
+
+    /// Does it reduce what arrives?
+    pub fn reduces(self) -> bool {
+        matches!(self, Purpose::AllReduce | Purpose::ReduceScatter | Purpose::Reduce)
     }
 }
 
 /// The steps of an algorithm.
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
+    Around(ring::Around),
     Nested(nested::Nested),
     Direct(direct::Direct),
-    Around(around::Around),
-    Broadcast(tree::Broadcast),
+    Handed(handed::Handed),
+    OneStep(one_step::OneStep),
+    Binomial(tree::Binomial),
     DoubleTree(tree::DoubleTree),
+    /// Of no bytes: nothing is sent.
+    Nothing(Nothing),
 }
 
 impl Steps {
-    /// The pieces of its slices; none of an all-to-all, whose messages are cut one by one.
+    /// The pieces of its slices, where slices whose pieces are equally long send the same; none of others.
     fn pieces(&self) -> Option<Pieces> {
         match self {
-            Steps::Nested(of) => Some(of.pieces),
             Steps::Direct(direct::Direct { content: direct::Content::Parts { pieces, .. }, .. }) => {
                 Some(*pieces)
             }
-            Steps::Direct(_) | Steps::Around(_) => None,
-            Steps::Broadcast(of) => Some(of.pieces),
-            Steps::DoubleTree(of) => Some(of.pieces),
+            Steps::Binomial(of) => Some(of.pieces),
+            Steps::DoubleTree(of) if !of.is_seated() => Some(of.pieces),
+            _ => None,
         }
     }
 
@@ -97,15 +138,12 @@ impl Steps {
     fn on(&self, pieces: Pieces) -> Steps {
         let mut steps = self.clone();
         match &mut steps {
-            Steps::Nested(of) => of.pieces = pieces,
-            Steps::Direct(of) => {
-                if let direct::Content::Parts { pieces: old, .. } = &mut of.content {
-                    *old = pieces;
-                }
+            Steps::Direct(direct::Direct { content: direct::Content::Parts { pieces: old, .. }, .. }) => {
+                *old = pieces;
             }
-            Steps::Around(of) => of.pieces = pieces,
-            Steps::Broadcast(of) => of.pieces = pieces,
+            Steps::Binomial(of) => of.pieces = pieces,
             Steps::DoubleTree(of) => of.pieces = pieces,
+            _ => {}
         }
         steps
     }
@@ -119,6 +157,10 @@ pub(crate) trait Algorithm {
     fn channel(&self, slice: u32) -> u32;
     /// Number of steps of a rank in a slice.
     fn steps(&self, rank: u32, slice: u32) -> u32;
+    /// The most steps of any rank and slice, or more: by default those of the first rank.
+    fn most_steps(&self) -> u32 {
+        self.steps(0, 0)
+    }
     /// How many of the steps before it must be done before a step begins; it never falls from step to step.
     fn opens_after(&self, rank: u32, slice: u32, step: u32) -> u32;
     /// The step, into `out`, which is empty.
@@ -131,6 +173,30 @@ pub(crate) trait Algorithm {
     fn most_sends(&self) -> u32 {
         1
     }
+}
+
+/// A collective of no bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nothing;
+
+impl Algorithm for Nothing {
+    fn slices(&self) -> u32 {
+        0
+    }
+
+    fn channel(&self, _: u32) -> u32 {
+        0
+    }
+
+    fn steps(&self, _: u32, _: u32) -> u32 {
+        0
+    }
+
+    fn opens_after(&self, _: u32, _: u32, _: u32) -> u32 {
+        0
+    }
+
+    fn step(&self, _: u32, _: u32, _: u32, _: &mut Step) {}
 }
 
 /// A step of a rank.
@@ -149,8 +215,8 @@ pub struct Step {
 pub struct Transfer {
     /// The receiver.
     pub to: u32,
-    /// The receiver's step, of the same slice.
-    pub step: u32,
+    /// The receiver's slice and step.
+    pub at: (u32, u32),
     /// Where the bytes begin in the sender's buffer, and in the receiver's; of an all-to-all, the ranks to
     /// and from which they go in the end.
     pub from_to: (u64, u64),
@@ -159,8 +225,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    fn of(to: u32, step: u32, from_to: (u64, u64), bytes: u64) -> Self {
-        Transfer { to, step, from_to, bytes: Bytes(bytes) }
+    fn of(to: u32, at: (u32, u32), from_to: (u64, u64), bytes: u64) -> Self {
+        Transfer { to, at, from_to, bytes: Bytes(bytes) }
     }
 }
 
@@ -175,34 +241,38 @@ pub(crate) struct Shape {
 }
 
 macro_rules! of_algorithm {
-    ($plan:expr, $steps:ident => $value:expr) => {
-        match &$plan.steps {
+    ($of:expr, $steps:ident => $value:expr) => {
+        match $of {
+            Steps::Around($steps) => $value,
             Steps::Nested($steps) => $value,
             Steps::Direct($steps) => $value,
-            Steps::Around($steps) => $value,
-            Steps::Broadcast($steps) => $value,
+            Steps::Handed($steps) => $value,
+            Steps::OneStep($steps) => $value,
+            Steps::Binomial($steps) => $value,
             Steps::DoubleTree($steps) => $value,
+            Steps::Nothing($steps) => $value,
         }
     };
 }
 
 impl Plan {
-    /// A plan of `steps`, whose every rank has the same number of steps in every slice, or fewer.
-    pub(crate) fn of(
-        (purpose, algorithm): (Purpose, &'static str),
-        (ranks, size): (u32, Bytes),
-        reduce_rate: Option<Rate>,
-        steps: Steps,
-    ) -> Self {
-        let shape = Shape::default();
-        let mut plan = Plan { ranks, purpose, algorithm, size, reduce_rate, steps, shape };
-        plan.shape = of_algorithm!(plan, steps => Shape {
+    /// A plan of `steps` for a request of a group of so many ranks.
+    pub(crate) fn of(request: &Arc<Request>, algorithm: &'static str, ranks: u32, steps: Steps) -> Self {
+        let shape = of_algorithm!(&steps, steps => Shape {
             slices: steps.slices(),
-            // Slices take turns between at most two trees.
-            steps: (0..ranks).map(|rank| steps.steps(rank, 0).max(steps.steps(rank, 1))).max().unwrap_or_default(),
+            steps: steps.most_steps(),
             sends: steps.most_sends(),
         });
-        plan
+        Plan {
+            ranks,
+            purpose: request.op,
+            algorithm,
+            size: request.size,
+            reduce_rate: request.reduce_rate,
+            request: Arc::clone(request),
+            steps,
+            shape,
+        }
     }
 
     /// Ranks of a ring of each level, the innermost first; none of an algorithm that is no ring.
@@ -220,7 +290,7 @@ impl Plan {
 
     /// The channel of a slice.
     pub fn channel(&self, slice: u32) -> u32 {
-        of_algorithm!(self, steps => steps.channel(slice))
+        of_algorithm!(&self.steps, steps => steps.channel(slice))
     }
 
     /// Number of channels: slices take turns between them, those of two trees in pairs.
@@ -231,24 +301,24 @@ impl Plan {
 
     /// Number of steps of a rank in a slice.
     pub fn steps(&self, rank: u32, slice: u32) -> u32 {
-        of_algorithm!(self, steps => steps.steps(rank, slice))
+        of_algorithm!(&self.steps, steps => steps.steps(rank, slice))
     }
 
     /// How many steps of a rank in a slice must be done before a step begins.
     pub fn opens_after(&self, rank: u32, slice: u32, step: u32) -> u32 {
-        of_algorithm!(self, steps => steps.opens_after(rank, slice, step))
+        of_algorithm!(&self.steps, steps => steps.opens_after(rank, slice, step))
     }
 
     /// Is a step done only when its sends are complete, too?
     pub fn waits_for_sends(&self) -> bool {
-        of_algorithm!(self, steps => steps.waits_for_sends())
+        of_algorithm!(&self.steps, steps => steps.waits_for_sends())
     }
 
     /// Writes a step into `out`.
     pub fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
         out.sends.clear();
         (out.receives, out.reduce) = (0, Bytes(0));
-        of_algorithm!(self, steps => steps.step(rank, slice, step, out));
+        of_algorithm!(&self.steps, steps => steps.step(rank, slice, step, out));
     }
 
     /// For each rank that a rank sends to: the number of messages and their bytes, in all slices and steps.
@@ -259,10 +329,13 @@ impl Plan {
             (sum.0, sum.1) = (sum.0 + messages, sum.1 + bytes);
         };
         match (&self.steps, self.steps.pieces()) {
-            (Steps::Nested(nested), _) => nested.each_peer(rank, &mut add),
             (Steps::Around(around), _) => around.each_peer(rank, &mut add),
+            (Steps::Nested(nested), _) => nested.each_peer(rank, &mut add),
+            (Steps::Handed(handed), _) => handed.each_peer(rank, &mut add),
+            (Steps::OneStep(one), _) => one.each_peer(rank, &mut add),
             (Steps::Direct(direct), None) => direct.each_message(rank, &mut add),
-            (_, pieces) => self.each_of_kinds(pieces, rank, &mut add),
+            (_, Some(pieces)) => self.each_of_kinds(pieces, rank, &mut add),
+            (_, None) => self.each_of_slices(rank, &mut add),
         }
         for (to, (messages, bytes)) in peers {
             each(to, messages, bytes);
@@ -270,15 +343,25 @@ impl Plan {
     }
 
     /// What one slice of each kind sends, as often as there are such slices.
-    fn each_of_kinds(&self, pieces: Option<Pieces>, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+    fn each_of_kinds(&self, pieces: Pieces, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
         let mut memory = Step::default();
-        for (alike, turn, slices) in pieces.iter().flat_map(Pieces::kinds) {
+        for (alike, turn, slices) in pieces.kinds() {
             let plan = Plan { steps: self.steps.on(alike), ..self.clone() };
             for step in 0..plan.steps(rank, turn) {
                 plan.step(rank, turn, step, &mut memory);
                 for transfer in &memory.sends {
                     each(transfer.to, slices, transfer.bytes.0 * slices);
                 }
+            }
+        }
+    }
+
+    fn each_of_slices(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
+        let mut memory = Step::default();
+        for slice in 0..self.slices() {
+            for step in 0..self.steps(rank, slice) {
+                self.step(rank, slice, step, &mut memory);
+                memory.sends.iter().for_each(|transfer| each(transfer.to, 1, transfer.bytes.0));
             }
         }
     }
@@ -293,6 +376,16 @@ impl Plan {
         (slice * self.shape.steps + step) * self.shape.sends + place
     }
 
+    /// A slice and step as one number.
+    pub(crate) fn cell(&self, (slice, step): (u32, u32)) -> u32 {
+        slice * self.shape.steps + step
+    }
+
+    /// The slice and step of a [`cell`](Self::cell).
+    pub(crate) fn of_cell(&self, cell: u32) -> (u32, u32) {
+        (cell / self.shape.steps, cell % self.shape.steps)
+    }
+
     /// Slice, step and place of a transfer by its number among those of a rank.
     pub fn place(&self, number: u32) -> (u32, u32, u32) {
         let (rest, place) = (number / self.shape.sends, number % self.shape.sends);
@@ -303,9 +396,11 @@ impl Plan {
     /// all-gather.
     pub fn owner(&self, byte: u64) -> u32 {
         match &self.steps {
+            Steps::Around(around) => around.owner(byte),
             Steps::Nested(nested) => nested.owner(byte),
             Steps::Direct(direct) => direct.owner(byte),
-            Steps::Around(_) | Steps::Broadcast(_) | Steps::DoubleTree(_) => 0,
+            Steps::OneStep(one) => one.owner(byte),
+            Steps::Handed(_) | Steps::Binomial(_) | Steps::DoubleTree(_) | Steps::Nothing(_) => 0,
         }
     }
 
@@ -314,8 +409,12 @@ impl Plan {
         let n = f64::from(self.ranks);
         match self.purpose {
             Purpose::AllReduce => 2.0 * (n - 1.0) / n,
-            Purpose::ReduceScatter | Purpose::AllGather | Purpose::AllToAll => (n - 1.0) / n,
-            Purpose::Broadcast => 1.0,
+            Purpose::ReduceScatter
+            | Purpose::AllGather
+            | Purpose::AllToAll
+            | Purpose::Gather
+            | Purpose::Scatter => (n - 1.0) / n,
+            Purpose::Broadcast | Purpose::Reduce | Purpose::SendReceive | Purpose::Barrier => 1.0,
         }
     }
 }

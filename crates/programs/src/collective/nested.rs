@@ -1,4 +1,4 @@
-//! Rings within rings: ring, recursive halving and doubling, and hierarchical algorithms.
+//! Rings within rings: recursive halving and doubling, and hierarchical algorithms.
 //!
 //! A rank is a number of one digit for each level, the innermost level first. A reduce-scatter goes from the
 //! innermost level outwards: at each level the ranks that differ in its digit alone form a ring, divide what
@@ -6,7 +6,7 @@
 //! d - s - 1 to digit d + 1; after all steps it holds the sum of part d. An all-gather goes inwards in the
 //! opposite order, and in step s sends part d - s. An all-reduce is both, one after the other.
 //!
-//! One level of n ranks is the ring. Levels of two are recursive halving and doubling (Thakur et al. 2005,
+//! Levels of two are recursive halving and doubling (Thakur et al. 2005,
 //! section 3.4). A level for the GPUs of a node, one for nodes and one for sites is the hierarchical
 //! all-reduce.
 
@@ -136,7 +136,7 @@ impl Algorithm for Nested {
         let (digit, unit) = self.digit(rank, at.level);
         let to = rank - digit * unit + (digit + 1) % ranks * unit;
         let (begin, end) = share(held, self.part(digit, &at), ranks);
-        out.sends.push(Transfer::of(to, step, (begin, begin), end - begin));
+        out.sends.push(Transfer::of(to, (slice, step), (begin, begin), end - begin));
         out.receives = 1;
         if at.reduces {
             let before = (digit + ranks - 1) % ranks;

@@ -23,6 +23,11 @@ impl Pieces {
         Pieces { size, channels, slices: u32::try_from(slices).unwrap_or(u32::MAX) }
     }
 
+    /// The whole buffer, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size.0
+    }
+
     /// The channel of a slice: chunks of a channel follow each other.
     pub fn channel(&self, slice: u32) -> u32 {
         slice % self.channels

@@ -314,6 +314,7 @@ impl<'a> Reader<'a> {
         let request = Request {
             algorithm: self.replaced.algorithm(self.options.algorithm, purpose),
             channels: self.options.channels.max(1),
+            cross_nic: self.options.cross_nic,
             ..Request::new(purpose, Bytes(size))
         };
         let plan = self.program.plan_for(&request, ranks);

@@ -15,7 +15,7 @@ pub use simai::simai;
 use std::collections::BTreeMap;
 
 use crate::Program;
-use crate::collective::{AlgorithmName, Purpose};
+use crate::collective::{AlgorithmName, CrossNic, Purpose};
 
 /// A program from a file.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Options {
     pub algorithm: Option<AlgorithmName>,
     /// Queue pairs between two ranks; 0 is one.
     pub channels: u32,
+    /// By which NIC rings leave a node.
+    pub cross_nic: CrossNic,
     /// Of Chakra: each collective becomes so many, one after another, each with its share of the bytes
     /// (ASTRA-sim's `preferred-dataset-splits`); 0 is one.
     pub splits: u32,

@@ -293,6 +293,7 @@ impl<'a> Stage<'a> {
         let request = Request {
             algorithm: self.counts.replaced.algorithm(self.options.algorithm, purpose),
             channels: self.options.channels.max(1),
+            cross_nic: self.options.cross_nic,
             ..Request::new(purpose, Bytes(cell.bytes.max(ranks.into())))
         };
         let plan = self.program.plan_for(&request, ranks);

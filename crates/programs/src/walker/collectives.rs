@@ -46,6 +46,12 @@ struct Open {
     last_from: Option<u32>,
 }
 
+impl Open {
+    fn plan_in<'a>(&self, program: &'a Program) -> &'a Plan {
+        program.plan(self.plan, self.group)
+    }
+}
+
 /// A slice: its first `done` steps are done, and those before `opened` have begun.
 #[derive(Clone, Debug, Default)]
 struct SliceState {
@@ -80,7 +86,7 @@ impl Walker {
         out: &mut Output,
     ) {
         let (group, me) = program.group_of(self.rank, slot);
-        let steps = &program.plans[plan as usize];
+        let steps = program.plan(plan, group);
         let slice = |slice| SliceState { steps: steps.steps(me, slice), ..SliceState::default() };
         let slices: Vec<SliceState> = (0..steps.slices()).map(slice).collect();
         let slices_left = narrow::<u32>(slices.iter().filter(|slice| slice.steps > 0).count());
@@ -102,7 +108,7 @@ impl Walker {
     /// Begins all steps of a slice that may.
     fn open_steps(&mut self, program: &Program, now: u64, operation: u32, slice: u32, out: &mut Output) {
         let Some(at) = self.index_of(operation) else { return };
-        let plan = &program.plans[self.collectives.open[at].plan as usize];
+        let plan = self.collectives.open[at].plan_in(program);
         loop {
             let open = &mut self.collectives.open[at];
             let state = &open.slices[slice as usize];
@@ -144,7 +150,7 @@ impl Walker {
                 bytes: transfer.bytes,
                 channel: plan.channel(slice),
                 message: Message { iteration: self.iteration, operation, transfer: number },
-                step: transfer.step,
+                step: plan.cell(transfer.at),
             };
             self.post(program, posting, out);
         }
@@ -230,7 +236,7 @@ impl Walker {
         let Some(at) = self.index_of(message.operation) else { return };
         let open = &mut self.collectives.open[at];
         open.sends_left -= u32::from(program.send_completes == SendCompletes::Acknowledged);
-        let plan = &program.plans[open.plan as usize];
+        let plan = open.plan_in(program);
         let (slice, step, _) = plan.place(message.transfer);
         if plan.waits_for_sends() {
             let state = &mut open.slices[slice as usize];
@@ -245,16 +251,16 @@ impl Walker {
         program: &Program,
         now: u64,
         from: u32,
-        (message, step): (Message, u32),
+        (message, cell): (Message, u32),
     ) {
         let Kind::Collective { plan, group, sequence } = program.operation_of(from, message.operation).kind
         else {
             return;
         };
-        let plan = &program.plans[plan as usize];
         let (group, _) = program.group_of(from, group);
+        let plan = program.plan(plan, group);
         let Some(operation) = program.call_of(self.rank, group, sequence) else { return };
-        let (slice, ..) = plan.place(message.transfer);
+        let (slice, step) = plan.of_cell(cell);
         let index = if message.iteration == self.iteration { self.index_of(operation) } else { None };
         match index {
             Some(at) if step < self.collectives.open[at].slices[slice as usize].opened => {

@@ -112,7 +112,7 @@ fn what_is_changed_or_not_used_is_told() {
     assert_eq!(
         notes,
         [
-            "\"halving-doubling\" is no algorithm of all-to-all: \"pairwise\" is used there (1 operations)",
+            "\"halving-doubling\" is no algorithm of all-to-all: \"direct\" is used there (1 operations)",
             "1 collectives of a rank are over a group of one rank, and take no time",
             "1 collectives of a rank have fewer bytes than ranks: they have a byte for each rank here",
             "pp is 2, and there is no pp_comm: the stages exchange no messages",

@@ -1,6 +1,6 @@
 //! Training iterations: their critical paths, and the bytes of each kind of communication.
 
-use floodway_programs::collective::Purpose;
+use floodway_programs::collective::{CrossNic, Purpose};
 use floodway_programs::training::{Model, Training};
 use floodway_programs::{Kind, Program};
 use floodway_units::{Bytes, Span};
@@ -33,6 +33,7 @@ fn training() -> Training {
         bucket: Bytes(1),
         algorithm: None,
         channels: 1,
+        cross_nic: CrossNic::Alternate,
         iterations: 1,
     }
 }

@@ -1,11 +1,11 @@
 //! Jobs: ranks on hosts, and the programs that they execute.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
 use floodway_programs::Program;
-use floodway_programs::collective::{AlgorithmName, Purpose, Request, RequestError};
+use floodway_programs::collective::{AlgorithmName, Purpose, Request, RequestError, Seat};
 
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span};
@@ -161,29 +161,65 @@ impl Builder<'_> {
         let ranks = self.ranks(workload, &keys, &gpus, map)?;
         let groups = groups(collective.groups, &ranks, map.network);
         self.check_groups(workload, collective, &groups, (&ranks, map.network))?;
-        let levels = self.levels(workload, collective, &groups, (&ranks, map.network))?;
-        if collective.reduce_rate.is_some()
-            && !matches!(collective.op, Purpose::AllReduce | Purpose::ReduceScatter)
-        {
-            let why = "it belongs to op = \"all-reduce\" and op = \"reduce-scatter\"";
+        if collective.reduce_rate.is_some() && !collective.op.reduces() {
+            let why = "it belongs to op = \"all-reduce\", \"reduce-scatter\" and \"reduce\"";
             self.fault(&workload_path(workload, "collective.reduce-rate"), why);
             return None;
         }
-        if collective.size.0.is_empty() {
-            self.fault(&workload_path(workload, "collective.size"), "the list is empty");
-            return None;
-        }
-        let requests: Vec<Request> =
-            collective.size.0.iter().map(|&size| collective.request(size, levels.clone())).collect();
+        let requests = self.requests(workload, collective)?;
         let program = match Program::of_collectives(&requests, groups, collective.repeat.unwrap_or(1)) {
             Ok(program) => program,
-            Err(RequestError { key, why }) => {
-                let key = format!("collective.{key}");
-                self.fault(&workload_path(workload, &key), why);
+            Err(error) => return self.refuse(workload, "collective", &error),
+        };
+        let arrivals = self.seated(workload, "collective", program, (&ranks, collective.flows), map)?;
+        self.warn_of_one_level(workload, collective, &arrivals);
+        Some(arrivals)
+    }
+
+    /// Its requests, one for each size; none where an error says why.
+    fn requests(&mut self, workload: &Workload, collective: &Collective) -> Option<Vec<Request>> {
+        let path = workload_path(workload, "collective.size");
+        let sizes = match &collective.size {
+            Some(sizes) => sizes.0.as_slice(),
+            None if collective.op == Purpose::Barrier => &[Bytes::ZERO],
+            None => {
+                let why = "it is missing: write the size of the buffer, like \"64MB\"";
+                self.fault(&path, why);
                 return None;
             }
         };
-        Some(job(workload, program, &ranks, collective.flows))
+        if sizes.is_empty() {
+            self.fault(&path, "the list is empty");
+            return None;
+        }
+        Some(sizes.iter().map(|&size| collective.request(size)).collect())
+    }
+
+    fn refuse<T>(&mut self, workload: &Workload, table: &str, error: &RequestError) -> Option<T> {
+        let key = match error.key {
+            "" => table.to_owned(),
+            // Only a collective can be given them.
+            "levels" if table != "collective" => format!("{table}.algorithm"),
+            key => format!("{table}.{key}"),
+        };
+        self.fault(&workload_path(workload, &key), error.why.clone());
+        None
+    }
+
+    /// Says that a hierarchical algorithm is a ring here.
+    fn warn_of_one_level(&mut self, workload: &Workload, collective: &Collective, arrivals: &Arrivals) {
+        let Arrivals::Program(job) = arrivals else { return };
+        if collective.algorithm != Some(AlgorithmName::Hierarchical) {
+            return;
+        }
+        let levels = job.program.levels();
+        if levels.iter().filter(|&&level| level != 1).count() == 1 {
+            let why = format!(
+                "\"hierarchical\" has one level here, {levels:?}: it is a ring; levels are GPUs of a node \
+                 (gpu-nodes.gpus-per-node), nodes of a site, sites, or as \"levels\" says"
+            );
+            self.warn_at(&workload_path(workload, "collective.algorithm"), why);
+        }
     }
 
     /// Has each group several ranks, and are there several groups where some are asked for?
@@ -217,42 +253,6 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// The levels of a hierarchical algorithm: as given, or GPUs of a node, nodes of a site, sites.
-    fn levels(
-        &mut self,
-        workload: &Workload,
-        collective: &Collective,
-        groups: &[Vec<u32>],
-        (ranks, network): (&[RankAt], &Network),
-    ) -> Option<Vec<u32>> {
-        let is_hierarchical = collective.algorithm == Some(AlgorithmName::Hierarchical);
-        let path = workload_path(workload, "collective.levels");
-        let levels = match &collective.levels {
-            Some(levels) => levels.clone(),
-            None if !is_hierarchical => return Some(Vec::new()),
-            None => {
-                let mut found = groups.iter().map(|group| levels_of(group, ranks, network));
-                let first = found.next()?;
-                let Some(levels) = first.filter(|first| found.all(|of| of.as_ref() == Some(first))) else {
-                    let why = "the ranks of a group are not equally many of each node, and nodes of each site, \
-                               one node and one site after another: give it, like [8, 16]";
-                    self.fault(&path, why);
-                    return None;
-                };
-                levels
-            }
-        };
-        if is_hierarchical && levels.iter().filter(|&&level| level != 1).count() == 1 {
-            let path = workload_path(workload, "collective.algorithm");
-            let why = format!(
-                "\"hierarchical\" has one level here, {levels:?}: it is a ring; levels are GPUs of a node \
-                 (gpu-nodes.gpus-per-node), nodes of a site, sites, or as \"levels\" says"
-            );
-            self.warn_at(&path, why);
-        }
-        Some(levels)
-    }
-
     /// The arrivals of a program on the first of the GPUs that its keys name; none where errors say why.
     pub(super) fn place(
         &mut self,
@@ -270,7 +270,36 @@ impl Builder<'_> {
             return None;
         }
         ranks.truncate(count);
-        Some(job(workload, program, &ranks, rows))
+        self.seated(workload, keys.table, program, (&ranks, rows), map)
+    }
+
+    /// The arrivals of a program whose ranks are there; none where an error says why.
+    fn seated(
+        &mut self,
+        workload: &Workload,
+        table: &str,
+        mut program: Program,
+        (ranks, rows): (&[RankAt], Option<bool>),
+        map: &Map<'_>,
+    ) -> Option<Arrivals> {
+        let seats = self.seats(ranks, map.network);
+        match program.seat(&seats) {
+            Ok(()) => Some(job(workload, program, ranks, rows)),
+            Err(error) => self.refuse(workload, table, &error),
+        }
+    }
+
+    /// Where ranks are, for rings and trees through nodes.
+    fn seats(&mut self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
+        let nodes = self.document.gpu_nodes.and_then(|keys| keys.scale_up).map(|of| of.nodes.unwrap_or(1).max(1));
+        let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
+        let seat = |rank: &RankAt| {
+            let count = narrow(sites.len());
+            let site = *sites.entry(site(network, rank.host)).or_insert(count);
+            let domain = nodes.map(|nodes| rank.node / nodes);
+            Seat { site, node: rank.node, nic: narrow(rank.host), domain }
+        };
+        ranks.iter().map(seat).collect()
     }
 
     /// The ranks of a job, in their order; none where errors say why.
@@ -375,7 +404,7 @@ fn job(workload: &Workload, program: Program, ranks: &[RankAt], rows: Option<boo
 }
 
 impl Collective {
-    fn request(&self, size: Bytes, levels: Vec<u32>) -> Request {
+    fn request(&self, size: Bytes) -> Request {
         Request {
             op: self.op,
             algorithm: self.algorithm,
@@ -385,8 +414,9 @@ impl Collective {
             window: self.window,
             root: self.root.unwrap_or_default(),
             reduce_rate: self.reduce_rate,
-            levels,
+            levels: self.levels.clone(),
             sizes: self.matrix.clone(),
+            cross_nic: self.cross_nic,
         }
     }
 }
@@ -441,19 +471,4 @@ fn groups(groups: Groups, ranks: &[RankAt], network: &Network) -> Vec<Vec<u32>> 
         of.entry(key).or_default().push(index);
     }
     of.into_values().collect()
-}
-
-/// GPUs of a node, nodes of a site, sites, without those of one; none if the ranks are not in this order.
-fn levels_of(group: &[u32], ranks: &[RankAt], network: &Network) -> Option<Vec<u32>> {
-    let node = |rank: &u32| ranks[*rank as usize].node;
-    let site = |rank: &u32| site(network, ranks[*rank as usize].host);
-    let nodes = group.iter().map(node).collect::<BTreeSet<_>>().len();
-    let sites = group.iter().map(site).collect::<BTreeSet<_>>().len();
-    let (of_node, of_site) = (group.len() / nodes.max(1), group.len() / sites.max(1));
-    let fits = of_node * nodes == group.len()
-        && of_site * sites == group.len()
-        && group.chunks(of_node.max(1)).all(|of| of.iter().all(|rank| node(rank) == node(&of[0])))
-        && group.chunks(of_site.max(1)).all(|of| of.iter().all(|rank| site(rank) == site(&of[0])));
-    let levels = [of_node, nodes / sites.max(1), sites];
-    fits.then(|| levels.into_iter().filter(|&level| level != 1).map(narrow).collect())
 }

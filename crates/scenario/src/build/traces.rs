@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_fabric::blueprint::Arrivals;
-use floodway_programs::collective::AlgorithmName;
+use floodway_programs::collective::CrossNic;
 use floodway_programs::read::{self, Imported, Options, ReadError};
 
 use super::jobs::RankKeys;
@@ -52,9 +52,10 @@ impl Builder<'_> {
 /// A key that the trace's format does not have, or whose value is not allowed, and why.
 pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
     use TraceFormat::{Chakra, Simai};
-    let keys: [(&str, bool, &[TraceFormat]); 4] = [
+    let keys: [(&str, bool, &[TraceFormat]); 5] = [
         ("algorithm", trace.algorithm.is_some(), &[Chakra, Simai]),
         ("channels", trace.channels.is_some(), &[Chakra, Simai]),
+        ("cross-nic", trace.cross_nic != CrossNic::default(), &[Chakra, Simai]),
         ("splits", trace.splits.is_some(), &[Chakra]),
         ("flops", trace.flops.is_some(), &[Chakra]),
     ];
@@ -72,9 +73,6 @@ pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
         }
         (.., Some(flops)) if !(flops.is_finite() && flops >= 1.0) => {
             Some(("flops", format!("{flops} is not a number of operations a second, at least 1")))
-        }
-        _ if trace.algorithm == Some(AlgorithmName::Hierarchical) => {
-            Some(("algorithm", "\"hierarchical\" needs levels, which traces do not have".to_owned()))
         }
         _ => None,
     }
@@ -102,6 +100,7 @@ pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, Tra
     let options = Options {
         algorithm: trace.algorithm,
         channels: trace.channels.unwrap_or(1),
+        cross_nic: trace.cross_nic,
         splits: trace.splits.unwrap_or(1),
         flops: trace.flops,
     };

@@ -47,6 +47,7 @@ impl Builder<'_> {
             bucket: training.bucket.unwrap_or(BUCKET),
             algorithm: training.algorithm,
             channels: training.channels.unwrap_or(1),
+            cross_nic: training.cross_nic,
             iterations: training.iterations.unwrap_or(1),
         };
         let made = match program.program() {
@@ -90,9 +91,6 @@ fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
         let of = if key == "model.active-parameters" { ", the parameters of the model" } else { "" };
         let why = format!("{given} is not a number from {} to {}{of}", allowed.start(), allowed.end());
         return Some((key, why));
-    }
-    if training.algorithm == Some(AlgorithmName::Hierarchical) {
-        return Some(("algorithm", "\"hierarchical\" needs levels, which training jobs do not have".into()));
     }
     match (training.flops, training.forward) {
         (Some(_), Some(_)) => Some(("flops", "it and \"forward\" are given together: give one".into())),

@@ -11,7 +11,7 @@ use floodway_fabric::blueprint::{Arrivals, Role, UNBOUNDED};
 use floodway_fabric::routing::Routes;
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::slots::Sizing;
-use floodway_programs::collective::AlgorithmName;
+use floodway_programs::collective::CrossNic;
 use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use serde::Serialize;
@@ -140,6 +140,27 @@ pub struct CrossbarGroup {
     pub speed_up: f64,
 }
 
+/// Rings that go through GPU nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rings {
+    /// How many there are at once: one for each NIC of the node with fewest.
+    pub count: u32,
+    /// By which NIC they leave a node.
+    pub cross_nic: CrossNic,
+}
+
+impl Rings {
+    /// What they are, in words.
+    fn text(self) -> String {
+        let rings = if self.count == 1 { "a ring".to_owned() } else { format!("{} rings", self.count) };
+        let how = match self.cross_nic {
+            CrossNic::Next if self.count > 1 => ", from rail to rail",
+            _ => "",
+        };
+        format!("{rings} through the nodes, one for each NIC{how} (cross-nic = {:?})", self.cross_nic.name())
+    }
+}
+
 /// A workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traffic {
@@ -160,6 +181,9 @@ pub struct Traffic {
     /// Of hierarchical collectives: ranks of a ring of each level, the innermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<u32>,
+    /// Of rings through several GPU nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rings: Option<Rings>,
     /// Hosts that a hot spot is at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot_hosts: Vec<String>,
@@ -341,6 +365,7 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         offered_gbps: None,
         ranks: None,
         levels: Vec::new(),
+        rings: None,
         hot_hosts: hot_hosts(blueprint, workload),
         measure_from_us: from.as_us(),
         measure_to_us: (to < Time::NEVER).then(|| to.as_us()),
@@ -362,9 +387,8 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             traffic.flows = Some(to_usize(messages));
             traffic.offered_bytes = Some(bytes as f64);
             traffic.ranks = Some(job.program.ranks.len());
-            let name = AlgorithmName::Hierarchical.name();
-            let plan = job.program.plans.iter().find(|plan| plan.algorithm == name);
-            traffic.levels = plan.map_or_else(Vec::new, |plan| plan.levels().to_vec());
+            traffic.levels = job.program.levels();
+            traffic.rings = job.program.rings().map(|(count, cross_nic)| Rings { count, cross_nic });
         }
         Arrivals::Poisson(poisson) => {
             let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();

@@ -38,7 +38,8 @@ pub fn render(report: &Report) -> String {
             [] => String::new(),
             levels => format!("; hierarchical, levels from the innermost: {}", levels.join(", ")),
         };
-        let _ = writeln!(text, "ranks of {}: {ranks}{levels}", traffic.name);
+        let rings = traffic.rings.map_or_else(String::new, |rings| format!("; {}", rings.text()));
+        let _ = writeln!(text, "ranks of {}: {ranks}{levels}{rings}", traffic.name);
     }
     if let Some(relays) = report.relays.as_ref().and_then(super::Relays::text) {
         let _ = writeln!(text, "{relays}");

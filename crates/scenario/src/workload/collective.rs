@@ -1,10 +1,10 @@
-//! Collective operations: all-reduce, all-gather, reduce-scatter, broadcast, all-to-all.
+//! Collective operations: those of NCCL and of nccl-tests, and the barrier.
 //!
 //! Ranks (GPUs) are placed on hosts in the order of the network, `gpus-per-nic` of them on each host. A
 //! message of a collective is sent when what it depends on has arrived; all messages from one rank to another
 //! on a channel are messages of one queue pair. Within a scale-up domain of `gpu-nodes` they are no packets.
 
-use floodway_programs::collective::{AlgorithmName, Purpose};
+use floodway_programs::collective::{AlgorithmName, CrossNic, Purpose};
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,14 @@ use crate::grammar::selector::Selector;
 pub struct Collective {
     /// What it computes.
     pub op: Purpose,
-    /// Size of the whole buffer, as nccl-tests count it: all-gather by its output, all others by the input of
-    /// a rank. Several sizes follow one another: `["1MB", "8MB", "64MB"]`. No default.
-    pub size: Many<Bytes>,
-    /// The algorithm. Default: `ring`; of an all-to-all `pairwise`.
+    /// Size of the whole buffer, as nccl-tests count it: all-gather and gather by their output, all others by
+    /// the input of a rank. Several sizes follow one another: `["1MB", "8MB", "64MB"]`. Where it is less than
+    /// a byte for each rank, each part is a byte; of `0B` nothing is sent. Default: `0B` of a barrier, which
+    /// sends the least that there is; none of others.
+    #[serde(default)]
+    pub size: Option<Many<Bytes>>,
+    /// The algorithm. Default: `ring`; of what each rank sends to others (`all-to-all`, `gather`, `scatter`,
+    /// `send-receive`) `direct`, of a barrier `double-binary-tree`.
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
     /// Hosts of the ranks, in the order of the network. Default: all.
@@ -40,20 +44,28 @@ pub struct Collective {
     /// Which ranks execute the collective together. Default: `all`.
     #[serde(default)]
     pub groups: Groups,
-    /// Queue pairs between two ranks, each with its part of every message (NCCL's channels), from 1 to 256.
-    /// Default: 1.
+    /// Queue pairs between two ranks, each with its part of every message (NCCL's channels), from 1 to 256;
+    /// of rings and trees through several GPU nodes, so many for each NIC. Default: 1.
     #[serde(default)]
     pub channels: Option<u32>,
-    /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: not cut.
+    /// Of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which it came
+    /// (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind (`alternate`, as NCCL
+    /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
+    #[serde(default)]
+    pub cross_nic: CrossNic,
+    /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: 128 KiB, or a
+    /// 4096th if that is more, of what goes along a ring to or from a root and of `double-binary-tree`; all
+    /// else is not cut.
     #[serde(default)]
     pub chunk: Option<Bytes>,
     /// Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.
     #[serde(default)]
     pub window: Option<u32>,
-    /// Of a broadcast: the place of its source in the group. Default: 0.
+    /// Of a broadcast and a scatter, the place of its source in the group; of a reduce and a gather, that of its
+    /// destination. Default: 0.
     #[serde(default)]
     pub root: Option<u32>,
-    /// Of all-reduce and reduce-scatter: how fast a rank adds what has arrived to what it has, before it
+    /// Of all-reduce, reduce-scatter and reduce: how fast a rank adds what has arrived to what it has, before it
     /// sends the sum on. Default: at once.
     #[serde(default)]
     pub reduce_rate: Option<Rate>,

@@ -3,7 +3,7 @@
 //! A rank of the file is a rank (GPU) here, placed on hosts as those of a `collective` are. What a format
 //! means exactly, and what of it is not used, is said by warnings when the scenario is read.
 
-use floodway_programs::collective::AlgorithmName;
+use floodway_programs::collective::{AlgorithmName, CrossNic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,8 @@ pub struct Trace {
     /// Order of the ranks. Default: `node-first`.
     #[serde(default)]
     pub placement: Placement,
-    /// Of Chakra and `SimAI`: the algorithm of collectives, where it is one of the operation; not
-    /// `hierarchical`. Default: as of `collective`.
+    /// Of Chakra and `SimAI`: the algorithm of collectives, where it is one of the operation; the
+    /// levels of `hierarchical` are those of the ranks. Default: as of `collective`.
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
     /// Of Chakra: each collective is executed as so many, one after another, each with its share of the
@@ -41,6 +41,11 @@ pub struct Trace {
     /// Of Chakra and `SimAI`: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
     #[serde(default)]
     pub channels: Option<u32>,
+    /// Of Chakra and `SimAI`, of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which it came
+    /// (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind (`alternate`, as NCCL
+    /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
+    #[serde(default)]
+    pub cross_nic: CrossNic,
     /// Of Chakra: operations a second of a GPU, for computations that state a number of operations and no
     /// duration. No default: such a computation without it is an error.
     #[serde(default)]

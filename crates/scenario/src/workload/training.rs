@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use floodway_programs::collective::AlgorithmName;
+use floodway_programs::collective::{AlgorithmName, CrossNic};
 use floodway_programs::training::Model;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -67,12 +67,18 @@ pub struct Training {
     /// Most bytes of a bucket of gradients; at least one layer is in each. Default: 40 MB.
     #[serde(default)]
     pub bucket: Option<Bytes>,
-    /// The algorithm of collectives, where it is one of the operation. Default: as of `collective`.
+    /// The algorithm of collectives, where it is one of the operation; the levels of `hierarchical` are those
+    /// of the ranks. Default: as of `collective`.
     #[serde(default)]
     pub algorithm: Option<AlgorithmName>,
     /// Queue pairs between two ranks, from 1 to 256. Default: 1.
     #[serde(default)]
     pub channels: Option<u32>,
+    /// Of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which it came
+    /// (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind (`alternate`, as NCCL
+    /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
+    #[serde(default)]
+    pub cross_nic: CrossNic,
     /// Number of iterations, from 1 to 4096. Default: 1.
     #[serde(default)]
     pub iterations: Option<u32>,

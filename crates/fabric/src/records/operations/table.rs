@@ -162,8 +162,8 @@ impl Columns {
             Kind::Recv { peer, .. } => (1, 0, [none; 4], peer.map_or(none, peer_of)),
             Kind::Compute { .. } => (2, 0, [none; 4], none),
             Kind::Collective { plan, group, sequence } => {
-                let plan = &program.plans[plan as usize];
                 let (group, _) = program.group_of(rank, group);
+                let plan = program.plan(plan, group);
                 let of = [f64::from(group), f64::from(sequence), f64::from(plan.ranks), plan.bus_factor()];
                 (narrow::<u32>(KINDS.len()) + plan.purpose as u32, plan.size.0, of, none)
             }

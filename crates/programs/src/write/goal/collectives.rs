@@ -24,8 +24,8 @@ type Arrivals = BTreeMap<(u32, u32), Vec<(u32, Bytes, u64)>>;
 /// The plans of a program, and the tags of their messages.
 pub(super) struct Plans<'a> {
     program: &'a Program,
-    /// By plan, once it was needed.
-    senders: BTreeMap<u32, Senders>,
+    /// By group and plan, once it was needed.
+    senders: BTreeMap<(u32, u32), Senders>,
     /// By group and number of the collective there: its first tag.
     first_tag: BTreeMap<(u32, u32), u64>,
 }
@@ -47,7 +47,7 @@ impl<'a> Plans<'a> {
                 let (group, _) = program.group_of(rank, group);
                 first_tag.entry((group, sequence)).or_insert_with(|| {
                     let first = next;
-                    next = next.saturating_add(program.plans[plan as usize].most_messages());
+                    next = next.saturating_add(program.plan(plan, group).most_messages());
                     first
                 });
             }
@@ -64,9 +64,9 @@ impl<'a> Plans<'a> {
     }
 
     /// What arrives at a rank of a group.
-    fn arrivals(&mut self, plan: u32, me: u32, first_tag: u64) -> Arrivals {
-        let of = &self.program.plans[plan as usize];
-        let senders = self.senders.entry(plan).or_insert_with(|| senders(of));
+    fn arrivals(&mut self, (plan, group): (u32, u32), me: u32, first_tag: u64) -> Arrivals {
+        let of = self.program.plan(plan, group);
+        let senders = self.senders.entry((group, plan)).or_insert_with(|| senders(of));
         let (mut arrivals, mut step) = (Arrivals::new(), Step::default());
         for &sender in &senders[me as usize] {
             for slice in 0..of.slices() {
@@ -75,7 +75,7 @@ impl<'a> Plans<'a> {
                     for (place, transfer) in (0..).zip(&step.sends).filter(|(_, sent)| sent.to == me) {
                         let tag = first_tag + u64::from(of.number(slice, at, place));
                         let arrival = (sender, transfer.bytes, tag);
-                        arrivals.entry((slice, transfer.step)).or_default().push(arrival);
+                        arrivals.entry(transfer.at).or_default().push(arrival);
                     }
                 }
             }
@@ -115,12 +115,12 @@ impl<W: Write> Writer<'_, W> {
         let first_tag = self.plans.first_tag[&(group, sequence)];
         let start = self.node(of)?;
         let call = Call {
-            plan: &program.plans[plan as usize],
+            plan: program.plan(plan, group),
             members: &program.groups[group as usize],
             me,
             first_tag,
             start,
-            arrivals: self.plans.arrivals(plan, me, first_tag),
+            arrivals: self.plans.arrivals((plan, group), me, first_tag),
         };
         let mut ends = Vec::new();
         for slice in 0..call.plan.slices() {

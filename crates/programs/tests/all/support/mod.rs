@@ -42,6 +42,25 @@ impl Network for Nics {
     }
 }
 
+/// Ports of a GPU by kind of link, each with a delay and a rate, by the two ranks.
+pub struct Kinds<F> {
+    of: F,
+    nics: BTreeMap<(u64, u64), Nics>,
+}
+
+impl<F: Fn(u32, u32) -> (u64, u64)> Kinds<F> {
+    pub fn new(of: F) -> Self {
+        Kinds { of, nics: BTreeMap::new() }
+    }
+}
+
+impl<F: Fn(u32, u32) -> (u64, u64)> Network for Kinds<F> {
+    fn send(&mut self, now: Time, from: u32, posting: &Posting) -> (Time, Time) {
+        let kind = (self.of)(from, posting.to);
+        self.nics.entry(kind).or_insert_with(|| Nics::new(kind.0, kind.1)).send(now, from, posting)
+    }
+}
+
 /// Any delays, drawn one after another.
 pub struct Drawn(pub Vec<u64>, pub usize, pub BTreeMap<(u32, u32, u32), u64>);
 

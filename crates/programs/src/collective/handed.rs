@@ -8,12 +8,12 @@ use super::{Algorithm, Step, Transfer};
 
 /// Messages handed round a ring.
 #[derive(Clone, Debug)]
-pub(crate) struct Around {
+pub(crate) struct Handed {
     pub ranks: u32,
     pub pieces: Pieces,
 }
 
-impl Around {
+impl Handed {
     /// How far the messages of a step go in all, and how far they have come.
     fn hop(step: u32) -> (u32, u32) {
         let (mut distance, mut left) = (1, step);
@@ -39,7 +39,7 @@ impl Around {
     }
 }
 
-impl Algorithm for Around {
+impl Algorithm for Handed {
     fn slices(&self) -> u32 {
         self.pieces.slices
     }
@@ -63,7 +63,7 @@ impl Algorithm for Around {
         let last = self.last(rank, step);
         let (begin, end) = self.pieces.of_part((last, self.ranks), slice);
         let to = (rank + 1) % self.ranks;
-        out.sends.push(Transfer::of(to, step, (u64::from(last), u64::from(first)), end - begin));
+        out.sends.push(Transfer::of(to, (slice, step), (u64::from(last), u64::from(first)), end - begin));
         out.receives = 1;
     }
 }

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import floodway
+from command import Command
 from floodway import plot
 from floodway import read as reading
 from floodway.plot.compared import pictures
@@ -572,3 +573,117 @@ def test_pictures_of_jobs_name_jobs_shades_and_sizes(two_jobs: floodway.Result) 
 def test_the_page_of_a_comparison_has_pictures_of_jobs(two_jobs: floodway.Result) -> None:
     files = [picture.file for picture in pictures(["one", "two"], [[two_jobs], [two_jobs]], None)]
     assert files[-2:] == ["busbw.png", "timeline.png"]
+
+
+def nodes_of_gpus(nodes: int, gpus: int, op: str, **keys: str) -> str:
+    more = "".join(f", {key.replace('_', '-')} = {value}" for key, value in keys.items())
+    return f"""
+mtu = "4096B"
+topology.single-switch = {{ hosts = {nodes * gpus}, rate = "100G", delay = "1us" }}
+[gpu-nodes]
+gpus-per-node = {gpus}
+scale-up = {{ rate = "1200G", latency = "500ns" }}
+[[workload]]
+name = "nccl"
+collective = {{ op = "{op}", flows = false{more} }}
+"""
+
+
+def busbw_gbps(text: str) -> float:
+    result = floodway.run(floodway.Scenario.from_toml(text))
+    assert result.collectives is not None
+    return float(bandwidths(result.collectives)["busbw_gbps"][0])
+
+
+@pytest.mark.parametrize("op", ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce"])
+def test_bus_bandwidth_grows_with_the_nics_of_a_node(op: str) -> None:
+    # NVIDIA/nccl #569: nodes of one, two and four GPUs, each with a NIC of its own; 8 ranks in all.
+    one, two, four = (busbw_gbps(nodes_of_gpus(8 // gpus, gpus, op, size='"16MB"')) for gpus in (1, 2, 4))
+    least = 0.9 if op in {"broadcast", "reduce"} else 0.98
+    assert one > 85
+    # A step within a node is shorter than one between two.
+    assert 2 * least < two / one < 2.1
+    assert 4 * least < four / one < 4.2
+
+
+@pytest.mark.parametrize("cross_nic", ["same", "alternate", "next"])
+def test_a_ring_takes_all_nics_by_each_way_out_of_a_node(cross_nic: str) -> None:
+    text = nodes_of_gpus(4, 2, "all-reduce", size='"64MB"', cross_nic=f'"{cross_nic}"')
+    assert busbw_gbps(text) > 0.93 * 2 * 100
+    checked: Any = floodway.Scenario.from_toml(text).check()
+    assert checked["workloads"][0]["rings"] == {"count": 2, "cross_nic": cross_nic}
+
+
+def test_trees_take_all_nics() -> None:
+    one, four = (
+        busbw_gbps(
+            nodes_of_gpus(8 // gpus, gpus, "all-reduce", size='"64MB"', algorithm='"double-binary-tree"')
+        )
+        for gpus in (1, 4)
+    )
+    assert four > 3 * one
+
+
+SWEPT = nodes_of_gpus(2, 2, "all-reduce", size='"1MB"')
+LOG = """\
+# nThread 1 nGpus 1 minBytes 1048576 maxBytes 4194304 step: 4(factor) warmup iters: 5 iters: 20
+# Collective test starting: all_reduce_perf
+# Using devices
+#  Rank  0 Group  0 Pid  1 on node1 device  0 [0x18] NVIDIA H100
+#  Rank  1 Group  0 Pid  2 on node2 device  0 [0x18] NVIDIA H100
+#
+#                                                              out-of-place                       in-place
+#   size         count      type   redop    root     time   algbw   busbw #wrong   time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+   1048576        262144     float     sum      -1    60.00   17.48   17.48  0    61.10   17.16   17.16      0
+   4194304       1048576     float     sum      -1   200.00   20.97   20.97  0   210.00   19.97   19.97    N/A
+# Out of bounds values : 0 OK
+"""
+
+
+def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "measured.log").write_text(LOG)
+    words = ("plot", "busbw", "pair.toml", "measured.log", "-b", "8", "-e", "8K", "-f", "32", "--quiet")
+    done = Command(tmp_path)(*words, "--out", "out")
+    assert done.code == 0, done.err
+    rows = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+    assert [row[:5] for row in rows] == [
+        ["8", "2", "float", "sum", "-1"], ["256", "64", "float", "sum", "-1"],
+        ["8192", "2048", "float", "sum", "-1"],
+    ]  # fmt: skip
+    drawn = pl.read_csv(tmp_path / "out/busbw.csv")
+    assert drawn["result"].unique(maintain_order=True).to_list() == ["pair", "measured"]
+    assert float(rows[2][7]) == pytest.approx(drawn["busbw_gbps"][2] / 8, abs=0.005)
+    assert drawn.filter(pl.col("result") == "measured")["busbw_gbps"].to_list() == [17.48 * 8, 20.97 * 8]
+    assert drawn["kind"].unique().to_list() == ["all-reduce"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pair.toml",), "-b: give the sizes in which the collective of pair.toml is run"),
+        (("pair.toml", "-b", "8x"), "-b: "),
+        (("pair.toml", "-b", "8K", "-e", "8"), "-e: 8 is less than -b 8K"),
+        (("pair.toml", "-b", "1", "-e", "1M", "-i", "1"), "there are more than 1,000 sizes"),
+        (("pair.toml", "-b", "8", "-f", "2", "-i", "8"), "-f: it and -i are given together: give one"),
+        (("pair.toml", "-b", "8", "--workload", "other"), "those are: nccl"),
+        (("none.toml", "-b", "8"), "none has no workload with a collective"),
+        (("measured.log", "-b", "8"), "-b: it is for scenarios"),
+        (("short.log",), "short.log, line 10: the row ends before its bandwidths"),
+        (("none.log",), "none.log is no output of nccl-tests"),
+        (("-e", "8", "pair.toml"), "-b: it is missing"),
+    ],
+)
+def test_what_cannot_be_swept_or_read_is_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "none.toml").write_text(
+        SWEPT[: SWEPT.index("[[workload]]")]
+        + '[[workload]]\nname = "w"\nflows = [{ from = "h1", to = "h2", size = "1KB" }]\n'
+    )
+    (tmp_path / "measured.log").write_text(LOG)
+    (tmp_path / "short.log").write_text("\n".join(LOG.splitlines()[:10])[:-70] + "\n")
+    (tmp_path / "none.log").write_text("size count\n8 2\n")
+    done = Command(tmp_path)("plot", "busbw", *words, "--out", "out")
+    assert done.code == 2
+    assert said in done.err, done.err

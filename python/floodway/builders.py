@@ -49,6 +49,7 @@ __all__ = [
     "Collective",
     "CongestionPointParams",
     "CongestionPointParamsList",
+    "CrossNic",
     "Crossing",
     "Dci",
     "Dcqcn",
@@ -3275,11 +3276,14 @@ class Collective(Table):
     op
         What it computes.
     size
-        Size of the whole buffer, as nccl-tests count it: all-gather by its output, all others
-        by the input of a rank. Several sizes follow one another: `["1MB", "8MB", "64MB"]`. No
-        default.
+        Size of the whole buffer, as nccl-tests count it: all-gather and gather by their output,
+        all others by the input of a rank. Several sizes follow one another: `["1MB", "8MB",
+        "64MB"]`. Where it is less than a byte for each rank, each part is a byte; of `0B`
+        nothing is sent. Default: `0B` of a barrier, which sends the least that there is; none
+        of others.
     algorithm
-        The algorithm. Default: `ring`; of an all-to-all `pairwise`.
+        The algorithm. Default: `ring`; of what each rank sends to others (`all-to-all`,
+        `gather`, `scatter`, `send-receive`) `direct`, of a barrier `double-binary-tree`.
     ranks
         Hosts of the ranks, in the order of the network. Default: all.
     rank_file
@@ -3293,17 +3297,25 @@ class Collective(Table):
         Which ranks execute the collective together. Default: `all`.
     channels
         Queue pairs between two ranks, each with its part of every message (NCCL's channels),
-        from 1 to 256. Default: 1.
+        from 1 to 256; of rings and trees through several GPU nodes, so many for each NIC.
+        Default: 1.
+    cross_nic
+        Of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which
+        it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind
+        (`alternate`, as NCCL since 2.20), or the next one in each node (`next`), through the
+        spine. Default: `alternate`.
     chunk
         Largest message; larger ones are cut, and their pieces are sent one after another.
-        Default: not cut.
+        Default: 128 KiB, or a 4096th if that is more, of what goes along a ring to or from a
+        root and of `double-binary-tree`; all else is not cut.
     window
         Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.
     root
-        Of a broadcast: the place of its source in the group. Default: 0.
+        Of a broadcast and a scatter, the place of its source in the group; of a reduce and a
+        gather, that of its destination. Default: 0.
     reduce_rate
-        Of all-reduce and reduce-scatter: how fast a rank adds what has arrived to what it has,
-        before it sends the sum on. Default: at once.
+        Of all-reduce, reduce-scatter and reduce: how fast a rank adds what has arrived to what
+        it has, before it sends the sum on. Default: at once.
     levels
         Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is
         the number of ranks of a group. Default: GPUs of a node, nodes of a site, sites.
@@ -3320,7 +3332,7 @@ class Collective(Table):
     """
 
     op: Purpose
-    size: SizeList
+    size: SizeList | None = None
     algorithm: AlgorithmName | None = None
     ranks: Selector | None = None
     rank_file: str | None = None
@@ -3328,6 +3340,7 @@ class Collective(Table):
     placement: Placement | None = None
     groups: Groups | None = None
     channels: int | None = None
+    cross_nic: CrossNic | None = None
     chunk: Size | None = None
     window: int | None = None
     root: int | None = None
@@ -3374,10 +3387,15 @@ class Training(Table):
     bucket
         Most bytes of a bucket of gradients; at least one layer is in each. Default: 40 MB.
     algorithm
-        The algorithm of collectives, where it is one of the operation. Default: as of
-        `collective`.
+        The algorithm of collectives, where it is one of the operation; the levels of
+        `hierarchical` are those of the ranks. Default: as of `collective`.
     channels
         Queue pairs between two ranks, from 1 to 256. Default: 1.
+    cross_nic
+        Of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which
+        it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind
+        (`alternate`, as NCCL since 2.20), or the next one in each node (`next`), through the
+        spine. Default: `alternate`.
     iterations
         Number of iterations, from 1 to 4096. Default: 1.
     ranks
@@ -3407,6 +3425,7 @@ class Training(Table):
     bucket: Size | None = None
     algorithm: AlgorithmName | None = None
     channels: int | None = None
+    cross_nic: CrossNic | None = None
     iterations: int | None = None
     ranks: Selector | None = None
     rank_file: str | None = None
@@ -3463,13 +3482,18 @@ class Trace(Table):
         Order of the ranks. Default: `node-first`.
     algorithm
         Of Chakra and `SimAI`: the algorithm of collectives, where it is one of the operation;
-        not `hierarchical`. Default: as of `collective`.
+        the levels of `hierarchical` are those of the ranks. Default: as of `collective`.
     splits
         Of Chakra: each collective is executed as so many, one after another, each with its
         share of the bytes (ASTRA-sim's `preferred-dataset-splits`), from 1 to 4096. Default: 1.
     channels
         Of Chakra and `SimAI`: queue pairs between two ranks of a collective, from 1 to 256.
         Default: 1.
+    cross_nic
+        Of Chakra and `SimAI`, of rings through several GPU nodes: by which NIC a ring leaves a
+        node, the one by which it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and
+        back in the node behind (`alternate`, as NCCL since 2.20), or the next one in each node
+        (`next`), through the spine. Default: `alternate`.
     flops
         Of Chakra: operations a second of a GPU, for computations that state a number of
         operations and no duration. No default: such a computation without it is an error.
@@ -3489,6 +3513,7 @@ class Trace(Table):
     algorithm: AlgorithmName | None = None
     splits: int | None = None
     channels: int | None = None
+    cross_nic: CrossNic | None = None
     flops: float | None = None
     send_completes: SendCompletes | None = None
     flows: bool | None = None
@@ -3718,11 +3743,12 @@ Action: TypeAlias = "Literal['drop', 'forward']"
 
 
 #: An algorithm.
-#: - 'ring': Each rank sends to the next one; a broadcast goes from rank to rank.
+#: - 'ring': Each rank sends to the next one; a broadcast and a reduce go from rank to rank, in
+#:   chunks. Through nodes there is a ring for each NIC.
 #: - 'halving-doubling': Recursive halving, then doubling, with partners at distance 1, 2, 4, ...;
 #:   the number of ranks must be a power of 2.
 #: - 'double-binary-tree': Two complementary binary trees, each with half of the buffer, as in NCCL
-#:   2.4.
+#:   2.4. Through nodes there are two for each NIC.
 #: - 'direct': To all others at once.
 #: - 'pairwise': To one other at a time, or to `window` of them: in step i to the rank i places on.
 #: - 'binomial-tree': A binomial tree from the root.
@@ -3763,6 +3789,17 @@ CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd'
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
+
+
+#: By which NIC a ring leaves a node.
+#: - 'same': By the one by which it came (`NCCL_CROSS_NIC=0`): it stays on its rail. Where a NIC has
+#:   one GPU, the last GPU of the ring in the node hands its messages to that one (NCCL's PXN).
+#: - 'alternate': By the one next to it in one node, and back by the same two in the next one (NCCL
+#:   since 2.20, with `NCCL_CROSS_NIC=2`): it stays on its rails, but between the last and the first
+#:   of an odd number of nodes.
+#: - 'next': By the one next to it in each node (`NCCL_CROSS_NIC=1` without alternating rings): it
+#:   changes rails from node to node, through the spine.
+CrossNic: TypeAlias = "Literal['same', 'alternate', 'next']"
 
 
 #: The account that the packet which crosses the flow control's threshold is charged to.
@@ -4126,7 +4163,7 @@ Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
 #: What a collective computes.
-Purpose: TypeAlias = "Literal['all-reduce', 'reduce-scatter', 'all-gather', 'broadcast', 'all-to-all']"
+Purpose: TypeAlias = "Literal['all-reduce', 'reduce-scatter', 'all-gather', 'broadcast', 'all-to-all', 'reduce', 'gather', 'scatter', 'send-receive', 'barrier']"
 
 
 #: Flows that share a queue pair.

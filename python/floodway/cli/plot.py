@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from floodway.cli.pictures import Format, Kind, PictureOptions
+    from floodway.cli.sweep import Sizes
     from floodway.plot import Drawing, Source
+    from floodway.results.nccl_tests import Measured
 
 __all__ = ["Request", "plot"]
 
@@ -44,6 +46,8 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--to": ("ports", "region", "shares", "timeline"),
     "--bucket": ("shares",),
     "--log": ("fct", "slowdown", "series"),
+    "-b": ("busbw",),
+    "--set": ("busbw",),
 }
 
 
@@ -63,6 +67,8 @@ class Request:
     begin: str | None
     end: str | None
     bucket: str | None
+    sizes: Sizes | None
+    sets: Sequence[str]
     csv: bool
     force: bool
     quiet: bool
@@ -72,21 +78,67 @@ def plot(request: Request) -> int:
     """Read the results, draw, write, print the files; returns the exit code."""
     _refuse_unused(request)
     # Drawing is loaded where it is needed: it takes as long as all the rest.
-    from floodway.plot import refuse_taken, save, sources_of  # noqa: PLC0415
+    from floodway.plot import refuse_taken, save  # noqa: PLC0415
 
     files = _files(request)
     refuse_taken(files, force=request.force)
-    sources = sources_of(request.folders)
+    found = _found(request)
+    sources = found.sources
     with request.pictures.look():
-        drawing = _drawn(request, sources)
+        drawing = _drawn(request, found)
     if not request.quiet:
         for warning in _warnings(request, sources):
             echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
+    for line in found.table:
+        echo(line)
     if not request.quiet:
         for file in files:
             echo(str(file))
     return DONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What is drawn: results, tables of nccl-tests, and the lines of the tables that sweeps print."""
+
+    sources: Sequence[Source]
+    measured: Sequence[Measured] = ()
+    table: Sequence[str] = ()
+
+
+def _found(request: Request) -> _Found:
+    """Read the folders; of bus bandwidth also run scenarios, and read logs of nccl-tests."""
+    from floodway.plot import sources_of  # noqa: PLC0415 (as above)
+
+    files = [path for path in request.folders if request.kind == "busbw" and path.is_file()]
+    folders = [path for path in request.folders if path not in files]
+    scenarios = [path for path in files if path.suffix == ".toml"]
+    for option, given in (("-b", request.sizes is not None), ("--set", bool(request.sets))):
+        if given and not scenarios:
+            message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
+            raise click.BadParameter(message, param_hint=option)
+    if scenarios and request.sizes is None:
+        message = f"give the sizes in which the collective of {scenarios[0]} is run: -b 8 -e 128M -f 2"
+        raise click.BadParameter(message, param_hint="-b")
+    if not files:
+        return _Found(sources=sources_of(folders))
+    from floodway.cli.sweep import sweep  # noqa: PLC0415 (as above)
+    from floodway.results.nccl_tests import read_log  # noqa: PLC0415 (as above)
+
+    measured = [read_log(path) for path in files if path not in scenarios]
+    sources, table = list(sources_of(folders)), []
+    for path in scenarios:
+        source, lines = sweep(
+            path,
+            sets=request.sets,
+            sizes=cast("Sizes", request.sizes),
+            workloads=request.workloads,
+            quiet=request.quiet,
+        )
+        sources.append(source)
+        table += lines
+    return _Found(sources=sources, measured=measured, table=table)
 
 
 def _refuse_unused(request: Request) -> None:
@@ -101,6 +153,8 @@ def _refuse_unused(request: Request) -> None:
         "--to": request.end is not None,
         "--bucket": request.bucket is not None,
         "--log": request.pictures.log is not None,
+        "-b": request.sizes is not None,
+        "--set": bool(request.sets),
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
@@ -148,12 +202,23 @@ def _default_out(request: Request) -> Path:
     from floodway.comparison import folder_names  # noqa: PLC0415 (as above)
     from floodway.plot import folder_labels  # noqa: PLC0415
 
-    return Path("out", "plot", *folder_names([" ".join(folder_labels(request.folders))]))
+    labels = [
+        Path(label).with_suffix("") if label.endswith(".toml") else label
+        for label in folder_labels(request.folders)
+    ]
+    return Path("out", "plot", *folder_names([" ".join(map(str, labels))]))
 
 
-def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
+def _drawn(request: Request, found: _Found) -> Drawing:
+    if request.kind != "busbw":
+        return _drawn_of(request, found.sources)
+    from floodway.plot import busbw  # noqa: PLC0415 (as above)
+
+    return busbw(found.sources, measured=found.measured, workloads=request.workloads)
+
+
+def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
     from floodway.plot import (  # noqa: PLC0415 (as above)
-        busbw,
         fct,
         heatmap,
         ports,
@@ -164,8 +229,8 @@ def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
         timeline,
     )
 
-    if request.kind in (*OF_FLOWS, "busbw"):
-        draws: dict[str, Callable[..., Drawing]] = {"fct": fct, "slowdown": slowdown, "busbw": busbw}
+    if request.kind in OF_FLOWS:
+        draws: dict[str, Callable[..., Drawing]] = {"fct": fct, "slowdown": slowdown}
         return draws[request.kind](sources, workloads=request.workloads)
     window = (_time("--from", request.begin), _time("--to", request.end))
     if request.kind == "timeline":

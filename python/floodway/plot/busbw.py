@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from floodway.plot.curves import Source
+    from floodway.results.nccl_tests import Measured
 
 __all__ = ["busbw"]
 
@@ -29,13 +30,21 @@ SIZES_APART = 0.1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: str | None = None) -> Drawing:
+def busbw(
+    sources: Sequence[Source],
+    *,
+    measured: Sequence[Measured] = (),
+    workloads: Sequence[str] = (),
+    title: str | None = None,
+) -> Drawing:
     """Draw the bus bandwidth of collectives against their size, by the mean time of each size.
 
     Parameters
     ----------
     sources
         The results; of several seeds all collectives count.
+    measured
+        Tables of nccl-tests to draw beside them, with broken lines.
     workloads
         Names of the jobs to show. Default: all.
     title
@@ -51,24 +60,12 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
     PlotError
         If no collective was complete.
     """
-    tables = []
-    for source in sources:
-        frames = [result.collectives for result in source.results if result.collectives is not None]
-        named = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
-        if not named:
-            raise PlotError(f"{source.label} has no collective")
-        chosen = pl.concat(named)
-        known = chosen["workload"].unique().sort().to_list()
-        for workload in workloads:
-            if workload not in known:
-                message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(known)}"
-                raise PlotError(message if known else "no collective was complete", key="workload")
-        if workloads:
-            chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
-        tables.append(bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all()))
-    data = pl.concat(tables)
+    tables = [_bandwidths_of(source, workloads) for source in sources]
+    tables += [each.data.select(pl.lit(each.label).alias("result"), pl.all()) for each in measured]
+    data = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
     if data.is_empty():
         raise PlotError("no collective was complete", key="workload" if workloads else None)
+    were_measured = {each.label for each in measured}
     with plain_style():
         figure, axes = axes_of(
             "size of a collective",
@@ -76,14 +73,17 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
             title=title or titled("Bus bandwidth of collectives", sources),
         )
         lines = data.group_by("result", "workload", "kind", maintain_order=True)
-        several = data["workload"].n_unique() > 1
+        several = data.filter(~pl.col("result").is_in(were_measured))["workload"].n_unique() > 1
         for number, ((result, workload, kind), line) in enumerate(lines):
-            parts = [str(result)] * (len(sources) > 1) + [str(workload)] * several + [str(kind)]
+            is_measured = result in were_measured
+            parts = [str(result)] * (len(tables) > 1) + [str(workload)] * (several and not is_measured)
+            parts += ["measured" if is_measured else str(kind)]
             line = line.sort("bytes")  # noqa: PLW2901 (the same line)
             axes.plot(
                 line["bytes"].to_numpy(),
                 line["busbw_gbps"].to_numpy(),
                 color=colour_of(number),
+                linestyle="--" if is_measured else "-",
                 marker=MARKS[number % len(MARKS)],
                 label=shown(", ".join(parts)),
             )
@@ -96,6 +96,23 @@ def busbw(sources: Sequence[Source], *, workloads: Sequence[str] = (), title: st
         _name_sizes(axes, data["bytes"].unique().sort())
         axes.legend(fontsize="small")
     return Drawing(figure=figure, data=data)
+
+
+def _bandwidths_of(source: Source, workloads: Sequence[str]) -> pl.DataFrame:
+    """Report on the collectives of one source, of these jobs."""
+    frames = [result.collectives for result in source.results if result.collectives is not None]
+    named = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
+    if not named:
+        raise PlotError(f"{source.label} has no collective")
+    chosen = pl.concat(named)
+    known = chosen["workload"].unique().sort().to_list()
+    for workload in workloads:
+        if workload not in known:
+            message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(known)}"
+            raise PlotError(message if known else "no collective was complete", key="workload")
+    if workloads:
+        chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
+    return bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all())
 
 
 def _name_sizes(axes: Axes, sizes: Iterable[int]) -> None:

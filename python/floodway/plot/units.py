@@ -18,6 +18,9 @@ _UNITS = {
     "gbps": ("Gbit/s", ((1e3, "Tbit/s"),)),
     "percent": ("%", ()),
 }
+#: Powers of 1024.
+KIB = 1024
+BINARY = ("KiB", "MiB", "GiB", "TiB")
 
 
 def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
@@ -34,13 +37,16 @@ def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]
 
 
 def size_text(size_bytes: int) -> str:
-    """Write a size with its unit, in at most three digits.
+    """Write a size with its unit, in at most three digits: a power of two with that of 1024.
 
     Examples
     --------
-    >>> size_text(1_048_576), size_text(64_000), size_text(8)
-    ('1.05 MB', '64 KB', '8 B')
+    >>> size_text(1_048_576), size_text(64_000), size_text(1_050_000), size_text(8)
+    ('1 MiB', '64 KB', '1.05 MB', '8 B')
     """
+    if size_bytes.bit_count() == 1 and size_bytes >= KIB:
+        power = min((size_bytes.bit_length() - 1) // 10, len(BINARY))
+        return f"{size_bytes >> 10 * power} {BINARY[power - 1]}"
     units = reversed(_UNITS["bytes"][1])
     size, name = next((unit for unit in units if size_bytes >= unit[0]), (1.0, "B"))
     return f"{size_bytes / size:.3g} {name}"

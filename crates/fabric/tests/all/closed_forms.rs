@@ -11,7 +11,9 @@ use floodway_programs::SendCompletes;
 use floodway_programs::collective::AlgorithmName::{
     BinomialTree, Direct, DoubleBinaryTree, HalvingDoubling, Hierarchical, Pairwise, Ring,
 };
-use floodway_programs::collective::Purpose::{AllGather, AllReduce, AllToAll, Broadcast, ReduceScatter};
+use floodway_programs::collective::Purpose::{
+    AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter, SendReceive,
+};
 use floodway_programs::collective::{Purpose, Request};
 use floodway_units::{Bytes, Rate};
 
@@ -255,11 +257,53 @@ fn chunks_of_a_broadcast_follow_each_other_along_its_chain() {
     for ranks in [2_u32, 3, 7] {
         for (slices, packets, root) in [(1, 20, 0), (5, 4, 1), (3, 30, ranks - 1)] {
             let chunk = Some(Bytes(packets * PACKET));
-            let request = Request { chunk, root, ..request(Broadcast, Ring, slices * packets * PACKET) };
+            let size = slices * packets * PACKET;
             let form = u64::from(ranks - 1) * message(packets) + (slices - 1) * sent(packets);
-            assert_eq!(end_of(&request, ranks, NONE), form, "{ranks} ranks, {slices} of {packets}");
+            for op in [Broadcast, Reduce] {
+                let request = Request { chunk, root, ..request(op, Ring, size) };
+                assert_eq!(end_of(&request, ranks, NONE), form, "{op:?}, {ranks} ranks, {slices} of {packets}");
+            }
         }
     }
+}
+
+/// A chain whose chunks nobody chose costs its bytes, and a few chunks: not the bytes at each rank.
+#[test]
+fn a_broadcast_is_cut_by_default() {
+    let size = 8 * Request::CHUNK.0;
+    let whole = end_of(&request(Broadcast, Ring, size), 2, NONE);
+    let along = end_of(&request(Broadcast, Ring, size), 7, NONE);
+    assert!(along < 2 * whole, "{along} against {whole} of two ranks");
+}
+
+#[test]
+fn what_goes_to_a_root_or_from_it_takes_the_bytes_of_its_port() {
+    for (ranks, root) in [(2_u32, 0), (5, 3)] {
+        for packets in [1, 10] {
+            let size = u64::from(ranks) * packets * PACKET;
+            let form = WAY + u64::from(ranks - 1) * sent(packets);
+            for op in [Gather, Scatter] {
+                let request = Request { root, ..request(op, Direct, size) };
+                // The ports of a scatter's receivers are idle before each packet.
+                let way = if op == Scatter && packets > 1 && ranks > 2 { form - LARGER } else { form };
+                assert_eq!(end_of(&request, ranks, NONE), way, "{op:?}, {ranks} ranks of {packets}");
+            }
+            let request = request(SendReceive, Direct, packets * PACKET);
+            assert_eq!(end_of(&request, ranks, NONE), message(packets), "{ranks} ranks of {packets}");
+        }
+    }
+}
+
+/// What has less than a byte for each rank has a byte, a barrier the same of nothing.
+#[test]
+fn the_smallest_collectives_take_the_time_of_a_byte_each() {
+    for op in [AllReduce, AllGather, ReduceScatter] {
+        let (least, one) = (request(op, Ring, 1), request(op, Ring, 5));
+        assert_eq!(end_of(&least, 5, NONE), end_of(&one, 5, NONE), "{op:?}");
+    }
+    let barrier = end_of(&request(Barrier, DoubleBinaryTree, 0), 5, NONE);
+    assert_eq!(barrier, end_of(&request(AllReduce, DoubleBinaryTree, 2), 5, NONE));
+    assert_eq!(end_of(&request(AllReduce, Ring, 0), 5, NONE), 0);
 }
 
 /// When a place of a binomial tree has its message, if a send begins when the one before has left: the

@@ -30,7 +30,8 @@ __all__ = ["command"]
     required=True,
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder that `run` or `compare` wrote, or several; runs and variants are overlaid.",
+    help="Folder that `run` or `compare` wrote, or several; runs and variants are overlaid. For busbw also "
+    "a scenario, whose collective is run in the sizes of -b, -e and -f, and the output of nccl-tests.",
 )
 @options.formats
 @options.width
@@ -102,6 +103,35 @@ __all__ = ["command"]
     help="For shares: merge buckets until they are at least this wide.",
     show_default="at most 250 buckets",
 )
+@click.option(
+    "-b",
+    "--minbytes",
+    "least",
+    metavar="SIZE",
+    help="For busbw of a scenario: the first size, as nccl-tests have it: 8, 32K, 128M (powers of 1024), or "
+    "with a unit.",
+)
+@click.option("-e", "--maxbytes", "most", metavar="SIZE", help="The last size.", show_default="the first")
+@click.option(
+    "-f",
+    "--stepfactor",
+    "factor",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="By what each size is multiplied for the next one.",
+    show_default="2",
+)
+@click.option("-i", "--stepbytes", "step", metavar="SIZE", help="What each size is increased by, instead.")
+@click.option(
+    "-n",
+    "--iters",
+    "iterations",
+    type=click.IntRange(min=1, max=4096),
+    metavar="N",
+    help="How often all sizes are run.",
+    show_default="1",
+)
+@options.sets
 @click.option("--csv", is_flag=True, help="Write only the data.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--quiet", is_flag=True, help="No warnings, no file names.")
@@ -124,6 +154,12 @@ def command(  # noqa: PLR0913 (one argument an option)
     begin: str | None,
     end: str | None,
     bucket: str | None,
+    least: str | None,
+    most: str | None,
+    factor: int | None,
+    step: str | None,
+    iterations: int | None,
+    sets: tuple[str, ...],
     csv: bool,
     force: bool,
     quiet: bool,
@@ -142,15 +178,23 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plot shares out/rcm-incast --object 't1>h1' --from 140us --to 200us --bucket 2us
       floodway plot timeline out/two-sites/pfc --workload gradients --from 0us --to 2ms
       floodway plot busbw out/two-sites/pfc out/two-sites/bifrost
+      floodway plot busbw scenarios/ai-cluster-all-reduce.toml -b 8 -e 128M -f 2
+      floodway plot busbw cluster.toml nccl-tests.log -b 1M -e 1G
 
     \b
     Exit codes:
-      0    done; the files' names are on stdout
+      0    done; the files' names are on stdout, after the table of a scenario's sizes
       2    bad usage, no results, or nothing to show; nothing is written
       130  interrupted
     """
     with loading():
         from floodway.cli import plot as plotting
+        from floodway.cli.sweep import Sizes
+    sizes = None
+    if least is not None:
+        sizes = Sizes(least=least, most=most or least, factor=factor, step=step, iterations=iterations or 1)
+    elif any(each is not None for each in (most, factor, step, iterations)):
+        raise click.BadParameter("it is missing: the first size, like 8 or 1M", param_hint="-b")
     return plotting.plot(
         plotting.Request(
             kind=kind,
@@ -165,6 +209,8 @@ def command(  # noqa: PLR0913 (one argument an option)
             begin=begin,
             end=end,
             bucket=bucket,
+            sizes=sizes,
+            sets=list(sets),
             csv=csv,
             force=force,
             quiet=quiet,

@@ -1,0 +1,180 @@
+"""`floodway plot busbw SCENARIO`: a collective of one size after another, as nccl-tests run it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import click
+
+import floodway
+from floodway.cli.inputs import parsed
+from floodway.cli.output import echo
+from floodway.cli.watch import Watch
+from floodway.plot.curves import Source
+from floodway.results.collectives import bandwidths
+from floodway.results.quantities import quantity_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = ["Sizes", "sweep"]
+
+#: Sizes without a unit as nccl-tests read them: powers of 1024.
+POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+#: More sizes than this are a mistake.
+MOST_SIZES = 1000
+#: The bytes of a float, nccl-tests' default type.
+ELEMENT = 4
+#: What nccl-tests reduce by, and from which rank a rooted operation goes; nothing reduces a copy.
+REDUCING = {"all-reduce", "reduce-scatter", "reduce"}
+ROOTED = {"broadcast", "reduce", "gather", "scatter"}
+#: The columns of their table.
+HEADER = (
+    ("size", "count", "type", "redop", "root", "time", "algbw", "busbw"),
+    ("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)"),
+)
+WIDTHS = (12, 13, 7, 6, 5, 12, 8, 8)
+#: Operations that count the elements of one rank's part.
+OF_PARTS = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """The sizes of a sweep as nccl-tests' options say them.
+
+    Attributes
+    ----------
+    least, most
+        Texts such as `8`, `128M` (nccl-tests' powers of 1024) or `64MB`.
+    factor, step
+        Between sizes: by what the next is larger, as a factor or as a size; one of them or none.
+    iterations
+        How often each size is executed.
+    """
+
+    least: str
+    most: str
+    factor: int | None = None
+    step: str | None = None
+    iterations: int = 1
+
+    def all(self) -> list[int]:
+        """Return the sizes in bytes.
+
+        Raises
+        ------
+        click.BadParameter
+            If an option is no size, the sizes go backwards, or are more than a thousand.
+        """
+        least, most = _bytes("-b", self.least), _bytes("-e", self.most)
+        if most < least:
+            raise click.BadParameter(f"{self.most} is less than -b {self.least}", param_hint="-e")
+        if self.factor is not None and self.step is not None:
+            raise click.BadParameter("it and -i are given together: give one", param_hint="-f")
+        step = None if self.step is None else _bytes("-i", self.step)
+        if step == 0:
+            raise click.BadParameter("0 is not allowed; the minimum is 1", param_hint="-i")
+        factor = 2 if self.factor is None else self.factor
+        sizes = [least]
+        while len(sizes) <= MOST_SIZES:
+            following = sizes[-1] + step if step is not None else max(sizes[-1], 1) * factor
+            if following > most:
+                return sizes
+            sizes.append(following)
+        message = f"from {self.least} to {self.most} there are more than {MOST_SIZES:,} sizes"
+        raise click.BadParameter(message, param_hint="-e")
+
+
+def _bytes(option: str, text: str) -> int:
+    """Read a size as nccl-tests do, or with a unit."""
+    plain = re.fullmatch(r"(\d{1,18})([KMGT]?)", text.strip(), flags=re.IGNORECASE)
+    if plain is not None:
+        return int(plain[1]) << 10 * POWERS[plain[2].upper()]
+    try:
+        return quantity_bytes(text)
+    except ValueError as error:
+        message = f"{error}; nccl-tests' 8, 32K, 128M (powers of 1024) or 64MB"
+        raise click.BadParameter(message, param_hint=option) from None
+
+
+def sweep(
+    path: Path, *, sets: Sequence[str], sizes: Sizes, workloads: Sequence[str], quiet: bool
+) -> tuple[Source, list[str]]:
+    """Run a scenario's collective in each size, one after another.
+
+    Parameters
+    ----------
+    path
+        The scenario's file.
+    sets
+        `KEY.PATH=VALUE` of keys that differ.
+    sizes
+        The sizes.
+    workloads
+        The collective's workload; empty if the scenario has one.
+    quiet
+        Whether progress and warnings are left out.
+
+    Returns
+    -------
+    tuple
+        The result under the scenario's name, and the lines of nccl-tests' table.
+
+    Raises
+    ------
+    click.BadParameter
+        If the scenario has no such collective, or several and none is named.
+    """
+    scenario = parsed(path, sets=sets)
+    name = _workload(scenario, workloads)
+    key = f"workload.{name}.collective"
+    chosen = ", ".join(f'"{size}B"' for size in sizes.all())
+    scenario = scenario.replace(
+        sets=[(f"{key}.size", f"[{chosen}]"), (f"{key}.repeat", str(sizes.iterations))]
+    )
+    for warning in () if quiet else scenario.warnings:
+        echo(f"warning: {warning}", err=True)
+    with Watch(scenario, quiet=quiet) as watch:
+        result = floodway.run(scenario, on_progress=watch.update)
+    source = Source(label=scenario.name, results=(result,))
+    rows = None if result.collectives is None else bandwidths(result.collectives)
+    return source, [] if rows is None else list(_table(scenario.name, name, rows))
+
+
+def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
+    written = cast("Sequence[Mapping[str, object]]", scenario.to_dict().get("workload", []))
+    found = [str(each["name"]) for each in written if "collective" in each]
+    listed = ", ".join(found)
+    if not found:
+        message = f"{scenario.name} has no workload with a collective, whose sizes it would run"
+        raise click.BadParameter(message, param_hint="DIR")
+    if len(names) > 1 or (not names and len(found) > 1):
+        raise click.BadParameter(f"name one of the collectives: {listed}", param_hint="--workload")
+    if names and names[0] not in found:
+        message = f"{names[0]!r} is no workload with a collective; those are: {listed}"
+        raise click.BadParameter(message, param_hint="--workload")
+    return names[0] if names else found[0]
+
+
+def _table(title: str, workload: str, rows: pl.DataFrame) -> Iterator[str]:
+    """Write a line for each size, with nccl-tests' columns."""
+    rows = rows.filter(rows["workload"].cast(str) == workload)
+    if rows.is_empty():
+        return
+    kind = str(rows["kind"][0])
+    yield f"# {kind} of {title}, {rows['ranks'][0]} ranks, simulated; columns as nccl-tests have them"
+    for names in HEADER:
+        yield "# " + " ".join(f"{name:>{width}}" for name, width in zip(names, WIDTHS, strict=True))
+    redop, root = ("sum" if kind in REDUCING else "none"), ("0" if kind in ROOTED else "-1")
+    for row in rows.sort("bytes").iter_rows(named=True):
+        parts = row["ranks"] if kind in OF_PARTS else 1
+        algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
+        numbers = (f"{row['mean_us']:.2f}", f"{algbw:.2f}", f"{busbw:.2f}")
+        words = (str(row["bytes"]), str(row["bytes"] // ELEMENT // parts), "float", redop, root, *numbers)
+        yield "  " + " ".join(f"{word:>{width}}" for word, width in zip(words, WIDTHS, strict=True))
+    yield f"# Avg bus bandwidth    : {(rows['busbw_gbps'].fill_nan(0.0).mean() or 0.0) / 8:.4f}"  # type: ignore[operator]

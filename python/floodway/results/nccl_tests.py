@@ -1,0 +1,128 @@
+"""What nccl-tests print: times and bandwidths of a collective by size, as they were measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.errors import PlotError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Measured", "read_log"]
+
+#: The columns without which a line is no header of the table.
+HEADER = ("size", "count", "time", "algbw", "busbw")
+#: Programs by the operation that they measure.
+OPERATIONS = {
+    "all_reduce_perf": "all-reduce",
+    "all_gather_perf": "all-gather",
+    "reduce_scatter_perf": "reduce-scatter",
+    "broadcast_perf": "broadcast",
+    "reduce_perf": "reduce",
+    "alltoall_perf": "all-to-all",
+    "gather_perf": "gather",
+    "scatter_perf": "scatter",
+    "sendrecv_perf": "send-receive",
+}
+#: How much of a file that may be a log is looked at.
+LONGEST = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A table of nccl-tests.
+
+    Attributes
+    ----------
+    label
+        What pictures call it: the file's name.
+    data
+        A row for each size, with the columns of `floodway.results.collectives.bandwidths`. Times are those
+        out of place, in microseconds, and bandwidths in Gbit/s, eight times what the log has in GB/s; `ranks`
+        is null where the log does not list devices.
+    """
+
+    label: str
+    data: pl.DataFrame
+
+
+def read_log(file: str | os.PathLike[str]) -> Measured:
+    """Read what `all_reduce_perf` and the other programs of nccl-tests print.
+
+    Parameters
+    ----------
+    file
+        Their output, of any version: the columns are found by the names above them.
+
+    Raises
+    ------
+    PlotError
+        If the file cannot be read, has no such table, or a line of it has no numbers where they should be.
+    """
+    path = Path(file)
+    try:
+        with path.open(encoding="utf-8", errors="replace") as log:
+            lines = log.read(LONGEST).splitlines()
+    except OSError as error:
+        message = f"{path}: cannot read it: {error.strerror}"
+        raise PlotError(message) from error
+    rows = list(_rows(path, lines))
+    if not rows:
+        message = f"{path} is no output of nccl-tests: it has no table with {', '.join(HEADER)} and rows"
+        raise PlotError(message)
+    ranks = sum(re.match(r"#\s+Rank\s+\d+", line) is not None for line in lines) or None
+    kind = _operation(lines)
+    columns = {
+        "workload": [path.stem] * len(rows),
+        "kind": [kind] * len(rows),
+        "name": [kind] * len(rows),
+        "bytes": [size for size, *_ in rows],
+        "ranks": [ranks] * len(rows),
+        "count": [None] * len(rows),
+        "least_us": [None] * len(rows),
+        "mean_us": [time for _, time, *_ in rows],
+        "most_us": [None] * len(rows),
+        "algbw_gbps": [algbw * 8 for _, _, algbw, _ in rows],
+        "busbw_gbps": [busbw * 8 for *_, busbw in rows],
+    }
+    texts, whole = ("workload", "kind", "name"), ("bytes", "ranks", "count")
+    types = {
+        name: pl.String if name in texts else pl.UInt64 if name in whole else pl.Float64 for name in columns
+    }
+    return Measured(label=path.stem, data=pl.DataFrame(columns, schema=types))
+
+
+def _operation(lines: Sequence[str]) -> str:
+    """Name the operation, if the log has the program that made it."""
+    for line in lines:
+        found = re.search(r"\b([a-z_]+_perf)\b", line)
+        if found is not None and found[1] in OPERATIONS:
+            return OPERATIONS[found[1]]
+    return "measured"
+
+
+def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float, float]]:
+    """Find size, time and bandwidths of each row, by the first columns of these names."""
+    places: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if words[:1] == ["#"] and all(name in words for name in HEADER):
+            places = [words.index(name) - 1 for name in ("size", "time", "algbw", "busbw")]
+        elif places and words and words[0].isdigit():
+            if len(words) <= max(places):
+                message = f"{path}, line {number}: the row ends before its bandwidths"
+                raise PlotError(message)
+            texts = [words[place] for place in places]
+            try:
+                size, (time, algbw, busbw) = int(texts[0]), map(float, texts[1:])
+            except ValueError:
+                message = f"{path}, line {number}: {' '.join(texts)} is no size, time and bandwidths"
+                raise PlotError(message) from None
+            yield size, time, algbw, busbw

@@ -405,10 +405,6 @@ def test_exposed_communication_adds_up_by_name() -> None:
         ('forward = "1ms", pipeline = 9', "9 stages are more than the model's 8 layers"),
         ('forward = "1ms", expert = 2', "the model has no experts"),
         ('forward = "1ms", data = 8', "the degrees make 8 ranks, and there are 4 GPUs for them"),
-        (
-            'forward = "1ms", data = 4, algorithm = "hierarchical"',
-            'training.algorithm: "hierarchical" needs levels, which training jobs do not have',
-        ),
         ('forward = "1ms", channels = 300', "training.channels: 300 is not a number from 1 to 256"),
         (
             'forward = "100000s", micro-batches = 10',

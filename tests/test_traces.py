@@ -132,9 +132,10 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
         ),
         (("simai", FILES["simai"], "--trace", "splits=2"), 'trace.splits: it belongs to format = "chakra"'),
         (
-            ("simai", FILES["simai"], "--trace", "algorithm=hierarchical"),
-            'trace.algorithm: "hierarchical" needs levels, which traces do not have',
+            ("goal", FILES["goal"], "--trace", "cross-nic=next"),
+            'trace.cross-nic: it belongs to format = "chakra" and format = "simai"',
         ),
+        (("simai", FILES["simai"], "--trace", "cross-nic=nxt"), 'did you mean "next"?'),
         (("simai", FILES["simai"], "--trace", "algoritm=ring"), 'did you mean "algorithm"?'),
         (
             ("goal", FILES["goal"], "--rate", "fast"),

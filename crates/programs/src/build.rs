@@ -66,10 +66,11 @@ impl Program {
         Ok(())
     }
 
-    /// Ranks of a ring of each level of the first hierarchical collective, the innermost first.
+    /// Ranks of a ring of each level, the innermost first, of the hierarchical collective that has most of
+    /// them; none without one.
     pub fn levels(&self) -> Vec<u32> {
-        let mut plans = self.executed().filter(|plan| plan.algorithm == AlgorithmName::Hierarchical.name());
-        plans.next().map_or_else(Vec::new, |plan| plan.levels().to_vec())
+        let plans = self.executed().filter(|plan| plan.algorithm == AlgorithmName::Hierarchical.name());
+        plans.map(|plan| plan.levels().to_vec()).max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// How many rings at once go through the nodes of a group, at most, and by which NIC they leave one; none

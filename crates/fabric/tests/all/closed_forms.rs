@@ -162,7 +162,8 @@ fn a_hierarchy_takes_the_sum_of_its_levels() {
         let ranks: u32 = levels.iter().product();
         for (op, passes) in PHASES {
             let packets = 2 * u64::from(ranks);
-            let request = Request { levels: Some(levels.clone()), ..request(op, Hierarchical, packets * PACKET) };
+            let request =
+                Request { levels: Some(levels.clone()), ..request(op, Hierarchical, packets * PACKET) };
             let (mut held, mut form) = (packets, 0);
             for &level in &levels {
                 held /= u64::from(level);
@@ -261,7 +262,11 @@ fn chunks_of_a_broadcast_follow_each_other_along_its_chain() {
             let form = u64::from(ranks - 1) * message(packets) + (slices - 1) * sent(packets);
             for op in [Broadcast, Reduce] {
                 let request = Request { chunk, root, ..request(op, Ring, size) };
-                assert_eq!(end_of(&request, ranks, NONE), form, "{op:?}, {ranks} ranks, {slices} of {packets}");
+                assert_eq!(
+                    end_of(&request, ranks, NONE),
+                    form,
+                    "{op:?}, {ranks} ranks, {slices} of {packets}"
+                );
             }
         }
     }

@@ -69,9 +69,7 @@ impl Around {
     /// How many messages a rank sends in a slice, by itself.
     fn sends(&self, slice: u32, rank: u32) -> u32 {
         match self.round {
-            Round::Parts { scatters, gathers } => {
-                self.pass() * (u32::from(scatters) + u32::from(gathers))
-            }
+            Round::Parts { scatters, gathers } => self.pass() * (u32::from(scatters) + u32::from(gathers)),
             round => u32::from(self.behind_first(slice, rank, round) < self.pass()),
         }
     }
@@ -182,7 +180,10 @@ impl Algorithm for Around {
         match (self.main(slice), self.round) {
             ((slice, true), _) => {
                 let from = self.rings.relays(self.ring(slice), rank);
-                from.map_or(0, |from| self.sends(slice, from)).checked_add(1).filter(|&steps| steps > 1).unwrap_or(0)
+                from.map_or(0, |from| self.sends(slice, from))
+                    .checked_add(1)
+                    .filter(|&steps| steps > 1)
+                    .unwrap_or(0)
             }
             ((slice, false), Round::Parts { .. }) => self.sends(slice, rank),
             ((slice, false), round) => {

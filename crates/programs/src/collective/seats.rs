@@ -24,7 +24,9 @@ pub struct Seat {
 }
 
 /// By which NIC a ring leaves a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrossNic {
     /// By the one by which it came (`NCCL_CROSS_NIC=0`): it stays on its rail. Where a NIC has one GPU, the

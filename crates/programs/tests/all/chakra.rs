@@ -192,8 +192,7 @@ fn an_algorithm_that_an_operation_does_not_have_is_told() {
     let ranks = vec![vec![collective(0, 64), gather(1)], vec![collective(0, 64), gather(1)]];
     let options = Options { algorithm: Some(AlgorithmName::HalvingDoubling), ..Options::default() };
     let imported = read(&ranks, &options).expect("it is a trace");
-    let note =
-        "\"halving-doubling\" is no algorithm of all-to-all: \"direct\" is used there (2 operations)";
+    let note = "\"halving-doubling\" is no algorithm of all-to-all: \"direct\" is used there (2 operations)";
     assert_eq!(imported.notes, [note]);
     let algorithms: Vec<&str> = imported.program.plans.iter().map(|plan| plan.algorithm).collect();
     assert_eq!(algorithms, ["halving-doubling", "direct"]);

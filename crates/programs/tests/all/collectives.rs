@@ -401,7 +401,8 @@ proptest! {
 fn rings_through_all_nics_take_the_time_of_their_closed_form() {
     for cross_nic in [CrossNic::Same, CrossNic::Alternate, CrossNic::Next] {
         let request = Request { cross_nic, ..Request::new(Purpose::AllReduce, Bytes(128_000_000)) };
-        let mut program = Program::of_collectives(&[request], vec![(0..16).collect()], 1).expect("it can be met");
+        let mut program =
+            Program::of_collectives(&[request], vec![(0..16).collect()], 1).expect("it can be met");
         let seat = |rank: u32| Seat { site: 0, node: rank / 8, nic: rank, domain: Some(rank / 8) };
         program.seat(&(0..16).map(seat).collect::<Vec<_>>()).expect("it can be met");
         let network = |from: u32, to: u32| if from / 8 == to / 8 { (100, 1) } else { (1_000, 20) };
@@ -422,7 +423,8 @@ fn a_collective_of_nothing_is_over_at_once() {
     for op in Purpose::ALL.into_iter().filter(|op| *op != Purpose::Barrier) {
         for &algorithm in AlgorithmName::of(op) {
             let request = Request { algorithm: Some(algorithm), ..Request::new(op, Bytes::ZERO) };
-            let program = Program::of_collectives(&[request], vec![(0..8).collect()], 2).expect("it can be met");
+            let program =
+                Program::of_collectives(&[request], vec![(0..8).collect()], 2).expect("it can be met");
             let history = execute(&program, &mut Nics::new(700, 80));
             assert_eq!(history.end().map(|end| end.0), Some(0), "{op:?} by {algorithm:?}");
             assert!(history.postings.is_empty());

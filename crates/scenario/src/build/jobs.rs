@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
 use floodway_programs::Program;
-use floodway_programs::collective::{AlgorithmName, Purpose, Request, RequestError, Seat};
+use floodway_programs::collective::{Purpose, Request, RequestError, Seat};
 
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, Rate, Span};
@@ -171,9 +171,7 @@ impl Builder<'_> {
             Ok(program) => program,
             Err(error) => return self.refuse(workload, "collective", &error),
         };
-        let arrivals = self.seated(workload, "collective", program, (&ranks, collective.flows), map)?;
-        self.warn_of_one_level(workload, collective, &arrivals);
-        Some(arrivals)
+        self.seated(workload, "collective", program, (&ranks, collective.flows), map)
     }
 
     /// Its requests, one for each size; none where an error says why.
@@ -204,22 +202,6 @@ impl Builder<'_> {
         };
         self.fault(&workload_path(workload, &key), error.why.clone());
         None
-    }
-
-    /// Says that a hierarchical algorithm is a ring here.
-    fn warn_of_one_level(&mut self, workload: &Workload, collective: &Collective, arrivals: &Arrivals) {
-        let Arrivals::Program(job) = arrivals else { return };
-        if collective.algorithm != Some(AlgorithmName::Hierarchical) {
-            return;
-        }
-        let levels = job.program.levels();
-        if levels.iter().filter(|&&level| level != 1).count() == 1 {
-            let why = format!(
-                "\"hierarchical\" has one level here, {levels:?}: it is a ring; levels are GPUs of a node \
-                 (gpu-nodes.gpus-per-node), nodes of a site, sites, or as \"levels\" says"
-            );
-            self.warn_at(&workload_path(workload, "collective.algorithm"), why);
-        }
     }
 
     /// Has each group several ranks, and are there several groups where some are asked for?
@@ -283,15 +265,24 @@ impl Builder<'_> {
         map: &Map<'_>,
     ) -> Option<Arrivals> {
         let seats = self.seats(ranks, map.network);
-        match program.seat(&seats) {
-            Ok(()) => Some(job(workload, program, ranks, rows)),
-            Err(error) => self.refuse(workload, table, &error),
+        if let Err(error) = program.seat(&seats) {
+            return self.refuse(workload, table, &error);
         }
+        let levels = program.levels();
+        if levels.iter().filter(|&&level| level != 1).count() == 1 {
+            let why = format!(
+                "\"hierarchical\" has one level here, {levels:?}: it is a ring; levels are GPUs of a node \
+                 (gpu-nodes.gpus-per-node), nodes of a site, sites, or as \"levels\" of a collective says"
+            );
+            self.warn_at(&workload_path(workload, &format!("{table}.algorithm")), why);
+        }
+        Some(job(workload, program, ranks, rows))
     }
 
     /// Where ranks are, for rings and trees through nodes.
     fn seats(&mut self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
-        let nodes = self.document.gpu_nodes.and_then(|keys| keys.scale_up).map(|of| of.nodes.unwrap_or(1).max(1));
+        let nodes =
+            self.document.gpu_nodes.and_then(|keys| keys.scale_up).map(|of| of.nodes.unwrap_or(1).max(1));
         let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
         let seat = |rank: &RankAt| {
             let count = narrow(sites.len());

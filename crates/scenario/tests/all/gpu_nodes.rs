@@ -3,6 +3,7 @@
 
 use floodway_fabric::blueprint::Arrivals;
 use floodway_fabric::{Control, Fabric};
+use floodway_programs::collective::CrossNic;
 use floodway_scenario::Scenario;
 use floodway_units::{NodeId, Rate, Span};
 
@@ -151,6 +152,45 @@ fn tags_that_contradict_the_nodes_are_refused() {
         why.contains("gpu-nodes: h3 is tagged \"node-7\" by the topology, but should be \"node-2\""),
         "{why}"
     );
+}
+
+/// The rings of the only job, and the levels of its hierarchical collective.
+fn rings_and_levels(scenario: &Scenario) -> (Option<(u32, CrossNic)>, Vec<u32>) {
+    let Arrivals::Program(job) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a job") };
+    (job.program.rings(), job.program.levels())
+}
+
+#[test]
+fn rings_go_through_nodes_that_have_a_scale_up_domain() {
+    let job = |more: &str| {
+        let domain = "[gpu-nodes]\ngpus-per-node = 2\nscale-up.rate = '900G'\n";
+        let job = "[[workload]]\nname = 'job'\ncollective = { op = 'all-reduce', size = '1MB'";
+        right(&[LEAVES, domain, job, more, " }\n"])
+    };
+    assert_eq!(rings_and_levels(&job("")).0, Some((2, CrossNic::Alternate)));
+    assert_eq!(rings_and_levels(&job(", cross-nic = 'same'")).0, Some((2, CrossNic::Same)));
+    // A rail has one GPU of each node, a node no way out.
+    assert_eq!(rings_and_levels(&job(", groups = 'rail'")).0, None);
+    assert_eq!(rings_and_levels(&job(", groups = 'node'")).0, None);
+    let apart = right(&[LEAVES, "gpu-nodes.gpus-per-node = 2\n", JOB]);
+    assert_eq!(rings_and_levels(&apart).0, None);
+}
+
+#[test]
+fn a_training_job_s_levels_are_those_of_its_ranks() {
+    let job = |algorithm: &str, placement: &str| {
+        let text = "topology.rail-optimised = { nodes = 4, gpus-per-node = 4, spines = 2, rate = '400G', delay = \
+                    '1us' }\n[[workload]]\nname = 'job'\ntraining = { model = { layers = 4, hidden = 64, sequence = \
+                    64, parameters = 1000000 }, tensor = 4, data = 4, forward = '1us', ";
+        read(&[text, "algorithm = '", algorithm, "', placement = '", placement, "' }\n"])
+    };
+    let levels = |placement| rings_and_levels(&job("hierarchical", placement).expect("it can be met")).1;
+    // Tensor-parallel ranks are a node, data-parallel ones a rail; or the other way round.
+    assert_eq!((levels("node-first"), levels("rail-first")), (vec![4], vec![4]));
+    let text = "topology.rail-optimised = { nodes = 2, gpus-per-node = 4, spines = 2, rate = '400G', delay = '1us' \
+                }\n[[workload]]\nname = 'job'\ntraining = { model = { layers = 4, hidden = 64, sequence = 64, \
+                parameters = 1000000 }, data = 8, forward = '1us', algorithm = 'hierarchical' }\n";
+    assert_eq!(rings_and_levels(&right(&[text])).1, [4, 2]);
 }
 
 #[test]

@@ -545,6 +545,10 @@ impl AtNode<'_, '_> {
                 FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
             };
             for port in self.node.locals() {
+                // Most switches of large jobs have none, and many ports.
+                if self.node.machines[port.index()].congestion_points.is_empty() {
+                    continue;
+                }
                 self.call_points(port, event);
                 self.ask_again(port);
                 if !self.run.out.actions.0.is_empty() {

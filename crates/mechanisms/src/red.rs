@@ -31,6 +31,8 @@
 //! # Known differences
 //!
 //! - Marking at dequeue is that of the HPCC simulator. The original marks on arrival.
+//! - The preset `swing` has 200 and 800 KB at every rate, as the files of SWING's authors; its paper follows
+//!   HPCC, whose thresholds at 100 Gbit/s are 400 and 1,600 KB.
 //! - The original uses a moving average of the queue; here, as in DCQCN, the instantaneous queue counts.
 //!
 //! # References

@@ -61,12 +61,12 @@ pub struct Collective {
     /// Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.
     #[serde(default)]
     pub window: Option<u32>,
-    /// Of a broadcast and a scatter, the place of its source in the group; of a reduce and a gather, that of its
-    /// destination. Default: 0.
+    /// Of a broadcast and a scatter, the place of its source in the group; of a reduce and a gather, that of
+    /// its destination. Default: 0.
     #[serde(default)]
     pub root: Option<u32>,
-    /// Of all-reduce, reduce-scatter and reduce: how fast a rank adds what has arrived to what it has, before it
-    /// sends the sum on. Default: at once.
+    /// Of all-reduce, reduce-scatter and reduce: how fast a rank adds what has arrived to what it has, before
+    /// it sends the sum on. Default: at once.
     #[serde(default)]
     pub reduce_rate: Option<Rate>,
     /// Of `hierarchical`: ranks of a ring of each level, the innermost first; their product is the number of

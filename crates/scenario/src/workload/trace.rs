@@ -41,9 +41,10 @@ pub struct Trace {
     /// Of Chakra and `SimAI`: queue pairs between two ranks of a collective, from 1 to 256. Default: 1.
     #[serde(default)]
     pub channels: Option<u32>,
-    /// Of Chakra and `SimAI`, of rings through several GPU nodes: by which NIC a ring leaves a node, the one by which it came
-    /// (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind (`alternate`, as NCCL
-    /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
+    /// Of Chakra and `SimAI`, of rings through several GPU nodes: by which NIC a ring leaves a node, the one
+    /// by which it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind
+    /// (`alternate`, as NCCL since 2.20), or the next one in each node (`next`), through the spine. Default:
+    /// `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
     /// Of Chakra: operations a second of a GPU, for computations that state a number of operations and no

@@ -25,8 +25,8 @@ pub struct Request {
     /// How; by default as [`AlgorithmName::default_of`] says.
     pub algorithm: Option<AlgorithmName>,
     /// The whole buffer: the output of an all-gather and a gather, the input of all others. In an all-to-all
-    /// each rank sends it, one n-th to each rank, itself included. Where it is less than a byte for each part,
-    /// each part is a byte; of nothing, nothing is sent, as in NCCL.
+    /// each rank sends it, one n-th to each rank, itself included. Where it is less than a byte for each
+    /// part, each part is a byte; of nothing, nothing is sent, as in NCCL.
     pub size: Bytes,
     /// Queue pairs between two ranks, each with its part of every message; of rings and trees through nodes,
     /// so many for each NIC.

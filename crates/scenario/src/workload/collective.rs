@@ -53,9 +53,9 @@ pub struct Collective {
     /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
-    /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: 128 KiB, or a
-    /// 4096th if that is more, of what goes along a ring to or from a root and of `double-binary-tree`; all
-    /// else is not cut.
+    /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: 128
+    /// KiB, or a 4096th if that is more, of what goes along a ring to or from a root and of
+    /// `double-binary-tree`; all else is not cut.
     #[serde(default)]
     pub chunk: Option<Bytes>,
     /// Of `pairwise`: number of ranks to which a rank sends at once, at least 1. Default: 1.

@@ -81,7 +81,8 @@
 //!   after time increase", the NICs' default), not of the counter.
 //! - `hpcc` and `hpcc-paper` are two published readings of "DCQCN" in HPCC's simulations: `dcqcn` and
 //!   `dcqcn_paper` of its `run.py`. The latter cuts at checks, too, not at each CNP as `paper` does.
-//! - `swing` has the window of its authors' files; their paper names Mellanox's recommendations, and no window.
+//! - `swing` has the window of its authors' files; their paper names Mellanox's recommendations, and no
+//!   window.
 //! - Rt is capped at the NIC's rate in both state machines, as NICs do.
 //! - In `paper` a stage counter is incremented before it is compared with F.
 //! - `tcd` has the paper's order and stages, and TCD's simulator others: α rises before the rate is cut by

@@ -5,13 +5,13 @@
 //! some; it is done when all of these have arrived, and what is to be reduced is reduced. It begins when so
 //! many steps before it are done as [`Plan::opens_after`] says.
 
+mod around;
 mod direct;
 mod handed;
 mod nested;
 mod one_step;
 mod pieces;
 mod request;
-mod ring;
 mod seats;
 mod tree;
 
@@ -110,7 +110,7 @@ impl Purpose {
 /// The steps of an algorithm.
 #[derive(Clone, Debug)]
 pub(crate) enum Steps {
-    Around(ring::Around),
+    Around(around::Around),
     Nested(nested::Nested),
     Direct(direct::Direct),
     Handed(handed::Handed),

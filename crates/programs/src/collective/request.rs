@@ -6,12 +6,13 @@ use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::around::{Around, Round};
 use super::direct::{Content, Direct, Pairs};
 use super::handed::Handed;
 use super::nested::Nested;
 use super::one_step::{Exchange, OneStep};
 use super::pieces::Pieces;
-use super::ring::{Around, Round};
+
 use super::seats::{CrossNic, Nodes, Rings};
 use super::tree::{Binomial, DoubleTree, Through};
 use super::{Nothing, Plan, Purpose, Steps};

@@ -178,7 +178,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plot shares out/rcm-incast --object 't1>h1' --from 140us --to 200us --bucket 2us
       floodway plot timeline out/two-sites/pfc --workload gradients --from 0us --to 2ms
       floodway plot busbw out/two-sites/pfc out/two-sites/bifrost
-      floodway plot busbw scenarios/ai-cluster-all-reduce.toml -b 8 -e 128M -f 2
+      floodway plot busbw scenarios/nccl-two-nodes.toml -b 8 -e 256M -f 2
       floodway plot busbw cluster.toml nccl-tests.log -b 1M -e 1G
 
     \b

@@ -12,7 +12,6 @@ use super::handed::Handed;
 use super::nested::Nested;
 use super::one_step::{Exchange, OneStep};
 use super::pieces::Pieces;
-
 use super::seats::{CrossNic, Nodes, Rings};
 use super::tree::{Binomial, DoubleTree, Through};
 use super::{Nothing, Plan, Purpose, Steps};

@@ -32,6 +32,7 @@ mod swing;
 mod tcd;
 mod theory;
 mod threads;
+mod topology_files;
 mod waiting;
 mod warnings;
 mod worked_example;

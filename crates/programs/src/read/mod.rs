@@ -14,6 +14,8 @@ pub use simai::simai;
 
 use std::collections::BTreeMap;
 
+use floodway_units::{Rate, Span};
+
 use crate::Program;
 use crate::collective::{AlgorithmName, Purpose};
 
@@ -38,6 +40,12 @@ pub struct Options {
     pub splits: u32,
     /// Of Chakra: operations a second, for computations that state `num_ops` and no duration.
     pub flops: Option<f64>,
+    /// Of Chakra: sizes of the dimensions that `involved_dim` names, the fastest one first; none without.
+    pub dims: Vec<u32>,
+    /// Of Chakra: the rate of memory, for loads and stores that state a size and no duration.
+    pub memory_rate: Option<Rate>,
+    /// Of Chakra: what such a load or store takes besides.
+    pub memory_latency: Span,
 }
 
 /// A file that is no program.

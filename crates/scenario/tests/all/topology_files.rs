@@ -118,7 +118,7 @@ fn faults_of_the_formats_are_named_with_their_lines() {
     );
     is(
         simai("3 5 2400", "3 5 1200"),
-        "topo.txt:6: topology.hpcc: h3 has 1200G over 25ns to its NVSwitches, and the",
+        "topo.txt:6: topology.hpcc: h3 has 1.2T over 24ns to its NVSwitches, and the",
     );
     is(
         simai("0 6 ", "4 6 "),

@@ -65,7 +65,7 @@ pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported
     reader.check_groups()?;
     let mut notes = reader.notes();
     notes.extend(unused.into_iter().map(|(name, count)| format!("{name} is not used ({count} nodes)")));
-    Ok(Imported { program: reader.program, notes })
+    Ok(Imported { program: reader.program, notes, within: 1 })
 }
 
 /// The trace of a rank.

@@ -8,8 +8,8 @@ mod goal;
 mod simai;
 
 pub use chakra::chakra;
-pub use connections::connections;
-pub use goal::goal;
+pub use connections::{Endless, connections, endless};
+pub use goal::{goal, goal_binary};
 pub use simai::simai;
 
 use std::collections::BTreeMap;
@@ -26,6 +26,9 @@ pub struct Imported {
     pub program: Program,
     /// What was left out of the file, or taken to mean something that it does not say.
     pub notes: Vec<String>,
+    /// Ranks next to each other that the simulator with this format keeps inside a server, where it can: the
+    /// tensor-parallel ones of `SimAI`; 1 without.
+    pub within: u32,
 }
 
 /// What files with collectives do not say.

@@ -119,6 +119,13 @@ impl Builder<'_> {
         None
     }
 
+    /// GPUs of a scale-up domain; 1 without one, and none where errors say why.
+    pub(super) fn gpus_of_domain(&mut self, network: &Network) -> Option<u32> {
+        let given = self.document.gpu_nodes.and_then(|nodes| nodes.scale_up);
+        let Some(keys) = given.or(network.scale_up) else { return Some(1) };
+        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(keys.nodes.unwrap_or(1)))
+    }
+
     /// The scale-up domains of the network, whose GPU nodes are checked in any case.
     pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
         let given = self.document.gpu_nodes;

@@ -28,6 +28,7 @@ use serde::Deserialize;
 use super::multi_dc::letters;
 use super::network::{Network, Node, TopologyError};
 use crate::error::Place;
+use crate::formats::Format;
 use crate::ns3::{self, LineError, Words, number};
 use crate::workload::files::Files;
 use header::Header;
@@ -62,6 +63,9 @@ impl Hpcc {
         }
         let text = files.read(&self.file).map_err(|why| TopologyError::new("file", why))?;
         let listed = Listing::read(&text).map_err(|(line, why)| {
+            let other = Format::of(text.as_bytes()).filter(|format| *format != Format::Listing);
+            let why = other
+                .map_or(why, |format| format!("it is no topology of HPCC's simulator; {}", format.seems()));
             let place = Place { file: files.shown(&self.file).into(), line: Some(line) };
             TopologyError::new("", why).at(place)
         })?;

@@ -333,6 +333,8 @@ def import_job(
     *,
     keys: Sequence[tuple[str, str]],
     topology: str | None,
+    network: str | PathLike[str] | None,
+    gpu_nodes: str | None,
     rate: str,
     delay: str,
     to: str | PathLike[str],

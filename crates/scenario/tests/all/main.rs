@@ -15,6 +15,7 @@ mod fuzz;
 mod gpu_nodes;
 mod hpcc_files;
 mod import;
+mod import_job;
 mod ioq;
 mod irn;
 mod limits;

@@ -1,4 +1,4 @@
-//! Files of other simulators, told apart by what they contain, so that an error can say what a file seems to be.
+//! Files of other simulators, told apart by what they contain, so that an error can say what one seems to be.
 
 use crate::import;
 use crate::workload::trace::TraceFormat;

@@ -10,15 +10,15 @@
 //! |---|---|
 //! | COMP | a computation of `duration_micros`; if that is 0, of `num_ops` at a given rate, or 1 ns without |
 //! | `COMM_SEND`, `COMM_RECV` | `comm_size` bytes from `comm_src` to `comm_dst` (of a send and of a receive the rank itself, if missing) |
-//! | `COMM_COLL` | a collective; of one rank, or of 0 bytes, it takes no time; a BARRIER is an all-reduce of a byte a rank |
-//! | the three with `is_cpu_op` | `duration_micros` on the CPU: `PyTorch` writes a communication twice, and the kernel, without `is_cpu_op`, sends |
-//! | `MEM_LOAD`, `MEM_STORE` | a time of `duration_micros`; without, a latency and `tensor_size` at a given rate, one at a time |
+//! | `COMM_COLL` | a collective; of one rank, or of 0 bytes, no time; BARRIER has a byte a rank |
+//! | these with `is_cpu_op` | `duration_micros` on the CPU: the kernel, a node of its own, sends |
+//! | `MEM_LOAD`, `MEM_STORE` | `duration_micros`, or a latency and `tensor_size` at a rate, one at a time |
 //! | METADATA | nothing, but the process groups of `## process_group:init ##` |
 //!
 //! `comm_size` of a collective is each rank's input, so that the output of an all-gather is n times that.
 //!
-//! A collective with `pg_name` is over the ranks that METADATA of the rank have for it, all of which must call
-//! it; where there are none, over the ranks whose traces name it. Without `pg_name` it is over all ranks, or
+//! A collective with `pg_name` is over the ranks that METADATA of the rank have for it, all of which must
+//! call it; where there are none, over the ranks whose traces name it. Without it it is over all ranks, or
 //! over those that differ in the dimensions of `involved_dim` alone: dimensions have given sizes, and the
 //! first one counts ranks fastest, as in ASTRA-sim.
 

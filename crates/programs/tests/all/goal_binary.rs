@@ -22,7 +22,7 @@ l2 requires l1
 }
 ";
 
-/// An operation: what it waits for, kind, peer, size, tag, CPU, NIC, and those that wait for its end and start.
+/// An operation: what it waits for, kind, peer, size, tag, CPU, NIC, and who waits for its end and start.
 type Listed<'a> = (u32, u8, u32, u64, u32, u8, u8, &'a [u32], &'a [u32]);
 
 fn part(operations: &[Listed<'_>]) -> Vec<u8> {

@@ -219,7 +219,13 @@ fn chakra_files(files: &Files<'_>, given: &[String]) -> Result<Vec<(String, Vec<
     for folder in given {
         for file in files.listed(folder, &[".et", ".et.gz"]).map_err(|why| unread(folder, why))? {
             let Some(rank) = rank_of(&file) else {
-                files.read_bytes(&file).map_err(|why| unread(&file, why))?;
+                let bytes = files.read_bytes(&file).map_err(|why| unread(&file, why))?;
+                if let Some(other) =
+                    Format::of(&bytes).filter(|of| of.as_trace() != Some(TraceFormat::Chakra))
+                {
+                    let why = format!("it is not an execution trace of Chakra; {}", other.seems());
+                    return Err(TraceError::Unfit(ReadError { file, place: "line 1".to_owned(), why }));
+                }
                 return together(format!("{file:?} is not named NAME.<rank>.et, like step.0.et"));
             };
             if let Some(other) = of_rank.insert(rank, file.clone()) {

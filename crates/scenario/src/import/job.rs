@@ -91,9 +91,10 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         };
         told(Place { file: file.into(), line: None }, note.clone())
     };
-    // Notes are on the file, which the scenario's warnings name by a key.
+    // Notes are on the file, which the scenario's warnings name by a key and a line of the text.
     let warning = |message: &String| {
-        told(place(), work.notes.iter().find(|note| message.ends_with(*note)).unwrap_or(message).clone())
+        let of_trace = message.split_once(".trace.files: ").map_or(&**message, |(_, note)| note);
+        told(place(), of_trace.to_owned())
     };
     let mut warnings: Vec<Warning> = network.notes.iter().map(of_network).collect();
     warnings.extend(servers.assumed.map(|note| told(place(), note)));

@@ -1,5 +1,5 @@
-//! Networks from the files of other simulators: topologies of HPCC, `PowerTCP`, Reverie and `SimAI`, of htsim,
-//! and networks of ASTRA-sim's analytical backends.
+//! Networks from the files of other simulators: topologies of HPCC, `PowerTCP`, Reverie and `SimAI`, of
+//! htsim, and networks of ASTRA-sim's analytical backends.
 
 mod astra;
 mod htsim;

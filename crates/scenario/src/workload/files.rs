@@ -156,8 +156,8 @@ impl Files<'_> {
         text.map_err(|error| format!("cannot read {:?}: {error}", self.shown(file)))
     }
 
-    /// The files of a folder whose names end with one of `endings`, in the order of their names; the file itself, if
-    /// it is no folder.
+    /// The files of a folder whose names end with one of `endings`, in the order of their names; the file
+    /// itself, if it is no folder.
     ///
     /// # Errors
     /// The reason why it cannot be read.

@@ -47,9 +47,9 @@ pub struct Trace {
     /// duration. No default: such a computation without it is an error.
     #[serde(default)]
     pub flops: Option<f64>,
-    /// Of Chakra: the sizes of the dimensions that `involved_dim` names, the first one counting ranks fastest;
-    /// their product is the number of ranks: `[4, 2]`. No default: a collective over some dimensions without
-    /// it is an error.
+    /// Of Chakra: the sizes of the dimensions that `involved_dim` names, the first one counting ranks
+    /// fastest; their product is the number of ranks: `[4, 2]`. No default: a collective over some dimensions
+    /// without it is an error.
     #[serde(default)]
     pub dims: Vec<u32>,
     /// Of Chakra: the rate of memory, for loads and stores that state `tensor_size` and no duration. No

@@ -194,7 +194,7 @@ fn a_network_of_astra_sim_is_a_switch() {
     assert_has(
         &scenario.text,
         "topology.single-switch = { hosts = 8, rate = \"429496729600bps\", delay = \"500ns\" }"
-            .replace("429496729600bps", &floodway_units::Rate(429_496_729_600).to_string())
+            .replace("429496729600bps", &floodway_units::Rate(429_497_000_000).to_string())
             .as_str(),
     );
     let two = file(
@@ -280,12 +280,27 @@ fn a_file_of_another_format_is_told_as_what_it_is() {
     );
     let chakra = refused(TraceFormat::Chakra, &file("t.0.et", GOAL), Asked::default());
     assert_has(&chakra, "t.0.et:1: it is not an execution trace of Chakra; it seems to be a GOAL schedule");
+    let network = refused(TraceFormat::Chakra, &file("ring.yml", SWITCH), Asked::default());
+    assert_has(
+        &network,
+        "ring.yml:1: it is not an execution trace of Chakra; it seems to be a network of ASTRA-sim",
+    );
     let binary = file("y1", [&[7, 0x0a, 5][..], b"0.0.4", &[2, 8, 1]].concat());
     assert_has(&refused(Goal, &binary, Asked::default()), "it seems to be an execution trace of Chakra");
     let network = refused(Goal, &file("g.goal", GOAL), in_network(&file("n.goal", GOAL)));
     assert_has(&network, "n.goal: it is no network; it seems to be a GOAL schedule");
     let config = hpcc(&file("y2", GOAL), None).expect_err("it is none").to_string();
     assert_has(&config, "begins with a key such as CC_MODE 3; it seems to be a GOAL schedule");
+}
+
+#[test]
+fn a_configuration_of_simai_is_told_as_one() {
+    let config = file("SimAI.conf", "ENABLE_QCN 1\nCC_MODE 1\nBW_MON_FILE /x/bw.txt\nMON_START 0\n");
+    let error = hpcc(&config, None).expect_err("it names no topology").to_string();
+    assert_has(
+        &error,
+        "TOPOLOGY_FILE: is missing: it is a configuration of SimAI, whose topology and workload are",
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ TRACE_OPTIONS = (
     click.option(
         "--topology",
         metavar="KIND={...}|FILE",
-        help="The network, as a scenario's topology has it, or a file of HPCC, PowerTCP, SimAI, htsim or ASTRA-sim.",
+        help="The network, as a scenario's topology has it, or in a file of another simulator.",
         show_default="a switch with a host for each rank",
     ),
     click.option(

@@ -17,6 +17,9 @@ const MOST: f64 = 1e9;
 /// Bits a second of a GB/s.
 const GB: f64 = 1_073_741_824.0 * 8.0;
 
+/// Rates are whole Mbit/s.
+const STEP: f64 = 1e6;
+
 /// A fault, with its line where that is known.
 type Fault = (Option<u32>, String);
 
@@ -128,7 +131,7 @@ fn dimensions(document: &Yaml<'_>, text: &str) -> Result<Vec<Dimension>, Fault> 
         dimensions.push(Dimension {
             kind: kind.to_owned(),
             ranks: u32::try_from(whole(ranks)).unwrap_or(u32::MAX),
-            rate: Rate(whole((bandwidth * GB).round())),
+            rate: Rate(whole((bandwidth * GB / STEP).round() * STEP)),
             latency: Span(whole((latency * 1000.0).round()).max(1)),
         });
     }

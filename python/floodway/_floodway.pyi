@@ -335,6 +335,7 @@ def import_job(
     topology: str | None,
     network: str | PathLike[str] | None,
     gpu_nodes: str | None,
+    config: str | PathLike[str] | None,
     rate: str,
     delay: str,
     to: str | PathLike[str],

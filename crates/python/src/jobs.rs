@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 20;
 /// folder `to`, and warnings. `keys` are further keys of the table `trace`; `network` is the file of a
 /// network, in place of `topology`.
 #[pyfunction]
-#[pyo3(signature = (kind, files, *, keys, topology, network, gpu_nodes, rate, delay, to))]
+#[pyo3(signature = (kind, files, *, keys, topology, network, gpu_nodes, config, rate, delay, to))]
 #[allow(clippy::too_many_arguments, reason = "one an option of the command")]
 pub fn import_job(
     py: Python<'_>,
@@ -30,6 +30,7 @@ pub fn import_job(
     topology: Option<String>,
     network: Option<PathBuf>,
     gpu_nodes: Option<String>,
+    config: Option<PathBuf>,
     rate: &str,
     delay: &str,
     to: PathBuf,
@@ -40,7 +41,15 @@ pub fn import_job(
     };
     let network = network.as_deref().map(Given::File).or(topology.as_deref().map(Given::Keys));
     let gpu_nodes = gpu_nodes.as_deref();
-    let request = Job { format, files: &files, keys: &keys, network, gpu_nodes, link: (rate, delay) };
+    let request = Job {
+        format,
+        files: &files,
+        keys: &keys,
+        network,
+        gpu_nodes,
+        config: config.as_deref(),
+        link: (rate, delay),
+    };
     match py.detach(|| guarded(|| job(&request, &to))) {
         Ok(Ok(imported)) => {
             let warnings = imported.every_warning();

@@ -214,8 +214,7 @@ fn seems_chakra(bytes: &[u8]) -> bool {
     match bytes.get(first..) {
         _ if first > 1 && !begins(1) => false,
         Some([]) | None => first > 1,
-        Some(rest) => message(rest).is_some_and(|_| {
-            matches!(rest.get(1..3), Some([0x08, _] | [0x12, _])) || rest.get(2) == Some(&0x08)
-        }),
+        Some(rest) => message(rest)
+            .is_some_and(|_| matches!(rest.get(1..3), Some([0x08 | 0x12, _])) || rest.get(2) == Some(&0x08)),
     }
 }

@@ -36,6 +36,8 @@ class Job:
         The network, as `KIND={...}`, or the file of another simulator's; None for a switch.
     gpu_nodes
         GPU nodes, as `{...}`, or `none`; None for those of the network.
+    config
+        The configuration of SimAI.
     rate, delay
         Links of that switch.
     """
@@ -45,6 +47,7 @@ class Job:
     keys: Sequence[str]
     topology: str | None
     gpu_nodes: str | None
+    config: Path | None
     rate: str | None
     delay: str | None
 
@@ -80,6 +83,7 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
             topology=topology,
             network=network,
             gpu_nodes=job.gpu_nodes,
+            config=job.config,
             rate=job.rate or "400G",
             delay=job.delay or "1us",
             to=to,

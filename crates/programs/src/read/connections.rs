@@ -69,12 +69,23 @@ pub struct Endless {
     pub bytes: Option<Bytes>,
 }
 
+/// A matrix that has connections without end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndlessMatrix {
+    /// The number of nodes.
+    pub nodes: u32,
+    /// All connections, in the order of the file.
+    pub connections: Vec<Endless>,
+    /// What is not used of the file.
+    pub notes: Vec<String>,
+}
+
 /// The nodes and connections of a matrix that has connections without end (`size 0`), and what is not used of
 /// it; none if it has none. They are flows: a job would never end.
 ///
 /// # Errors
 /// The first line that is no connection matrix, or a trigger, which acts when a connection ends.
-pub fn endless(text: &str, file: &str) -> Result<Option<(u32, Vec<Endless>, Vec<String>)>, ReadError> {
+pub fn endless(text: &str, file: &str) -> Result<Option<EndlessMatrix>, ReadError> {
     let matrix = text::read(text, file)?;
     let Some(first) = matrix.connections.iter().find(|connection| connection.is_endless()) else {
         return Ok(None);
@@ -96,7 +107,7 @@ pub fn endless(text: &str, file: &str) -> Result<Option<(u32, Vec<Endless>, Vec<
     };
     let connections = matrix.connections.iter().map(of).collect::<Result<_, _>>()?;
     let notes = matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({count} times)"));
-    Ok(Some((matrix.nodes, connections, notes.collect())))
+    Ok(Some(EndlessMatrix { nodes: matrix.nodes, connections, notes: notes.collect() }))
 }
 
 /// An operation of a rank.

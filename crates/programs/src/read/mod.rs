@@ -8,7 +8,7 @@ mod goal;
 mod simai;
 
 pub use chakra::chakra;
-pub use connections::{Endless, connections, endless};
+pub use connections::{Endless, EndlessMatrix, connections, endless};
 pub use goal::{goal, goal_binary};
 pub use simai::simai;
 

@@ -69,7 +69,7 @@ pub fn simai(text: &str, file: &str, options: &Options) -> Result<Imported, Read
         _ if stage + 1 == stages => narrow::<u32>(kinds.len()) - 1,
         _ => stage.min(1),
     });
-    let within = uses_tensor(&workload).then_some(header.tensor).unwrap_or(1);
+    let within = if uses_tensor(&workload) { header.tensor } else { 1 };
     Ok(Imported { program, notes: notes(&workload, &batches, &counts), within })
 }
 

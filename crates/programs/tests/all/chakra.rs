@@ -298,7 +298,9 @@ fn process_groups_are_those_of_the_metadata() {
         "t.0.et, node 0 (\"## process_group:init ##\"): group_size of \"0\" is 3, and there are files of 2 ranks"
     );
     let mut unknown = ranks;
-    unknown.iter_mut().for_each(|rank| rank.push(named(3, "10")));
+    for rank in &mut unknown {
+        rank.push(named(3, "10"));
+    }
     let notes = read(&unknown, &Options::default()).expect("it is a trace").notes;
     assert!(
         notes[0].starts_with("pg_name \"10\" is none of the process groups in METADATA (3 nodes)"),

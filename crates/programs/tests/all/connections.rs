@@ -1,6 +1,6 @@
 //! Readers of htsim's connection matrices.
 
-use floodway_programs::read::{Endless, Imported, connections, endless};
+use floodway_programs::read::{Endless, EndlessMatrix, Imported, connections, endless};
 use floodway_programs::{Kind, SendCompletes};
 use floodway_units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -38,7 +38,8 @@ fn named(arrivals: &[(&str, u64)]) -> Vec<(String, u64)> {
 #[test]
 fn a_matrix_with_connections_without_end_is_flows() {
     let text = "Nodes 4\nConnections 2\n0->1 start 5000 size 0\n2->1 start 0 size 7 prio 1\n";
-    let (nodes, connections, notes) = endless(text, "a.cm").expect("it is a matrix").expect("one has no end");
+    let EndlessMatrix { nodes, connections, notes } =
+        endless(text, "a.cm").expect("it is a matrix").expect("one has no end");
     let of = |ends, ps, bytes: Option<u64>| Endless { ends, start: Span(ps), bytes: bytes.map(Bytes) };
     assert_eq!((nodes, connections), (4, vec![of((0, 1), 5000, None), of((2, 1), 0, Some(7))]));
     assert_eq!(notes, ["\"prio\" is not used (1 times)"]);

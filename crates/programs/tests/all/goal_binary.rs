@@ -30,7 +30,7 @@ fn part(operations: &[Listed<'_>]) -> Vec<u8> {
     let roots: Vec<u32> =
         (0..).zip(operations).filter(|(_, of)| of.0 == 0).map(|(number, _)| number).collect();
     out.extend((roots.len() as u32).to_le_bytes());
-    roots.iter().for_each(|root| out.extend(root.to_le_bytes()));
+    out.extend(roots.iter().flat_map(|root| root.to_le_bytes()));
     let mut listed: Vec<u32> = Vec::new();
     for &(waits, kind, peer, size, tag, cpu, nic, end, start) in operations {
         out.extend(waits.to_le_bytes());
@@ -45,7 +45,7 @@ fn part(operations: &[Listed<'_>]) -> Vec<u8> {
             listed.extend(waiting);
         }
     }
-    listed.iter().for_each(|number| out.extend(number.to_le_bytes()));
+    out.extend(listed.iter().flat_map(|number| number.to_le_bytes()));
     out
 }
 

@@ -3,19 +3,22 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use floodway_programs::read::{self, Endless, ReadError};
+use floodway_programs::read::{self, Endless, EndlessMatrix, ReadError};
 use floodway_units::Span;
 use floodway_units::cast::narrow;
 use serde::Deserialize;
 
+use super::config::Config;
 use super::files::reference;
 use super::network::{self, ForJob};
+use super::write::of_job;
 use super::{Imported, Warning};
 use crate::build::traces::{TraceError, imported, key_fault};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::forms::Many;
 use crate::scenario::{Scenario, Source};
 use crate::topology::Topology;
+use crate::topology::hpcc::Listing;
 use crate::workload::files::{Files, read_named};
 use crate::workload::trace::{Trace, TraceFormat};
 
@@ -41,6 +44,8 @@ pub struct Job<'a> {
     /// GPU nodes, as `gpu-nodes` has them, or `none`. Default: those of the network's file; of `SimAI`
     /// without a network, servers of 8 GPUs.
     pub gpu_nodes: Option<&'a str>,
+    /// Of `SimAI`, over the file of a network: its configuration, `SimAI.conf`.
+    pub config: Option<&'a Path>,
     /// Of the switch: rate and delay of each link.
     pub link: (&'a str, &'a str),
 }
@@ -64,6 +69,7 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         Some(Given::Keys(keys)) => ForJob { topology: keys.to_owned(), ..ForJob::default() },
         None => ForJob::default(),
     };
+    let settings = Settings::of(job)?;
     let work = Work::read(job, &network, to)?;
     let servers = Servers::of(job, &network, work.ranks);
     let topology = if network.topology.is_empty() {
@@ -73,7 +79,8 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     };
     let gpu_nodes = servers.value.map_or(String::new(), |value| format!("gpu-nodes = {value}\n"));
     let workload = work.workload(&topology, to);
-    let text = format!("# {}\n{topology}\n{gpu_nodes}{}{}\n{workload}", work.title, work.head, network.more);
+    let head = [&*settings.head, &*topology, "\n", &*gpu_nodes, &*work.head].concat();
+    let text = format!("# {}\n{head}{}{}\n{workload}", work.title, settings.tables, network.more);
     let file = job.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     let place = || Place { file: file.as_str().into(), line: None };
     let source = Source { name: &file, text: &text, folder: to, sets: &[], tables: None };
@@ -97,10 +104,60 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         told(place(), of_trace.to_owned())
     };
     let mut warnings: Vec<Warning> = network.notes.iter().map(of_network).collect();
+    warnings.extend(settings.warnings);
     warnings.extend(servers.assumed.map(|note| told(place(), note)));
     warnings.extend(work.own_notes().map(|note| told(place(), note)));
     warnings.extend(scenario.warnings().iter().map(warning));
     Ok(Imported { text, folder: to.to_path_buf(), warnings, idle: Vec::new() })
+}
+
+/// What `SimAI`'s configuration sets.
+#[derive(Default)]
+struct Settings {
+    head: String,
+    tables: String,
+    warnings: Vec<Warning>,
+}
+
+impl Settings {
+    fn of(job: &Job<'_>) -> Result<Self, ScenarioErrors> {
+        let Some(path) = job.config else { return Ok(Settings::default()) };
+        let refuse = |why: &str| ScenarioError::new(Place { file: "--config".into(), line: None }, "", why);
+        if job.format != TraceFormat::Simai {
+            return Err(refuse("it is of SimAI: only `floodway import simai` has it").into());
+        }
+        let Some(Given::File(topology)) = job.network else {
+            return Err(refuse(
+                "it needs --topology with a topology file of SimAI, by whose links it sets buffers",
+            )
+            .into());
+        };
+        let unread = |file: &Path, error: std::io::Error| {
+            let place = Place { file: file.display().to_string().into(), line: None };
+            ScenarioError::new(place, "", format!("cannot read it: {error}"))
+        };
+        let text = read_named(path).map_err(|error| unread(path, error))?;
+        if !super::is_config(&text) {
+            let why = "it is no configuration of SimAI, which begins with a key such as ENABLE_QCN 1";
+            return Err(ScenarioError::new(
+                Place { file: path.display().to_string().into(), line: None },
+                "",
+                why,
+            )
+            .into());
+        }
+        let listed = read_named(topology).map_err(|error| unread(topology, error))?;
+        let listing = Listing::read(&listed).map_err(|(line, why)| {
+            ScenarioError::new(
+                Place { file: topology.display().to_string().into(), line: Some(line) },
+                "",
+                why,
+            )
+        })?;
+        let mut config = Config::read(&path.display().to_string(), &text)?;
+        let (head, tables) = of_job(&mut config, topology, listing)?;
+        Ok(Settings { head, tables, warnings: config.idle.into_iter().chain(config.warnings).collect() })
+    }
 }
 
 /// What the files of a job say.
@@ -126,7 +183,7 @@ impl Work {
     fn read(job: &Job<'_>, network: &ForJob, to: &Path) -> Result<Self, ScenarioErrors> {
         let file = job.files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let name = name(&file);
-        if let Some((nodes, flows, notes)) = endless_of(job)? {
+        if let Some(EndlessMatrix { nodes, connections: flows, notes }) = endless_of(job)? {
             let without = flows.iter().filter(|flow| flow.bytes.is_none()).count();
             let title = format!(
                 "A connection matrix of htsim: {nodes} nodes, {} flows, {without} of them without end.",
@@ -197,7 +254,7 @@ impl Work {
 }
 
 /// The connections of a matrix of htsim that has some without end; none of any other file.
-fn endless_of(job: &Job<'_>) -> Result<Option<(u32, Vec<Endless>, Vec<String>)>, ScenarioErrors> {
+fn endless_of(job: &Job<'_>) -> Result<Option<EndlessMatrix>, ScenarioErrors> {
     let (TraceFormat::Htsim, [file]) = (job.format, job.files) else { return Ok(None) };
     let name = file.display().to_string();
     let Ok(text) = read_named(file) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The topology file of the HPCC simulator, unchanged, and those of PowerTCP, Reverie and SimAI.
+//! The topology file of the HPCC simulator, unchanged, and those of `PowerTCP`, Reverie and `SimAI`.
 //!
 //! The file has words separated by blanks: `nodes switches links`, the ids of the switches, then for each
 //! link a line `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`. Text after the last link is
@@ -8,9 +8,9 @@
 //! over which that simulator can send packets in a loop, is on no path to a host, and is left out. Hosts have
 //! the addresses of that simulator, which its hash uses.
 //!
-//! The first line tells formats apart. PowerTCP has `nodes switches ToRs links`, and the first switches are
-//! the ToRs; Reverie has the rates of links behind that, which each link states again. SimAI has `nodes
-//! GPUs-per-server NVSwitches switches links GPU-type`, and the first of the switches are the NVSwitches.
+//! The first line tells formats apart. `PowerTCP` has `nodes switches ToRs links`, and the first switches are
+//! the `ToR`; Reverie has the rates of links behind that, which each link states again. `SimAI` has `nodes
+//! GPUs-per-server NVSwitches switches links GPU-type`, and the first of the switches are its `NVSwitches`.
 //! These are no nodes here: the GPUs that they join are a scale-up domain, whose rate is that of all links of
 //! a GPU to them, and whose latency is that of two such links. GPUs have the tags `node-<n>` and `rail-<i>`,
 //! as with `gpu-nodes`, which need not be given; a `scale-up` there replaces that of the file. Names keep the
@@ -104,7 +104,7 @@ pub struct Listing {
     pub beyond: Option<u32>,
     /// Of `SimAI`: its servers.
     pub servers: Option<ListedServers>,
-    /// By id: whether it is an NVSwitch, which is no node.
+    /// By id: whether it is an `NVSwitch`, which is no node.
     is_nv_switch: Vec<bool>,
 }
 
@@ -297,7 +297,7 @@ pub fn address(id: u32) -> u32 {
     0x0b00_0001_u32.wrapping_add((id / 256) << 16).wrapping_add((id % 256) << 8)
 }
 
-/// By id: whether a node is a switch, and whether it is an NVSwitch, which the file lists first.
+/// By id: whether a node is a switch, and whether it is an `NVSwitch`, which the file lists first.
 fn switches_of(
     words: &mut Words<'_>,
     nodes: usize,

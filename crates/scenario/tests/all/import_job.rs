@@ -41,12 +41,13 @@ struct Asked<'a> {
     keys: &'a [(String, String)],
     network: Option<Given<'a>>,
     gpu_nodes: Option<&'a str>,
+    config: Option<&'a Path>,
 }
 
 fn import(format: TraceFormat, path: &Path, asked: Asked<'_>) -> Result<Imported, String> {
     let files = [path.to_path_buf()];
-    let Asked { keys, network, gpu_nodes } = asked;
-    let request = Job { format, files: &files, keys, network, gpu_nodes, link: ("400G", "1us") };
+    let Asked { keys, network, gpu_nodes, config } = asked;
+    let request = Job { format, files: &files, keys, network, gpu_nodes, config, link: ("400G", "1us") };
     let folder = folder();
     job(&request, &folder).map_err(|errors| errors.to_string().replace(&format!("{}/", folder.display()), ""))
 }
@@ -301,6 +302,31 @@ fn a_configuration_of_simai_is_told_as_one() {
         &error,
         "TOPOLOGY_FILE: is missing: it is a configuration of SimAI, whose topology and workload are",
     );
+}
+
+#[test]
+fn the_configuration_of_simai_sets_a_job_over_its_topology() {
+    let text = "ENABLE_QCN 1\nUSE_DYNAMIC_PFC_THRESHOLD 1\nPACKET_PAYLOAD_SIZE 9000\nFLOW_FILE /x/flow.txt\n\
+        SIMULATOR_STOP_TIME 40000000000000.00\nCC_MODE 1\nALPHA_RESUME_INTERVAL 1\nRATE_DECREASE_INTERVAL 4\n\
+        RP_TIMER 900\nEWMA_GAIN 0.00390625\nFAST_RECOVERY_TIMES 1\nRATE_AI 50Mb/s\nRATE_HAI 100Mb/s\nMIN_RATE 100Mb/s\n\
+        L2_ACK_INTERVAL 1\nHAS_WIN 1\nGLOBAL_T 0\nVAR_WIN 1\nRATE_BOUND 1\nACK_HIGH_PRIO 0\nLINK_DOWN 0 0 0\n\
+        TRACE_NODE 0\nKMAX_MAP 1 100000000000 1600\nKMIN_MAP 1 100000000000 400\nPMAX_MAP 1 100000000000 0.2\n\
+        BUFFER_SIZE 32\nBW_MON_FILE /x/bw.txt\nMON_START 0\n";
+    let workload =
+        file("tp3.txt", SIMAI.replace("group: 8", "group: 2").replace("all_gpus: 8", "all_gpus: 4"));
+    let (network, config) = (file("servers3.txt", SERVERS), file("Sim.conf", text));
+    let asked = Asked { network: Some(Given::File(&network)), config: Some(&config), ..Asked::default() };
+    let imported = imported(TraceFormat::Simai, &workload, asked);
+    for part in
+        ["profile = \"hpcc-ns3\"\nmtu = \"9000B\"\n", "kmin = \"400KB\", kmax = \"1.6MB\"", "rai = \"50M\""]
+    {
+        assert_has(&imported.text, part);
+    }
+    assert!(imported.every_warning().iter().any(|told| told.contains("BW_MON_FILE: has no effect")));
+    let alone = refused(TraceFormat::Simai, &workload, Asked { config: Some(&config), ..Asked::default() });
+    assert_has(&alone, "--config: it needs --topology with a topology file of SimAI");
+    let of_goal = Asked { network: Some(Given::File(&network)), config: Some(&config), ..Asked::default() };
+    assert_has(&refused(TraceFormat::Goal, &file("c.goal", GOAL), of_goal), "--config: it is of SimAI");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Topology files of the simulators that descend from HPCC's: PowerTCP, Reverie, SimAI.
+//! Topology files of the simulators that descend from HPCC's: `PowerTCP`, Reverie, `SimAI`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

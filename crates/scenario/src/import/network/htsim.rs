@@ -27,12 +27,20 @@ const MOST: u64 = 1 << 20;
 /// Values by key, with their lines.
 type Values = BTreeMap<&'static str, (u64, u32)>;
 
+/// A topology as it is written.
+struct Topology {
+    head: Values,
+    tiers: BTreeMap<u64, Values>,
+    /// What is not used.
+    notes: Vec<String>,
+}
+
 /// Reads a topology.
 ///
 /// # Errors
 /// The line that is none, or numbers that do not fit each other.
 pub(super) fn read(text: &str) -> Result<ForJob, LineError> {
-    let (head, tiers, mut notes) = values(text)?;
+    let Topology { head, tiers, mut notes } = values(text)?;
     let of_head =
         |key: &str| head.get(key).copied().ok_or_else(|| (1, format!("{key} is missing at the top")));
     let (nodes, count) = (of_head("nodes")?, of_head("tiers")?);
@@ -52,11 +60,11 @@ pub(super) fn read(text: &str) -> Result<ForJob, LineError> {
     }
     let tree = Tree { nodes: nodes.0, pod: head.get("podsize").copied(), tiers: &tiers, three: count.0 == 3 };
     let topology = tree.topology(&mut notes)?;
-    let more = tree.pipelines()?;
+    let more = tree.pipelines();
     Ok(ForJob { topology, more, notes, ..ForJob::default() })
 }
 
-fn values(text: &str) -> Result<(Values, BTreeMap<u64, Values>, Vec<String>), LineError> {
+fn values(text: &str) -> Result<Topology, LineError> {
     let (mut head, mut tiers, mut notes) = (Values::new(), BTreeMap::<u64, Values>::new(), Vec::new());
     let mut tier = None;
     for (line, content) in (1..).zip(text.lines()) {
@@ -94,7 +102,7 @@ fn values(text: &str) -> Result<(Values, BTreeMap<u64, Values>, Vec<String>), Li
             return Err((line, format!("{word} is there twice")));
         }
     }
-    Ok((head, tiers, notes))
+    Ok(Topology { head, tiers, notes })
 }
 
 struct Tree<'a> {
@@ -124,25 +132,12 @@ impl Tree<'_> {
         Ok(format!("{{ rate = \"{}\", delay = \"{}\" }}", Rate::gbps(gbps.0), Span::ns(ns.0)))
     }
 
-    /// `whole` in parts of `part`, which must divide it.
-    fn parts(
-        &self,
-        (whole, what): (u64, &str),
-        (part, line): (u64, u32),
-        of: &str,
-    ) -> Result<u64, LineError> {
-        if whole.is_multiple_of(part) {
-            return Ok(whole / part);
-        }
-        Err((line, format!("{what}, {whole}, is no multiple of {of}, {part}")))
-    }
-
     fn topology(&self, notes: &mut Vec<String>) -> Result<String, LineError> {
         let hosts = self.of(0, "radix_down")?;
         let up = self.of(0, "radix_up")?;
         let bundle = self.bundle(1);
-        let aggs = self.parts((up.0, "radix_up of tier 0"), (bundle, up.1), "bundle of tier 1")?;
-        let tors = self.parts((self.nodes, "the number of nodes"), hosts, "radix_down of tier 0")?;
+        let aggs = parts((up.0, "radix_up of tier 0"), (bundle, up.1), "bundle of tier 1")?;
+        let tors = parts((self.nodes, "the number of nodes"), hosts, "radix_down of tier 0")?;
         let (host_hop, agg_hop) = (self.hop(0)?, self.hop(1)?);
         if !self.three {
             self.check_down(1, tors * bundle, notes);
@@ -161,8 +156,8 @@ impl Tree<'_> {
         let Some(pod) = self.pod.filter(|pod| pod.0 > 0) else {
             return Err((1, "podsize is missing at the top, or 0".to_owned()));
         };
-        let pods = self.parts((self.nodes, "the number of nodes"), pod, "podsize")?;
-        let tors = self.parts((pod.0, "podsize"), hosts, "radix_down of tier 0")?;
+        let pods = parts((self.nodes, "the number of nodes"), pod, "podsize")?;
+        let tors = parts((pod.0, "podsize"), hosts, "radix_down of tier 0")?;
         let cores = self.of(1, "radix_up")?;
         self.check_down(1, tors, notes);
         self.check_down(2, pods, notes);
@@ -186,7 +181,7 @@ impl Tree<'_> {
     }
 
     /// The latency of switches, by their tiers.
-    fn pipelines(&self) -> Result<String, LineError> {
+    fn pipelines(&self) -> String {
         let names: [&str; 3] = if self.three { ["tor", "agg", "core"] } else { ["leaf", "spine", ""] };
         let mut text = String::new();
         for (tier, values) in self.tiers {
@@ -203,6 +198,14 @@ impl Tree<'_> {
                 Span::ns(*ns)
             );
         }
-        Ok(text)
+        text
     }
+}
+
+/// `whole` in parts of `part`, which must divide it.
+fn parts((whole, what): (u64, &str), (part, line): (u64, u32), of: &str) -> Result<u64, LineError> {
+    if whole.is_multiple_of(part) {
+        return Ok(whole / part);
+    }
+    Err((line, format!("{what}, {whole}, is no multiple of {of}, {part}")))
 }

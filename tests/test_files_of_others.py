@@ -60,9 +60,7 @@ def test_tensor_parallel_ranks_stay_inside_a_server(
 def test_without_servers_they_cross_the_network_with_a_warning(floodway: Command, tmp_path: Path) -> None:
     (tmp_path / "workload.txt").write_text(WORKLOAD, encoding="utf-8")
     done = floodway("import", "simai", "workload.txt", "--gpu-nodes", "none", "--out", "job.toml")
-    assert (
-        "groups of 8 tensor-parallel ranks, which SimAI keeps inside a server, exchange" in done.err
-    )
+    assert "groups of 8 tensor-parallel ranks, which SimAI keeps inside a server, exchange" in done.err
     assert all_reduce_us(tmp_path / "job.toml") > 7 * WITHIN_A_SERVER_US
 
 

@@ -71,7 +71,7 @@ impl Folder {
 fn missing(config: &Config) -> &'static str {
     if config.is_simai() {
         "is missing: it is a configuration of SimAI, whose topology and workload are arguments of its program; \
-         `floodway import simai WORKLOAD --topology TOPOLOGY` reads these, and with the lines TOPOLOGY_FILE and \
+         `floodway import simai WORKLOAD --topology TOPOLOGY --config FILE` reads all, and with the lines TOPOLOGY_FILE and \
          FLOW_FILE it is a configuration for a list of flows"
     } else {
         "is missing"

@@ -100,7 +100,10 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     };
     // Notes are on the file, which the scenario's warnings name by a key and a line of the text.
     let warning = |message: &String| {
-        let of_trace = message.split_once(".trace.files: ").map_or(&**message, |(_, note)| note);
+        let line = message.strip_prefix(&format!("{file}:")).and_then(|rest| rest.split_once(": "));
+        let message =
+            line.filter(|(line, _)| line.parse::<u32>().is_ok()).map_or(&**message, |(_, rest)| rest);
+        let of_trace = message.split_once(".trace.files: ").map_or(message, |(_, note)| note);
         told(place(), of_trace.to_owned())
     };
     let mut warnings: Vec<Warning> = network.notes.iter().map(of_network).collect();

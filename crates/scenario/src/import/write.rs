@@ -68,6 +68,14 @@ pub fn of_job(
     };
     warn_of_losses(config, &inputs.listing)?;
     check_telemetry(config, &inputs.listing)?;
+    for (key, message) in [
+        ("SIMULATOR_STOP_TIME", "the run ends with the job"),
+        ("FLOW_FILE", "the messages are the workload's"),
+    ] {
+        if config.has(key) {
+            config.note(key, &format!("is not used: {message}"));
+        }
+    }
     let overrides = overrides(config, &inputs)?;
     check_mtu(config, mtu)?;
     let head = format!("profile = \"hpcc-ns3\"\nmtu = \"{mtu}B\"\n");

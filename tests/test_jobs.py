@@ -311,7 +311,7 @@ gpus-per-node = 4
         ),
         (
             rails("{ gpus-per-node = 2 }"),
-            "2 is not allowed: the rail-optimised network has nodes of 4 GPUs",
+            "2 is not allowed: the topology has nodes of 4 GPUs",
         ),
         (ACROSS, "the site dc-a has 6 hosts, which are not whole groups of 4 hosts"),
         (

@@ -3471,8 +3471,8 @@ class Trace(Table):
         The format of the files.
     files
         The file; of Chakra's traces a folder with a file `NAME.<rank>.et` for each rank, or a
-        list of these. Paths are relative to the scenario's folder; `${NAME}` is replaced by an
-        environment variable.
+        list of these. Files that gzip has compressed are read, too. Paths are relative to the
+        scenario's folder; `${NAME}` is replaced by an environment variable.
     ranks
         Hosts of the ranks, in the order of the network. Default: all.
     rank_file
@@ -3497,6 +3497,16 @@ class Trace(Table):
     flops
         Of Chakra: operations a second of a GPU, for computations that state a number of
         operations and no duration. No default: such a computation without it is an error.
+    dims
+        Of Chakra: the sizes of the dimensions that `involved_dim` names, the first one counting
+        ranks fastest; their product is the number of ranks: `[4, 2]`. No default: a collective
+        over some dimensions without it is an error.
+    memory_rate
+        Of Chakra: the rate of memory, for loads and stores that state `tensor_size` and no
+        duration. No default: such a node without it is an error.
+    memory_latency
+        Of Chakra: what such a load or store takes besides its bytes over `memory-rate`.
+        Default: 0.
     send_completes
         When a send is complete at its sender. Default: as in the programs that read the format:
         GOAL's at once, Chakra's when it has arrived, all others when it is acknowledged.
@@ -3515,6 +3525,9 @@ class Trace(Table):
     channels: int | None = None
     cross_nic: CrossNic | None = None
     flops: float | None = None
+    dims: Sequence[int] | None = None
+    memory_rate: Rate | None = None
+    memory_latency: Time | None = None
     send_completes: SendCompletes | None = None
     flows: bool | None = None
 
@@ -4391,7 +4404,7 @@ Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | 
 
 
 #: A format of traces.
-#: - 'goal': GOAL schedules as text (`LogGOPSim`, ATLAHS).
+#: - 'goal': GOAL schedules (`LogGOPSim`, ATLAHS), as text and in their binary form.
 #: - 'chakra': Execution traces of Chakra (`MLCommons`, ASTRA-sim).
 #: - 'simai': Workloads of `SimAI`, as AICB writes them.
 #: - 'htsim': Connection matrices of htsim (`.cm`).

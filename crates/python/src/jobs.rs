@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use floodway_scenario::export::{self, ExportError};
-use floodway_scenario::import::{Job, job};
+use floodway_scenario::import::{Given, Job, job};
 use floodway_scenario::workload::trace::TraceFormat;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,9 +17,10 @@ use crate::scenario::Scenario;
 const CHUNK: usize = 1 << 20;
 
 /// Reads the files of a job: returns the text of a scenario that runs it, whose relative paths start at the
-/// folder `to`, and warnings. `keys` are further keys of the table `trace`.
+/// folder `to`, and warnings. `keys` are further keys of the table `trace`; `network` is the file of a
+/// network, in place of `topology`.
 #[pyfunction]
-#[pyo3(signature = (kind, files, *, keys, topology, rate, delay, to))]
+#[pyo3(signature = (kind, files, *, keys, topology, network, gpu_nodes, config, rate, delay, to))]
 #[allow(clippy::too_many_arguments, reason = "one an option of the command")]
 pub fn import_job(
     py: Python<'_>,
@@ -27,6 +28,9 @@ pub fn import_job(
     files: Vec<PathBuf>,
     keys: Vec<(String, String)>,
     topology: Option<String>,
+    network: Option<PathBuf>,
+    gpu_nodes: Option<String>,
+    config: Option<PathBuf>,
     rate: &str,
     delay: &str,
     to: PathBuf,
@@ -35,8 +39,17 @@ pub fn import_job(
         let names = TraceFormat::ALL.map(TraceFormat::name).join(", ");
         return Err(PyValueError::new_err(format!("{kind:?} is no format; allowed: {names}")));
     };
-    let topology = topology.as_deref();
-    let request = Job { format, files: &files, keys: &keys, topology, link: (rate, delay) };
+    let network = network.as_deref().map(Given::File).or(topology.as_deref().map(Given::Keys));
+    let gpu_nodes = gpu_nodes.as_deref();
+    let request = Job {
+        format,
+        files: &files,
+        keys: &keys,
+        network,
+        gpu_nodes,
+        config: config.as_deref(),
+        link: (rate, delay),
+    };
     match py.detach(|| guarded(|| job(&request, &to))) {
         Ok(Ok(imported)) => {
             let warnings = imported.every_warning();

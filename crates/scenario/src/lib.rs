@@ -12,6 +12,7 @@ pub mod cost;
 mod deadlock;
 pub mod error;
 pub mod export;
+mod formats;
 pub mod grammar;
 pub mod import;
 mod ns3;

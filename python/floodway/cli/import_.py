@@ -33,7 +33,11 @@ class Job:
     keys
         Further keys of the table `trace`, as `KEY=VALUE`.
     topology
-        The network, as `KIND={...}`; None for a switch.
+        The network, as `KIND={...}`, or the file of another simulator's; None for a switch.
+    gpu_nodes
+        GPU nodes, as `{...}`, or `none`; None for those of the network.
+    config
+        The configuration of SimAI.
     rate, delay
         Links of that switch.
     """
@@ -42,6 +46,8 @@ class Job:
     files: Sequence[Path]
     keys: Sequence[str]
     topology: str | None
+    gpu_nodes: str | None
+    config: Path | None
     rate: str | None
     delay: str | None
 
@@ -58,10 +64,13 @@ def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
 
 def import_job(job: Job, *, out: Path | None, force: bool) -> int:
     """Write the scenario that runs a job; returns the exit code."""
-    topology = None
+    topology, network = None, None
     if job.topology is not None:
-        kind, table = pair(job.topology, option="--topology", form="KIND={...}")
-        topology = f"{kind} = {table}"
+        if "=" not in job.topology and Path(job.topology).exists():
+            network = Path(job.topology)
+        else:
+            kind, table = pair(job.topology, option="--topology", form="KIND={...}, or a file that is there")
+            topology = f"{kind} = {table}"
         for option, given in (("--rate", job.rate), ("--delay", job.delay)):
             if given is not None:
                 raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
@@ -72,6 +81,9 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
             job.files,
             keys=keys,
             topology=topology,
+            network=network,
+            gpu_nodes=job.gpu_nodes,
+            config=job.config,
             rate=job.rate or "400G",
             delay=job.delay or "1us",
             to=to,

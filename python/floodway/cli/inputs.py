@@ -39,8 +39,9 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
         if traces is not None and not found:
             ones = f"; it has traces of Chakra: floodway import chakra {path} --out job.toml"
         raise click.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
-    if path.suffix in TRACES and path.is_file():
-        verb = f"floodway import {TRACES[path.suffix]} {path} --out job.toml"
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix in TRACES and path.is_file():
+        verb = f"floodway import {TRACES[suffix]} {path} --out job.toml"
         raise click.BadParameter(f"{path} is no scenario; what runs it: {verb}", param_hint="SCENARIO")
     try:
         return floodway.load(resolved(path), sets=[pair(given) for given in sets])

@@ -10,21 +10,31 @@
 //! |---|---|
 //! | COMP | a computation of `duration_micros`; if that is 0, of `num_ops` at a given rate, or 1 ns without |
 //! | `COMM_SEND`, `COMM_RECV` | `comm_size` bytes from `comm_src` to `comm_dst` (of a send and of a receive the rank itself, if missing) |
-//! | `COMM_COLL` | a collective of the ranks whose traces name its `pg_name`, of all ranks if it names none; of one rank it takes no time |
-//! | `MEM_LOAD`, `MEM_STORE` | a time of `duration_micros` |
-//! | METADATA | nothing |
+//! | `COMM_COLL` | a collective; of one rank, or of 0 bytes, no time; BARRIER has a byte a rank |
+//! | these with `is_cpu_op` | `duration_micros` on the CPU: the kernel, a node of its own, sends |
+//! | `MEM_LOAD`, `MEM_STORE` | `duration_micros`, or a latency and `tensor_size` at a rate, one at a time |
+//! | METADATA | nothing, but the process groups of `## process_group:init ##` |
 //!
 //! `comm_size` of a collective is each rank's input, so that the output of an all-gather is n times that.
+//!
+//! A collective with `pg_name` is over the ranks that METADATA of the rank have for it, all of which must
+//! call it; where there are none, over the ranks whose traces name it. Without it it is over all ranks, or
+//! over those that differ in the dimensions of `involved_dim` alone: dimensions have given sizes, and the
+//! first one counts ranks fastest, as in ASTRA-sim.
 
+mod communication;
+mod groups;
 mod nodes;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use floodway_units::cast::{narrow, whole};
 use floodway_units::{Bytes, Span};
 
+use self::communication::{Communication, available};
+use self::groups::Groups;
 use self::nodes::{Node, NodeKind, nodes};
-use super::{Imported, Options, ReadError, Replaced};
+use super::{Imported, Options, ReadError, Replaced, hint};
 use crate::collective::{Purpose, Request, share};
 use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes};
 
@@ -32,6 +42,7 @@ use crate::{Graph, Kind, Message, Operation, Order, Program, Rank, SendCompletes
 const GPU: u32 = 0;
 const NETWORK: u32 = 1;
 const CPU: u32 = 2;
+const MEMORY: u32 = 3;
 
 /// Reads traces, in the order of ranks.
 ///
@@ -47,14 +58,14 @@ pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported
     for (file, bytes) in files {
         traces.push(Trace { file, nodes: nodes(file, bytes, &mut unused)? });
     }
-    let mut reader = Reader::new(&traces, options);
+    let mut reader = Reader::new(&traces, options)?;
     for rank in 0..narrow::<u32>(traces.len()) {
         reader.rank(rank)?;
     }
     reader.check_groups()?;
     let mut notes = reader.notes();
     notes.extend(unused.into_iter().map(|(name, count)| format!("{name} is not used ({count} nodes)")));
-    Ok(Imported { program: reader.program, notes })
+    Ok(Imported { program: reader.program, notes, within: 1 })
 }
 
 /// The trace of a rank.
@@ -63,57 +74,96 @@ struct Trace<'a> {
     nodes: Vec<Node>,
 }
 
+impl Trace<'_> {
+    fn error(&self, node: &Node, why: impl Into<String>) -> ReadError {
+        let file = self.file.to_owned();
+        ReadError { file, place: format!("node {} ({:?})", node.id, node.name), why: why.into() }
+    }
+}
+
 struct Reader<'a> {
     traces: &'a [Trace<'a>],
     options: &'a Options,
     program: Program,
-    /// Groups by name, in the order of the names.
-    groups: Vec<(String, Vec<u32>)>,
+    groups: Groups,
     /// Tags of the program, by tag and size of the trace.
     tags: BTreeMap<(i64, u64), u64>,
     names: BTreeMap<String, u32>,
     /// By group: what each of its ranks calls, in order.
-    calls: Vec<BTreeMap<u32, Vec<(Purpose, u64)>>>,
+    calls: Vec<BTreeMap<u32, Vec<(Communication, u64)>>>,
     replaced: Replaced,
+    counts: Counts,
+}
+
+/// What means something else here, counted.
+#[derive(Default)]
+struct Counts {
     /// Collectives of one rank.
     alone: u64,
+    empty: u64,
+    barriers: u64,
+    /// Collectives of fewer bytes than ranks.
+    small: u64,
+    /// Communication of the CPU.
+    on_cpu: u64,
+    /// Sends and collectives.
+    sends: u64,
+}
+
+impl Counts {
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let Counts { alone, empty, barriers, small, on_cpu, sends } = *self;
+        let unsent = on_cpu > 0 && sends == 0;
+        let notes = [
+            (alone > 0, format!("collectives of a group of one rank take no time ({alone} nodes)")),
+            (empty > 0, format!("collectives of 0 bytes take no time, as in NCCL ({empty} nodes)")),
+            (barriers > 0, format!("barriers are all-reduces of the least bytes ({barriers} nodes)")),
+            (
+                small > 0,
+                format!(
+                    "collectives of fewer bytes than ranks have a byte for each rank here ({small} nodes)"
+                ),
+            ),
+            (
+                on_cpu > 0 && !unsent,
+                format!(
+                    "communication with is_cpu_op takes its duration on the CPU, and the kernels send ({on_cpu} nodes)"
+                ),
+            ),
+            (
+                unsent,
+                format!(
+                    "all communication has is_cpu_op and takes its duration on the CPU ({on_cpu} nodes): nothing is sent"
+                ),
+            ),
+        ];
+        notes.into_iter().filter(|(applies, _)| *applies).map(|(_, note)| note)
+    }
 }
 
 impl<'a> Reader<'a> {
-    fn new(traces: &'a [Trace<'a>], options: &'a Options) -> Self {
-        let mut members: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-        for (rank, trace) in (0..).zip(traces) {
-            for node in trace.nodes.iter().filter(|node| node.kind == NodeKind::Collective) {
-                members.entry(node.group.clone()).or_default().insert(rank);
-            }
-        }
-        if let Some(all) = members.get_mut("") {
-            all.extend(0..narrow::<u32>(traces.len()));
-        }
-        let groups: Vec<(String, Vec<u32>)> =
-            members.into_iter().map(|(name, ranks)| (name, ranks.into_iter().collect())).collect();
+    fn new(traces: &'a [Trace<'a>], options: &'a Options) -> Result<Self, ReadError> {
+        let groups = Groups::of(traces, &options.dims)?;
         let program = Program {
-            groups: groups.iter().map(|(_, ranks)| ranks.clone()).collect(),
+            groups: groups.all.iter().map(|(_, ranks)| ranks.clone()).collect(),
             names: vec![String::new()],
             iterations: 1,
             send_completes: SendCompletes::Received,
             order: Order::Listed,
             ..Program::default()
         };
-        let calls = vec![BTreeMap::new(); groups.len()];
+        let calls = vec![BTreeMap::new(); groups.all.len()];
         let (tags, names) = (BTreeMap::new(), BTreeMap::new());
-        let replaced = Replaced::default();
-        Reader { traces, options, program, groups, tags, names, calls, replaced, alone: 0 }
+        let (replaced, counts) = (Replaced::default(), Counts::default());
+        Ok(Reader { traces, options, program, groups, tags, names, calls, replaced, counts })
     }
 
     fn notes(&self) -> Vec<String> {
-        let alone = format!("collectives of a group of one rank take no time ({} nodes)", self.alone);
-        self.replaced.notes().chain((self.alone > 0).then_some(alone)).collect()
+        self.replaced.notes().chain(self.counts.notes()).chain(self.groups.notes()).collect()
     }
 
     fn error(&self, rank: u32, node: &Node, why: impl Into<String>) -> ReadError {
-        let file = self.traces[rank as usize].file.to_owned();
-        ReadError { file, place: format!("node {} ({:?})", node.id, node.name), why: why.into() }
+        self.traces[rank as usize].error(node, why)
     }
 
     fn rank(&mut self, rank: u32) -> Result<(), ReadError> {
@@ -170,8 +220,13 @@ impl<'a> Reader<'a> {
         match node.kind {
             NodeKind::Nothing => add(Kind::Compute { time: Span::ZERO }, None, Vec::new()),
             NodeKind::Memory => {
+                let time = self.memory_time(rank, node)?;
+                add(Kind::Compute { time }, Some(MEMORY), Vec::new());
+            }
+            NodeKind::CpuHalf => {
+                self.counts.on_cpu += 1;
                 let time = self.duration(rank, node)?;
-                add(Kind::Compute { time }, None, Vec::new());
+                add(Kind::Compute { time }, Some(CPU), Vec::new());
             }
             NodeKind::Compute => {
                 let time = self.compute_time(rank, node)?;
@@ -181,23 +236,28 @@ impl<'a> Reader<'a> {
                 let sends = node.kind == NodeKind::Send;
                 let peer = self.peer(rank, node, sends)?;
                 let tag = self.tag(node);
-                let (peer, bytes) = (of_rank.slot(peer), Bytes(node.bytes));
+                let (peer, bytes) = (of_rank.slot(peer), Bytes(node.size.unwrap_or_default()));
                 if sends {
+                    self.counts.sends += 1;
                     add(Kind::Send { peer, bytes, tag, channel: 0 }, Some(NETWORK), Vec::new());
                 } else {
                     add(Kind::Recv { peer: Some(peer), tag: Some(tag) }, None, Vec::new());
                 }
             }
             NodeKind::Collective => {
-                let group = self.group_of(rank, node)?;
-                if self.groups[group as usize].1.len() == 1 {
-                    self.alone += 1;
+                let (group, communication) = self.group_of(rank, node)?;
+                let ranks = self.groups.all[group as usize].1.len();
+                let is_empty = node.size == Some(0) && !communication.is_barrier();
+                if ranks == 1 || is_empty {
+                    *(if ranks == 1 { &mut self.counts.alone } else { &mut self.counts.empty }) += 1;
                     add(Kind::Compute { time: Span::ZERO }, None, Vec::new());
                     return Ok(());
                 }
-                let group_slot = of_rank.group(group, &self.groups[group as usize].1, rank);
-                for split in 0..self.options.splits.max(1) {
-                    let plan = self.plan(rank, node, group, split)?;
+                self.counts.sends += 1;
+                let group_slot = of_rank.group(group, &self.groups.all[group as usize].1, rank);
+                let splits = if communication.is_barrier() { 1 } else { self.options.splits.max(1) };
+                for split in 0..splits {
+                    let plan = self.plan(rank, node, (group, communication), (split, splits))?;
                     let sequence = of_rank.next_sequence(group);
                     let before = narrow::<u32>(operations.len()).checked_sub(1).filter(|_| split > 0);
                     let kind = Kind::Collective { plan, group: group_slot, sequence };
@@ -212,6 +272,20 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Of a load or store: its duration, else latency and size over the rate.
+    fn memory_time(&self, rank: u32, node: &Node) -> Result<Span, ReadError> {
+        let size = node.tensor_size.filter(|_| node.micros == 0);
+        let Some(size) = size else { return self.duration(rank, node) };
+        let Some(rate) = self.options.memory_rate else {
+            let why = format!(
+                "it states tensor_size, {size}, and no duration_micros: give \"memory-rate\", like \"4096G\", and \
+                 \"memory-latency\" if there is one"
+            );
+            return Err(self.error(rank, node, why));
+        };
+        Ok(Span(rate.time_to_send(Bytes(size)).0.saturating_add(self.options.memory_latency.0)))
     }
 
     fn compute_time(&self, rank: u32, node: &Node) -> Result<Span, ReadError> {
@@ -246,9 +320,9 @@ impl<'a> Reader<'a> {
 
     /// The tag of the program for a message: of tag and size, by which traces match messages.
     fn tag(&mut self, node: &Node) -> u64 {
-        let next = self.tags.len() as u64;
-        *self.tags.entry((node.tag, node.bytes)).or_insert_with(|| {
-            self.program.tags.push(format!("tag {} and {}", node.tag, Bytes(node.bytes)));
+        let (next, size) = (self.tags.len() as u64, node.size.unwrap_or_default());
+        *self.tags.entry((node.tag, size)).or_insert_with(|| {
+            self.program.tags.push(format!("tag {} and {}", node.tag, Bytes(size)));
             next
         })
     }
@@ -287,28 +361,35 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The group of a collective, whose calls it counts.
-    fn group_of(&mut self, rank: u32, node: &Node) -> Result<u32, ReadError> {
-        let Some(purpose) = node.purpose else {
-            let allowed = "ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL, REDUCE_SCATTER";
-            let why = match &node.comm_type {
-                Some(given) => format!("comm_type {given} is not available; available are {allowed}"),
-                None => format!("comm_type is missing; one of {allowed} is expected"),
-            };
+    /// The group of a collective, whose calls it counts, and what it does.
+    fn group_of(&mut self, rank: u32, node: &Node) -> Result<(u32, Communication), ReadError> {
+        let Some(number) = node.comm_type else {
+            let why = format!("comm_type is missing; one of {} is expected", available());
             return Err(self.error(rank, node, why));
         };
-        let group = self.groups.iter().position(|(name, _)| *name == node.group).unwrap_or_default();
-        self.calls[group].entry(rank).or_default().push((purpose, node.bytes));
-        Ok(narrow(group))
+        let communication = Communication::of(number).map_err(|why| self.error(rank, node, why))?;
+        let key = self.groups.key(rank, node).map_err(|why| self.error(rank, node, why))?;
+        let group = self.groups.all.iter().position(|(known, _)| *known == key).unwrap_or_default();
+        let bytes = if communication.is_barrier() { 0 } else { node.size.unwrap_or_default() };
+        self.calls[group].entry(rank).or_default().push((communication, bytes));
+        self.counts.barriers += u64::from(communication.is_barrier());
+        Ok((narrow(group), communication))
     }
 
     /// The plan of one of the splits of a collective.
-    fn plan(&mut self, rank: u32, node: &Node, group: u32, split: u32) -> Result<u32, ReadError> {
-        let ranks = narrow::<u32>(self.groups[group as usize].1.len());
-        let purpose = node.purpose.unwrap_or(Purpose::AllReduce);
-        let (begin, end) = share((0, node.bytes), split, self.options.splits.max(1));
+    fn plan(
+        &mut self,
+        rank: u32,
+        node: &Node,
+        (group, communication): (u32, Communication),
+        (split, splits): (u32, u32),
+    ) -> Result<u32, ReadError> {
+        let ranks = narrow::<u32>(self.groups.all[group as usize].1.len());
+        let purpose = communication.purpose;
+        let (begin, end) = share((0, node.size.unwrap_or_default()), split, splits);
         let size = match purpose {
-            Purpose::AllGather => (end - begin).saturating_mul(u64::from(ranks)),
+            Purpose::Barrier => 0,
+            Purpose::AllGather | Purpose::Gather => (end - begin).saturating_mul(u64::from(ranks)),
             _ => end - begin,
         };
         let request = Request {
@@ -318,22 +399,24 @@ impl<'a> Reader<'a> {
             ..Request::new(purpose, Bytes(size))
         };
         let plan = self.program.plan_for(&request, ranks);
+        let has_parts = !matches!(purpose, Purpose::Broadcast | Purpose::Reduce | Purpose::Barrier);
+        self.counts.small += u64::from(split == 0 && has_parts && size < u64::from(ranks));
         plan.map_err(|error| self.error(rank, node, error.to_string()))
     }
 
     /// Do all ranks of each group call the same collectives in the same order?
     fn check_groups(&self) -> Result<(), ReadError> {
-        for ((name, ranks), calls) in self.groups.iter().zip(&self.calls) {
+        for ((key, ranks), calls) in self.groups.all.iter().zip(&self.calls) {
             let of = |rank: &u32| calls.get(rank).map_or(&[][..], Vec::as_slice);
             let Some(first) = ranks.first() else { continue };
             let Some(other) = ranks.iter().find(|rank| of(rank) != of(first)) else { continue };
             let at = of(first).iter().zip(of(other)).take_while(|(a, b)| a == b).count();
             let call = |rank: &u32| {
-                of(rank).get(at).map_or("no more".to_owned(), |(purpose, bytes)| {
-                    format!("{} of {bytes} bytes", purpose.name())
+                of(rank).get(at).map_or("no more".to_owned(), |(communication, bytes)| {
+                    format!("{} of {bytes} bytes", communication.name())
                 })
             };
-            let group = if name.is_empty() { "all ranks".to_owned() } else { format!("group {name:?}") };
+            let group = key.shown();
             return Err(ReadError {
                 file: self.traces[*other as usize].file.to_owned(),
                 place: format!("collective {at} of {group}"),

@@ -45,12 +45,69 @@ const NOTIFICATION: Bytes = Bytes(1);
 /// The first line that is no connection matrix, or a connection that can never start.
 pub fn connections(text: &str, file: &str) -> Result<Imported, ReadError> {
     let matrix = text::read(text, file)?;
+    if let Some(connection) = matrix.connections.iter().find(|connection| connection.is_endless()) {
+        let why = "size 0 is a connection without end, and a job ends: `floodway import htsim` writes such a matrix as \
+                   flows, with size = \"unbounded\", or give a size from 1";
+        return Err(ReadError::at_line(file, connection.line, why));
+    }
     let mut builder = Builder::new(&matrix, file);
     builder.add_connections();
     builder.add_triggers()?;
     let (program, mut notes) = builder.program()?;
     notes.extend(matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({count} times)")));
-    Ok(Imported { program, notes })
+    Ok(Imported { program, notes, within: 1 })
+}
+
+/// A connection of a matrix of which some have no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endless {
+    /// The nodes at its ends.
+    pub ends: (u32, u32),
+    /// When it starts.
+    pub start: Span,
+    /// Its payload; none without end.
+    pub bytes: Option<Bytes>,
+}
+
+/// A matrix that has connections without end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndlessMatrix {
+    /// The number of nodes.
+    pub nodes: u32,
+    /// All connections, in the order of the file.
+    pub connections: Vec<Endless>,
+    /// What is not used of the file.
+    pub notes: Vec<String>,
+}
+
+/// The nodes and connections of a matrix that has connections without end (`size 0`), and what is not used of
+/// it; none if it has none. They are flows: a job would never end.
+///
+/// # Errors
+/// The first line that is no connection matrix, or a trigger, which acts when a connection ends.
+pub fn endless(text: &str, file: &str) -> Result<Option<EndlessMatrix>, ReadError> {
+    let matrix = text::read(text, file)?;
+    let Some(first) = matrix.connections.iter().find(|connection| connection.is_endless()) else {
+        return Ok(None);
+    };
+    let of = |connection: &Connection| match connection.start {
+        Start::At(start) if connection.send_done.is_none() && connection.recv_done.is_none() => Ok(Endless {
+            ends: (connection.from, connection.to),
+            start,
+            bytes: Some(connection.bytes).filter(|_| !connection.is_endless()),
+        }),
+        _ => {
+            let why = format!(
+                "it has a trigger, in a matrix with a connection without end (size 0) in line {}: such a matrix is read \
+                 as flows, which have none; give that connection a size from 1",
+                first.line
+            );
+            Err(ReadError::at_line(file, connection.line, why))
+        }
+    };
+    let connections = matrix.connections.iter().map(of).collect::<Result<_, _>>()?;
+    let notes = matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({count} times)"));
+    Ok(Some(EndlessMatrix { nodes: matrix.nodes, connections, notes: notes.collect() }))
 }
 
 /// An operation of a rank.

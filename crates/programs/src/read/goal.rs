@@ -1,4 +1,4 @@
-//! GOAL, the schedules of `LogGOPSim` and ATLAHS, as text.
+//! GOAL, the schedules of `LogGOPSim` and ATLAHS, as text and in binary form.
 //!
 //! ```text
 //! num_ranks 2
@@ -11,6 +11,8 @@
 //! l1: recv 1024b from 0 tag 7                -1: from any rank, with any tag
 //! }
 //! ```
+//! A comment begins with `//`, or is between `/*` and `*/`.
+//!
 //! A send is complete when it is issued, as eager messages are. A send and a computation occupy their CPU,
 //! which each rank has of its own, from start to end; a receive occupies none. A second operation of a label
 //! is executed, but the label stays with the first one. Messages of a NIC leave one after another. Sizes of
@@ -20,6 +22,11 @@
 //! larger message travels as a smaller one does, and only what waits for the send waits until a receive is
 //! matched.
 
+mod binary;
+
+pub use binary::goal_binary;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use floodway_units::cast::narrow;
@@ -41,6 +48,21 @@ pub fn goal(text: &str, file: &str) -> Result<Imported, ReadError> {
     let mut reader = Reader { file, tokens: tokens(text), at: 0 };
     reader.word("num_ranks")?;
     let ranks = reader.number("the number of ranks", 1..=MOST_RANKS)?;
+    let mut names: BTreeMap<String, u32> = BTreeMap::new();
+    let mut graphs = Vec::new();
+    for rank in 0..ranks {
+        graphs.push(reader.rank(rank, ranks, &mut names)?);
+    }
+    if let Some(token) = reader.next() {
+        return Err(reader.error(&token, format!("{:?} after the last of {ranks} ranks", token.text)));
+    }
+    let mut ordered: Vec<(String, u32)> = names.into_iter().collect();
+    ordered.sort_by_key(|(_, number)| *number);
+    Ok(imported(graphs, ordered.into_iter().map(|(name, _)| name).collect()))
+}
+
+/// The program of graphs with peers, one a rank; `names` count from 1.
+fn imported(graphs: Vec<(Graph, Vec<u32>)>, names: Vec<String>) -> Imported {
     let mut program = Program {
         iterations: 1,
         send_completes: SendCompletes::Issued,
@@ -49,24 +71,16 @@ pub fn goal(text: &str, file: &str) -> Result<Imported, ReadError> {
         names: vec![String::new()],
         ..Program::default()
     };
-    let mut names: BTreeMap<String, u32> = BTreeMap::new();
-    for rank in 0..ranks {
-        let (graph, peers) = reader.rank(rank, ranks, &mut names)?;
+    program.names.extend(names);
+    for (number, (graph, peers)) in (0..).zip(graphs) {
         program.graphs.push(graph);
-        let graph = narrow(rank);
-        program.ranks.push(Rank { graph, peers: peers.into(), groups: Box::default() });
+        program.ranks.push(Rank { graph: number, peers: peers.into(), groups: Box::default() });
     }
-    if let Some(token) = reader.next() {
-        return Err(reader.error(&token, format!("{:?} after the last of {ranks} ranks", token.text)));
-    }
-    let mut ordered: Vec<(String, u32)> = names.into_iter().collect();
-    ordered.sort_by_key(|(_, number)| *number);
-    program.names.extend(ordered.into_iter().map(|(name, _)| name));
     let sends = program.graphs.iter().flat_map(|graph| &graph.operations);
     let others = sends.filter(|of| matches!(of.kind, Kind::Send { channel, .. } if channel > 0)).count();
     let note =
         format!("{others} sends name a nic other than 0: all nics of a rank share its host's NIC here");
-    Ok(Imported { program, notes: Vec::from_iter((others > 0).then_some(note)) })
+    Imported { program, notes: Vec::from_iter((others > 0).then_some(note)), within: 1 }
 }
 
 /// A word, a number or a sign, and its line.
@@ -79,8 +93,9 @@ struct Token {
 /// The tokens of a text without its comments.
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
+    let mut commented = false;
     for (line, text) in (1..).zip(text.lines()) {
-        let text = text.split("//").next().unwrap_or_default();
+        let text = without_comments(text, &mut commented);
         let mut word = String::new();
         let end = |word: &mut String, tokens: &mut Vec<Token>| {
             if !word.is_empty() {
@@ -100,6 +115,35 @@ fn tokens(text: &str) -> Vec<Token> {
         end(&mut word, &mut tokens);
     }
     tokens
+}
+
+/// What of a line is no comment; `commented` is whether a comment goes on from line to line.
+fn without_comments<'a>(mut line: &'a str, commented: &mut bool) -> Cow<'a, str> {
+    if !*commented && !line.contains('/') {
+        return Cow::Borrowed(line);
+    }
+    let mut rest = String::new();
+    loop {
+        if *commented {
+            let Some((_, behind)) = line.split_once("*/") else { return Cow::Owned(rest) };
+            (line, *commented) = (behind, false);
+            rest.push(' ');
+        }
+        match (line.find("//"), line.find("/*")) {
+            (Some(at), block) if block.is_none_or(|block| at < block) => {
+                rest.push_str(&line[..at]);
+                return Cow::Owned(rest);
+            }
+            (_, Some(at)) => {
+                rest.push_str(&line[..at]);
+                (line, *commented) = (&line[at + 2..], true);
+            }
+            _ => {
+                rest.push_str(line);
+                return Cow::Owned(rest);
+            }
+        }
+    }
 }
 
 struct Reader<'a> {

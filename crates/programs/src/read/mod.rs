@@ -8,11 +8,13 @@ mod goal;
 mod simai;
 
 pub use chakra::chakra;
-pub use connections::connections;
-pub use goal::goal;
+pub use connections::{Endless, EndlessMatrix, connections, endless};
+pub use goal::{goal, goal_binary};
 pub use simai::simai;
 
 use std::collections::BTreeMap;
+
+use floodway_units::{Rate, Span};
 
 use crate::Program;
 use crate::collective::{AlgorithmName, CrossNic, Purpose};
@@ -24,6 +26,9 @@ pub struct Imported {
     pub program: Program,
     /// What was left out of the file, or taken to mean something that it does not say.
     pub notes: Vec<String>,
+    /// Ranks next to each other that the simulator with this format keeps inside a server, where it can: the
+    /// tensor-parallel ones of `SimAI`; 1 without.
+    pub within: u32,
 }
 
 /// What files with collectives do not say.
@@ -40,6 +45,12 @@ pub struct Options {
     pub splits: u32,
     /// Of Chakra: operations a second, for computations that state `num_ops` and no duration.
     pub flops: Option<f64>,
+    /// Of Chakra: sizes of the dimensions that `involved_dim` names, the fastest one first; none without.
+    pub dims: Vec<u32>,
+    /// Of Chakra: the rate of memory, for loads and stores that state a size and no duration.
+    pub memory_rate: Option<Rate>,
+    /// Of Chakra: what such a load or store takes besides.
+    pub memory_latency: Span,
 }
 
 /// A file that is no program.

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
-use self::text::{Cell, Header, Row, Workload};
+use self::text::{Cell, Group, Header, Row, Workload};
 use super::{Imported, Options, ReadError, Replaced};
 use crate::collective::Request;
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
@@ -69,7 +69,14 @@ pub fn simai(text: &str, file: &str, options: &Options) -> Result<Imported, Read
         _ if stage + 1 == stages => narrow::<u32>(kinds.len()) - 1,
         _ => stage.min(1),
     });
-    Ok(Imported { program, notes: notes(&workload, &batches, &counts) })
+    let within = if uses_tensor(&workload) { header.tensor } else { 1 };
+    Ok(Imported { program, notes: notes(&workload, &batches, &counts), within })
+}
+
+/// Do tensor-parallel ranks exchange anything?
+fn uses_tensor(workload: &Workload) -> bool {
+    let cells = workload.rows.iter().flat_map(|row| [&row.forward, &row.input, &row.weight]);
+    cells.filter(|cell| cell.bytes > 0).any(|cell| matches!(cell.collective, Some((_, Group::Tensor))))
 }
 
 /// Ranks, and the groups that they are in, by slot: tensor, data, expert, data with the same experts.

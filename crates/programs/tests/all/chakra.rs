@@ -1,9 +1,9 @@
 //! Readers of Chakra's traces: valid traces with any change are read or refused.
 
-use floodway_programs::Kind;
 use floodway_programs::collective::AlgorithmName;
 use floodway_programs::read::{Imported, Options, ReadError, chakra};
-use floodway_units::{Bytes, Span};
+use floodway_programs::{Kind, Operation};
+use floodway_units::{Bytes, Rate, Span};
 use proptest::prelude::*;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
@@ -16,6 +16,8 @@ enum Value {
     Text(&'static str),
     /// `string_list`.
     Texts(Vec<&'static str>),
+    /// `bool_list`, packed.
+    Truths(Vec<bool>),
 }
 
 fn bytes_field(field: u32, bytes: &[u8], out: &mut Vec<u8>) {
@@ -37,12 +39,14 @@ struct Node {
     kind: u64,
     after: Vec<u64>,
     micros: u64,
+    /// `values` of its inputs.
+    inputs: &'static str,
     attributes: Vec<(&'static str, Value)>,
 }
 
 impl Node {
     fn new(id: u64, name: &'static str, kind: u64) -> Self {
-        Node { id, name, kind, after: Vec::new(), micros: 0, attributes: Vec::new() }
+        Node { id, name, kind, after: Vec::new(), micros: 0, inputs: "", attributes: Vec::new() }
     }
 
     fn after(mut self, before: u64) -> Self {
@@ -70,6 +74,11 @@ impl Node {
         number_field(3, self.kind, &mut out);
         self.after.iter().for_each(|&before| number_field(5, before, &mut out));
         number_field(7, self.micros, &mut out);
+        if !self.inputs.is_empty() {
+            let mut inputs = Vec::new();
+            bytes_field(1, self.inputs.as_bytes(), &mut inputs);
+            bytes_field(8, &inputs, &mut out);
+        }
         for (name, value) in &self.attributes {
             let mut attribute = Vec::new();
             bytes_field(1, name.as_bytes(), &mut attribute);
@@ -82,6 +91,12 @@ impl Node {
                         bytes_field(1, text.as_bytes(), &mut list);
                     }
                     bytes_field(30, &list, &mut attribute);
+                }
+                Value::Truths(truths) => {
+                    let truths: Vec<u8> = truths.iter().map(|&truth| truth.into()).collect();
+                    let mut list = Vec::new();
+                    bytes_field(1, &truths, &mut list);
+                    bytes_field(28, &list, &mut attribute);
                 }
             }
             bytes_field(10, &attribute, &mut out);
@@ -184,6 +199,160 @@ fn groups_are_named_by_texts_numbers_and_lists() {
     assert_eq!(imported.program.graph_of(2).operations[0].kind, Kind::Compute { time: Span::ZERO });
     assert_eq!(imported.notes, ["collectives of a group of one rank take no time (1 nodes)"]);
     assert_eq!(imported.program.check(), Ok(()));
+}
+
+#[test]
+fn the_cpu_half_of_a_communication_is_its_duration() {
+    let rank = || {
+        let half = Node::new(1, "c10d::allreduce_", COLL).micros(85).number("is_cpu_op", 1);
+        vec![half, collective(2, 1 << 20).after(1).number("is_cpu_op", 0)]
+    };
+    let imported = read(&[rank(), rank()], &Options::default()).expect("it is a trace");
+    let operations = &imported.program.graph_of(0).operations;
+    assert_eq!(operations[0].kind, Kind::Compute { time: Span::us(85) });
+    assert_eq!(sizes(&imported, 0), [1 << 20]);
+    let note = "communication with is_cpu_op takes its duration on the CPU, and the kernels send (2 nodes)";
+    assert_eq!(imported.notes, [note]);
+    let alone = read(&[vec![rank()[0].clone()]], &Options::default()).expect("it is a trace");
+    let note = "all communication has is_cpu_op and takes its duration on the CPU (1 nodes): nothing is sent";
+    assert_eq!(alone.notes, [note]);
+}
+
+#[test]
+fn barriers_and_tiny_collectives_have_the_least_bytes() {
+    let of = |kind: u64| Node::new(0, "sync", COLL).number("comm_type", kind);
+    let rank = || vec![of(9), collective(1, 2), collective(2, 0)];
+    let imported = read(&[rank(), rank(), rank()], &Options::default()).expect("it is a trace");
+    assert_eq!(sizes(&imported, 0), [0, 2]);
+    assert_eq!(
+        imported.notes,
+        [
+            "collectives of 0 bytes take no time, as in NCCL (3 nodes)",
+            "barriers are all-reduces of the least bytes (3 nodes)",
+            "collectives of fewer bytes than ranks have a byte for each rank here (3 nodes)",
+        ]
+    );
+    assert_eq!(refused(&[vec![of(0)]]), "t.0.et, node 0 (\"sync\"): comm_size is missing");
+    let unknown = |kind| refused(&[vec![of(kind).number("comm_size", 64)]]);
+    assert!(
+        unknown(11)
+            .starts_with("t.0.et, node 0 (\"sync\"): comm_type 11 is not available; available are ALL_")
+    );
+}
+
+#[test]
+fn all_collectives_of_the_schema_are_there() {
+    let rank =
+        || (0..8).map(|kind| Node::new(kind, "any", COLL).number("comm_type", kind).number("comm_size", 60));
+    let ranks: Vec<Vec<Node>> = (0..3).map(|_| rank().collect()).collect();
+    let program = read(&ranks, &Options::default()).expect("it is a trace").program;
+    let of = |operation: &Operation| match operation.kind {
+        Kind::Collective { plan, .. } => {
+            let plan = program.plan(plan, 0);
+            Some((plan.purpose.name(), plan.size.0))
+        }
+        _ => None,
+    };
+    // `comm_size` is a rank's input: gathers count by their output.
+    assert_eq!(
+        program.graph_of(0).operations.iter().filter_map(of).collect::<Vec<_>>(),
+        [
+            ("all-reduce", 60),
+            ("reduce", 60),
+            ("all-gather", 180),
+            ("gather", 180),
+            ("scatter", 60),
+            ("broadcast", 60),
+            ("all-to-all", 60),
+            ("reduce-scatter", 60),
+        ]
+    );
+}
+
+#[test]
+fn dimensions_make_groups_of_ranks() {
+    let involved = |truths: &[bool]| collective(0, 64).with("involved_dim", Value::Truths(truths.to_vec()));
+    let all = |truths: &[bool]| (0..8).map(|_| vec![involved(truths)]).collect::<Vec<_>>();
+    let options = Options { dims: vec![4, 2], ..Options::default() };
+    let groups = |truths: &[bool]| read(&all(truths), &options).expect("it is a trace").program.groups;
+    assert_eq!(groups(&[true, false]), [vec![0, 1, 2, 3], vec![4, 5, 6, 7]]);
+    assert_eq!(groups(&[false, true]), [vec![0, 4], vec![1, 5], vec![2, 6], vec![3, 7]]);
+    assert_eq!(groups(&[true, true]), [vec![0, 1, 2, 3, 4, 5, 6, 7]]);
+    // Without sizes of dimensions, all of them are all ranks.
+    assert_eq!(read(&all(&[true, true]), &Options::default()).expect("it is a trace").notes, [""; 0]);
+    assert_eq!(
+        refused(&all(&[true, false])),
+        "t.0.et, node 0 (\"sum\"): involved_dim is [1, 0], and the sizes of the dimensions are not in the trace: give \
+         \"dims\", like [4, 2] (npus_count of ASTRA-sim's network)"
+    );
+    let error = |truths: &[bool], dims: &[u32]| {
+        let options = Options { dims: dims.to_vec(), ..Options::default() };
+        read(&all(truths), &options).expect_err("it does not fit").to_string()
+    };
+    assert_eq!(
+        error(&[true, false], &[4, 3]),
+        "t.0.et, involved_dim: dims [4, 3] are 12 ranks, and there are files of 8"
+    );
+    assert!(
+        error(&[false], &[4, 2]).ends_with("involved_dim is [0], which has fewer elements than dims [4, 2]")
+    );
+}
+
+#[test]
+fn process_groups_are_those_of_the_metadata() {
+    let metadata = |inputs| Node { inputs, ..Node::new(0, "## process_group:init ##", 1) };
+    let named = |id, name| collective(id, 64).with("pg_name", Value::Text(name));
+    let whole = r#"['[{"pg_name": "0", "pg_desc": "default_pg", "ranks": [], "group_size": 3}, {"pg_name": "1", "ranks": [0, 2]}]']"#;
+    let ranks = vec![
+        vec![metadata(whole), named(1, "0"), named(2, "1")],
+        vec![metadata(whole), named(1, "0")],
+        vec![metadata(whole), named(1, "0"), named(2, "1")],
+    ];
+    let program = read(&ranks, &Options::default()).expect("it is a trace").program;
+    assert_eq!(program.groups, [vec![0, 1, 2], vec![0, 2]]);
+    let mut missing = ranks.clone();
+    missing[2].pop();
+    assert_eq!(
+        refused(&missing),
+        "t.2.et, group \"1\": rank 2 is in it by METADATA of rank 0, and calls none of its collectives"
+    );
+    let mut other = ranks.clone();
+    other[1].push(named(2, "1"));
+    assert_eq!(
+        refused(&other),
+        "t.1.et, group \"1\": rank 1 calls its collectives, and is not in it by METADATA, which have [0, 2]"
+    );
+    assert_eq!(
+        refused(&ranks[..2]),
+        "t.0.et, node 0 (\"## process_group:init ##\"): group_size of \"0\" is 3, and there are files of 2 ranks"
+    );
+    let mut unknown = ranks;
+    for rank in &mut unknown {
+        rank.push(named(3, "10"));
+    }
+    let notes = read(&unknown, &Options::default()).expect("it is a trace").notes;
+    assert!(
+        notes[0].starts_with("pg_name \"10\" is none of the process groups in METADATA (3 nodes)"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn memory_takes_a_latency_and_its_bytes_over_a_rate() {
+    let ranks = vec![vec![Node::new(1, "load", 2).number("tensor_size", 1 << 20)]];
+    assert_eq!(
+        refused(&ranks),
+        "t.0.et, node 1 (\"load\"): it states tensor_size, 1048576, and no duration_micros: give \"memory-rate\", like \
+         \"4096G\", and \"memory-latency\" if there is one"
+    );
+    let options =
+        Options { memory_rate: Some(Rate::gbps(8)), memory_latency: Span::us(2), ..Options::default() };
+    let time = |ranks: &[Vec<Node>]| {
+        read(ranks, &options).expect("it is a trace").program.graph_of(0).operations[0].kind
+    };
+    assert_eq!(time(&ranks), Kind::Compute { time: Span::us(2) + Span::ns(1 << 20) });
+    let stated = vec![vec![ranks[0][0].clone().micros(7)]];
+    assert_eq!(time(&stated), Kind::Compute { time: Span::us(7) });
 }
 
 #[test]

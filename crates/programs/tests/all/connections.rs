@@ -1,6 +1,6 @@
 //! Readers of htsim's connection matrices.
 
-use floodway_programs::read::{Imported, connections};
+use floodway_programs::read::{Endless, EndlessMatrix, Imported, connections, endless};
 use floodway_programs::{Kind, SendCompletes};
 use floodway_units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -36,8 +36,26 @@ fn named(arrivals: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 #[test]
+fn a_matrix_with_connections_without_end_is_flows() {
+    let text = "Nodes 4\nConnections 2\n0->1 start 5000 size 0\n2->1 start 0 size 7 prio 1\n";
+    let EndlessMatrix { nodes, connections, notes } =
+        endless(text, "a.cm").expect("it is a matrix").expect("one has no end");
+    let of = |ends, ps, bytes: Option<u64>| Endless { ends, start: Span(ps), bytes: bytes.map(Bytes) };
+    assert_eq!((nodes, connections), (4, vec![of((0, 1), 5000, None), of((2, 1), 0, Some(7))]));
+    assert_eq!(notes, ["\"prio\" is not used (1 times)"]);
+    assert_eq!(endless(MATRIX, "a.cm"), Ok(None));
+    let trigger = "Nodes 4\nConnections 2\nTriggers 1\n0->1 start 0 size 0\n2->1 start 0 size 7 send_done_trigger 1\n\
+        trigger id 1 oneshot\n";
+    let error = endless(trigger, "a.cm").expect_err("triggers need an end").to_string();
+    assert!(
+        error.starts_with("a.cm, line 5: it has a trigger, in a matrix with a connection without end"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_matrix_is_read_as_it_is_written() {
-    let Imported { program, notes } = read(MATRIX);
+    let Imported { program, notes, .. } = read(MATRIX);
     assert_eq!((program.ranks.len(), program.send_completes), (4, SendCompletes::Acknowledged));
     // Of node 1: what arrives there, what that triggers, and a start at 5,000,000 ps, which are 5 us.
     let operations = &program.graph_of(1).operations;
@@ -129,8 +147,8 @@ fn mistakes_name_line_and_nearest_word() {
         ("0->1 start 1e30 size 5", "start \"1e30\" is not a time in picoseconds below 2^64"),
         (
             "0->1 start 0 size 0",
-            "size 0 is a connection without end, and a job ends: write it as a flow of size \"unbounded\" in a \
-             workload's flows, or a size from 1",
+            "size 0 is a connection without end, and a job ends: `floodway import htsim` writes such a matrix as \
+             flows, with size = \"unbounded\", or give a size from 1",
         ),
         ("0->1 start 0 size -1", "size \"-1\" is no number from 0 to 1125899906842623"),
         (

@@ -7,6 +7,7 @@ mod checks;
 mod collectives;
 mod connections;
 mod critical_path;
+mod goal_binary;
 mod readers;
 mod simai;
 mod support;

@@ -45,7 +45,7 @@ fn free() -> Nics {
 #[test]
 fn rows_run_forward_and_back_with_their_collectives() {
     let row = "mlp -1 1000 ALLREDUCE 64 2000 ALLGATHER 128 4000 REDUCESCATTER 256 500";
-    let Imported { program, notes } =
+    let Imported { program, notes, .. } =
         read(&workload("model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8", &[row, row]));
     assert_eq!((program.ranks.len(), program.check(), notes), (8, Ok(()), vec![]));
     let tensor = vec![4, 5];
@@ -61,6 +61,14 @@ fn rows_run_forward_and_back_with_their_collectives() {
     assert_eq!(end, Some(14_500));
     let names: Vec<&str> = program.names.iter().map(String::as_str).collect();
     assert_eq!(names, ["mlp forward", "mlp input gradient", "mlp weight gradient", "mlp update"]);
+}
+
+#[test]
+fn the_ranks_that_a_server_holds_are_the_tensor_parallel_ones() {
+    let degrees = "model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8";
+    let within = |row: &str| read(&workload(degrees, &[row])).within;
+    assert_eq!(within("a -1 1 ALLREDUCE 64 1 NONE 0 1 NONE 0 1"), 2);
+    assert_eq!(within("a -1 1 ALLREDUCE_EP 64 1 ALLREDUCE 0 1 ALLREDUCE 64 1"), 1);
 }
 
 #[test]
@@ -83,7 +91,7 @@ fn gradients_are_reduced_beside_the_backward_pass() {
 
 #[test]
 fn stages_exchange_activations_of_each_micro_batch() {
-    let Imported { program, notes } = read(WORKLOAD);
+    let Imported { program, notes, .. } = read(WORKLOAD);
     assert_eq!((program.ranks.len(), program.check(), notes), (8, Ok(()), vec![]));
     let messages = |rank: u32| {
         let of = |kind: Kind| match kind {

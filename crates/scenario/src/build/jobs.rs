@@ -88,7 +88,7 @@ impl Builder<'_> {
         }
         if let Some(generated) = generated.filter(|&generated| generated != per_node) {
             let why = format!(
-                "{per_node} is not allowed: the rail-optimised network has nodes of {generated} GPUs (hosts of a \
+                "{per_node} is not allowed: the topology has nodes of {generated} GPUs (hosts of a \
                  node times gpus-per-nic)"
             );
             self.fault(&["gpu-nodes", "gpus-per-node"], why);
@@ -119,10 +119,23 @@ impl Builder<'_> {
         None
     }
 
+    /// GPUs of a scale-up domain; 1 without one, and none where errors say why.
+    pub(super) fn gpus_of_domain(&mut self, network: &Network) -> Option<u32> {
+        let given = self.document.gpu_nodes.and_then(|nodes| nodes.scale_up);
+        let Some(keys) = given.or(network.scale_up) else { return Some(1) };
+        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(keys.nodes.unwrap_or(1)))
+    }
+
     /// The scale-up domains of the network, whose GPU nodes are checked in any case.
     pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
-        let Some(nodes) = self.document.gpu_nodes else { return Vec::new() };
-        let (Some(gpus), Some(keys)) = (self.gpus(network), nodes.scale_up) else { return Vec::new() };
+        let given = self.document.gpu_nodes;
+        if given.is_none() && network.scale_up.is_none() {
+            return Vec::new();
+        }
+        let Some(gpus) = self.gpus(network) else { return Vec::new() };
+        let Some(keys) = given.and_then(|nodes| nodes.scale_up).or(network.scale_up) else {
+            return Vec::new();
+        };
         let nodes = keys.nodes.unwrap_or(1);
         if keys.rate == Rate(0) {
             self.fault(&["gpu-nodes", "scale-up", "rate"], "0 is not allowed; write a rate above 0");

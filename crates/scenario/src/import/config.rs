@@ -9,7 +9,7 @@ use floodway_units::cast::whole;
 use floodway_units::{Rate, Time};
 
 use super::Warning;
-use super::keys::{self, CONWEAVE_KEYS, Effect, HPCC_ONLY, KEYS, Takes, UNUSED_BY_CONWEAVE};
+use super::keys::{self, CONWEAVE_KEYS, Effect, HPCC_ONLY, KEYS, SIMAI_KEYS, Takes, UNUSED_BY_CONWEAVE};
 use crate::error::{Place, ScenarioError, nearest};
 use crate::ns3::{self, LineError, Words};
 
@@ -22,6 +22,8 @@ pub struct Config {
     maps: BTreeMap<&'static str, BTreeMap<u64, Given>>,
     /// It has a key that only ConWeave's simulator knows, and so is one of it.
     conweave: bool,
+    /// It has a key that only `SimAI` has.
+    simai: bool,
     /// Unknown keys, and what is not as it was.
     pub warnings: Vec<Warning>,
     /// Known keys without effect.
@@ -46,6 +48,7 @@ impl Config {
             given: BTreeMap::new(),
             maps: BTreeMap::new(),
             conweave: false,
+            simai: false,
             warnings: Vec::new(),
             idle: Vec::new(),
         };
@@ -79,6 +82,11 @@ impl Config {
         }
     }
 
+    /// Is it one of `SimAI`?
+    pub fn is_simai(&self) -> bool {
+        self.simai
+    }
+
     /// Is it one of ConWeave's simulator?
     pub fn is_conweave(&self) -> bool {
         self.conweave
@@ -87,6 +95,7 @@ impl Config {
     fn take(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
         let Some(&(key, takes, effect)) = keys::find(key) else { return self.skip(key, line, words) };
         self.conweave |= keys::is_conweave(key);
+        self.simai |= keys::is_simai(key);
         match takes {
             Takes::Words(count) => {
                 let value = |_| words.next("its value").map(|(_, word)| word.to_owned());
@@ -118,7 +127,7 @@ impl Config {
             return self.skip_comment(line, words);
         }
         let known: Vec<String> =
-            KEYS.iter().chain(CONWEAVE_KEYS).map(|(name, ..)| (*name).to_owned()).collect();
+            KEYS.iter().chain(CONWEAVE_KEYS).chain(SIMAI_KEYS).map(|(name, ..)| (*name).to_owned()).collect();
         let hint = nearest(key, &known).map_or_else(String::new, |near| format!("; did you mean {near}?"));
         skip_to_key(line, words)?;
         self.warn(Some(line), key, &format!("is not a key of the HPCC simulator{hint}"));

@@ -91,7 +91,7 @@ fn headroom(rate: Rate, delay: Span) -> Option<Bytes> {
 pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<String>)>, ScenarioError> {
     let lossless = config.flag("ENABLE_PFC", true)?;
     let mut pools: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
-    for switch in (0..listing.is_switch.len()).filter(|&id| listing.is_switch[id]) {
+    for switch in listing.switches() {
         let of_links = listing.links.iter().filter(|link| link.ends.contains(&switch));
         let headrooms: Vec<u64> =
             of_links.map(|link| headroom(link.rate, link.delay).map_or(0, |bytes| bytes.0)).collect();

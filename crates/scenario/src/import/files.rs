@@ -41,7 +41,7 @@ impl Folder {
     /// # Errors
     /// It is nowhere.
     pub fn find(&self, config: &Config, key: &str) -> Result<PathBuf, ScenarioError> {
-        let Some(name) = config.word(key) else { return Err(config.error(key, "is missing")) };
+        let Some(name) = config.word(key) else { return Err(config.error(key, missing(config))) };
         let found = self.places().into_iter().map(|place| place.join(name)).find(|path| path.is_file());
         found.ok_or_else(|| {
             let message = format!(
@@ -64,6 +64,17 @@ impl Folder {
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
+    }
+}
+
+/// Why a file is missing.
+fn missing(config: &Config) -> &'static str {
+    if config.is_simai() {
+        "is missing: it is a configuration of SimAI, whose topology and workload are arguments of its program; \
+         `floodway import simai WORKLOAD --topology TOPOLOGY --config FILE` reads all, and with the lines TOPOLOGY_FILE and \
+         FLOW_FILE it is a configuration for a list of flows"
+    } else {
+        "is missing"
     }
 }
 

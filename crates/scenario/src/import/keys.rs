@@ -1,4 +1,4 @@
-//! The keys of the configurations of the HPCC simulator and of ConWeave's, which builds on it.
+//! The keys of the configurations of the HPCC simulator, and of ConWeave's and `SimAI`'s, which build on it.
 
 /// How many words follow a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +128,19 @@ pub const CONWEAVE_KEYS: &[Key] = &[
     ("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", ONE, CONWEAVE),
 ];
 
+/// Keys that only `SimAI`'s configurations have. Its topology and workload are arguments of its program.
+pub const SIMAI_KEYS: &[Key] = &[
+    ("BW_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("RATE_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("CNP_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("MON_START", ONE, CONWEAVE_LOGS),
+    ("MON_END", ONE, CONWEAVE_LOGS),
+    ("QP_MON_INTERVAL", ONE, CONWEAVE_LOGS),
+    ("QLEN_MON_INTERVAL", ONE, CONWEAVE_LOGS),
+    ("BW_MON_INTERVAL", ONE, CONWEAVE_LOGS),
+    ("TRACE_NODE", ONE, TRACES),
+];
+
 /// Keys of the HPCC simulator and its drivers that ConWeave's does not know.
 pub const HPCC_ONLY: &[&str] = &[
     "TRACE_FILE",
@@ -147,7 +160,12 @@ pub const UNUSED_BY_CONWEAVE: &[&str] = &["QLEN_MON_FILE", "QLEN_MON_START", "QL
 
 /// A key by its name.
 pub fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().chain(CONWEAVE_KEYS).find(|(known, ..)| *known == name)
+    KEYS.iter().chain(CONWEAVE_KEYS).chain(SIMAI_KEYS).find(|(known, ..)| *known == name)
+}
+
+/// Does only a configuration of `SimAI` have it?
+pub fn is_simai(name: &str) -> bool {
+    SIMAI_KEYS.iter().any(|(known, ..)| *known == name)
 }
 
 /// Does a word begin a comment? The simulator skips it as a key that it does not know.

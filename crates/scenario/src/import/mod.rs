@@ -7,15 +7,17 @@ mod conweave;
 mod files;
 mod job;
 mod keys;
+mod network;
 mod switches;
 mod write;
 
-pub use job::{Job, job};
+pub use job::{Given, Job, job};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
+use crate::formats::Format;
 use crate::ns3::Words;
 use crate::workload::files::read_text;
 use config::Config;
@@ -106,7 +108,9 @@ pub fn hpcc(file: &Path, to: Option<&Path>) -> Result<Imported, ScenarioErrors> 
     if !is_config(&text) {
         let why =
             "it is not a configuration of the HPCC simulator, which begins with a key such as CC_MODE 3";
-        return Err(refuse(why.to_owned()).into());
+        let seems =
+            Format::of(text.as_bytes()).map_or(String::new(), |format| format!("; {}", format.seems()));
+        return Err(refuse(format!("{why}{seems}")).into());
     }
     hpcc_text(file, &text, to)
 }

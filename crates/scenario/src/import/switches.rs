@@ -61,7 +61,7 @@ fn memory(config: &Config) -> Result<Bytes, ScenarioError> {
 pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<String>)>, ScenarioError> {
     let (memory, reserve) = (memory(config)?, config.number::<u64>("PFC_RESERVE", RESERVE)?);
     let mut pools: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for switch in (0..listing.is_switch.len()).filter(|&id| listing.is_switch[id]) {
+    for switch in listing.switches() {
         let links = listing.links.iter().filter(|link| link.ends.contains(&switch));
         let headroom = |link: &ListedLink| headroom(link.rate, link.delay).map_or(0, |bytes| bytes.0);
         let taken = links.fold(0u64, |sum, link| sum.saturating_add(headroom(link)).saturating_add(reserve));

@@ -46,6 +46,43 @@ pub fn scenario(config: &mut Config, folder: &Folder, to: &Path) -> Result<Strin
     Ok(text)
 }
 
+/// The keys and tables of a job's scenario over a topology: all of a configuration but its files and its end.
+///
+/// # Errors
+/// What cannot be simulated.
+pub fn of_job(
+    config: &mut Config,
+    topology: &Path,
+    listing: Listing,
+) -> Result<(String, String), ScenarioError> {
+    let mtu = config.number::<u64>("PACKET_PAYLOAD_SIZE", 1000)?;
+    let inputs = Inputs {
+        topology: topology.to_path_buf(),
+        flows: PathBuf::new(),
+        paths: None,
+        listing,
+        origin: Time::ZERO,
+        limit: Span(u64::MAX),
+        has_late: false,
+        has_classes: false,
+    };
+    warn_of_losses(config, &inputs.listing)?;
+    check_telemetry(config, &inputs.listing)?;
+    for (key, message) in [
+        ("SIMULATOR_STOP_TIME", "the run ends with the job"),
+        ("FLOW_FILE", "the messages are the workload's"),
+    ] {
+        if config.has(key) {
+            config.note(key, &format!("is not used: {message}"));
+        }
+    }
+    let overrides = overrides(config, &inputs)?;
+    check_mtu(config, mtu)?;
+    let head = format!("profile = \"hpcc-ns3\"\nmtu = \"{mtu}B\"\n");
+    let tables = [semantics(config)?, defaults(config, &overrides, mtu)?, overrides.text()].concat();
+    Ok((head, tables))
+}
+
 /// What the files say.
 struct Inputs {
     topology: PathBuf,
@@ -271,10 +308,7 @@ fn link_down(config: &mut Config, inputs: &Inputs) -> Result<Option<Table>, Scen
 }
 
 fn head(config: &Config, folder: &Folder, inputs: &Inputs, mtu: u64) -> Result<String, ScenarioError> {
-    if !(1..=MOST_PAYLOAD).contains(&mtu) {
-        let message = format!("{mtu} is not a payload of 1 to {MOST_PAYLOAD} bytes");
-        return Err(config.error("PACKET_PAYLOAD_SIZE", message));
-    }
+    check_mtu(config, mtu)?;
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let name: String = folder.name.chars().map(printable).collect();
     let (whose, profile, seed) = if config.is_conweave() {
@@ -287,6 +321,14 @@ fn head(config: &Config, folder: &Folder, inputs: &Inputs, mtu: u64) -> Result<S
          limit = \"{}\"\nstop = \"acknowledged\"\nmtu = \"{mtu}B\"\n",
         inputs.origin, inputs.limit
     ))
+}
+
+fn check_mtu(config: &Config, mtu: u64) -> Result<(), ScenarioError> {
+    if (1..=MOST_PAYLOAD).contains(&mtu) {
+        return Ok(());
+    }
+    let message = format!("{mtu} is not a payload of 1 to {MOST_PAYLOAD} bytes");
+    Err(config.error("PACKET_PAYLOAD_SIZE", message))
 }
 
 fn semantics(config: &Config) -> Result<String, ScenarioError> {

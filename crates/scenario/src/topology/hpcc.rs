@@ -1,4 +1,4 @@
-//! The topology file of the HPCC simulator, unchanged.
+//! The topology file of the HPCC simulator, unchanged, and those of `PowerTCP`, Reverie and `SimAI`.
 //!
 //! The file has words separated by blanks: `nodes switches links`, the ids of the switches, then for each
 //! link a line `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`. Text after the last link is
@@ -7,6 +7,17 @@
 //! `switch-link`, its rate (`100G`), its delay (`1us`) and both (`100G-1us`). A link of a switch with itself,
 //! over which that simulator can send packets in a loop, is on no path to a host, and is left out. Hosts have
 //! the addresses of that simulator, which its hash uses.
+//!
+//! The first line tells formats apart. `PowerTCP` has `nodes switches ToRs links`, and the first switches are
+//! the `ToR`; Reverie has the rates of links behind that, which each link states again. `SimAI` has `nodes
+//! GPUs-per-server NVSwitches switches links GPU-type`, and the first of the switches are its `NVSwitches`.
+//! These are no nodes here: the GPUs that they join are a scale-up domain, whose rate is that of all links of
+//! a GPU to them, and whose latency is that of two such links. GPUs have the tags `node-<n>` and `rail-<i>`,
+//! as with `gpu-nodes`, which need not be given; a `scale-up` there replaces that of the file. Names keep the
+//! ids of the file.
+
+mod header;
+mod servers;
 
 use std::collections::BTreeMap;
 
@@ -15,10 +26,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::multi_dc::letters;
-use super::network::{MOST, Network, Node, TopologyError};
+use super::network::{Network, Node, TopologyError};
 use crate::error::Place;
+use crate::formats::Format;
 use crate::ns3::{self, LineError, Words, number};
 use crate::workload::files::Files;
+use header::Header;
+pub use servers::ListedServers;
 
 /// Parameters of a network in the HPCC simulator's topology file.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -49,6 +63,9 @@ impl Hpcc {
         }
         let text = files.read(&self.file).map_err(|why| TopologyError::new("file", why))?;
         let listed = Listing::read(&text).map_err(|(line, why)| {
+            let other = Format::of(text.as_bytes()).filter(|format| *format != Format::Listing);
+            let why = other
+                .map_or(why, |format| format!("it is no topology of HPCC's simulator; {}", format.seems()));
             let place = Place { file: files.shown(&self.file).into(), line: Some(line) };
             TopologyError::new("", why).at(place)
         })?;
@@ -85,6 +102,10 @@ pub struct Listing {
     pub links: Vec<ListedLink>,
     /// The line of a link beyond the number in the first line; it is not read.
     pub beyond: Option<u32>,
+    /// Of `SimAI`: its servers.
+    pub servers: Option<ListedServers>,
+    /// By id: whether it is an `NVSwitch`, which is no node.
+    is_nv_switch: Vec<bool>,
 }
 
 /// A line of a topology file.
@@ -109,11 +130,11 @@ impl Listing {
     /// The first line that does not fit.
     pub fn read(text: &str) -> Result<Self, LineError> {
         let mut words = Words::of(text);
-        let [nodes, switches, links] = ["nodes", "switches", "links"].map(|what| count(&mut words, what));
-        let (nodes, switches, links) = (nodes?, switches?, links?);
-        let is_switch = switches_of(&mut words, nodes, switches)?;
-        let mut listing = Listing { is_switch, links: Vec::new(), beyond: None };
-        let mut seen = BTreeMap::new();
+        let Header { nodes, switches, links, servers } = Header::read(text, &mut words)?;
+        let nv_switches = servers.map_or(0, |servers| servers.nv_switches);
+        let (is_switch, is_nv_switch) = switches_of(&mut words, nodes, (nv_switches, switches))?;
+        let mut listing = Listing { is_switch, links: Vec::new(), beyond: None, servers: None, is_nv_switch };
+        let (mut seen, mut within) = (BTreeMap::new(), Vec::new());
         for n in 1..=links {
             let link = listing.link(&mut words, (n, links))?;
             let [a, b] = link.ends;
@@ -124,10 +145,17 @@ impl Listing {
                 let message = format!("nodes {a} and {b} are linked already, in line {line}");
                 return Err((link.line, message));
             }
-            listing.links.push(link);
+            match link.ends.into_iter().find(|&end| listing.is_nv_switch[end]) {
+                Some(nv_switch) => within.push((nv_switch, link)),
+                None => listing.links.push(link),
+            }
         }
         listing.beyond = words.one_more(5);
-        listing.check_linked()?;
+        listing.check_linked(&within)?;
+        if let Some(servers) = servers {
+            let gpus: Vec<usize> = (0..nodes).filter(|&id| !listing.is_switch[id]).collect();
+            listing.servers = Some(ListedServers::of(servers, &gpus, &within)?);
+        }
         Ok(listing)
     }
 
@@ -158,16 +186,35 @@ impl Listing {
         })
     }
 
-    /// Checks that every node has a link.
-    fn check_linked(&self) -> Result<(), LineError> {
-        let mut is_linked = vec![false; self.is_switch.len()];
-        self.links.iter().flat_map(|link| link.ends).for_each(|end| is_linked[end] = true);
-        match is_linked.iter().position(|is_linked| !is_linked) {
-            Some(id) => {
-                Err((1, format!("{} {id} has no link", if self.is_switch[id] { "switch" } else { "host" })))
-            }
-            None => Ok(()),
-        }
+    /// Checks that every node has a link; `within` are those of servers.
+    fn check_linked(&self, within: &[(usize, ListedLink)]) -> Result<(), LineError> {
+        let linked = |links: &mut dyn Iterator<Item = &ListedLink>| {
+            let mut is_linked = vec![false; self.is_switch.len()];
+            links.flat_map(|link| link.ends).for_each(|end| is_linked[end] = true);
+            is_linked
+        };
+        let is_linked = linked(&mut self.links.iter());
+        let is_joined = linked(&mut within.iter().map(|(_, link)| link));
+        let is_alone = |&id: &usize| if self.is_nv_switch[id] { !is_joined[id] } else { !is_linked[id] };
+        let Some(id) = (0..self.is_switch.len()).find(is_alone) else { return Ok(()) };
+        Err((
+            1,
+            if self.is_nv_switch[id] {
+                format!("NVSwitch {id} has no link")
+            } else if is_joined[id] {
+                format!(
+                    "GPU {id} has links to NVSwitches alone: they carry no packets; write topology.single-switch and \
+                     [gpu-nodes] with scale-up for servers without a network"
+                )
+            } else {
+                format!("{} {id} has no link", if self.is_switch[id] { "switch" } else { "host" })
+            },
+        ))
+    }
+
+    /// The ids of the switches of the network.
+    pub fn switches(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.is_switch.len()).filter(|&id| self.is_switch[id] && !self.is_nv_switch[id])
     }
 
     /// Rate of the first host's first link, which that simulator uses.
@@ -187,10 +234,21 @@ impl Listing {
     /// Too many nodes.
     pub fn network(&self, error_rate: f64) -> Result<Network, TopologyError> {
         let mut network = Network::default();
+        let mut index_of = vec![0; self.is_switch.len()];
+        let mut gpus = 0..;
         for (id, &is_switch) in (0u32..).zip(&self.is_switch) {
-            network.add(Node {
+            if self.is_nv_switch[id as usize] {
+                continue;
+            }
+            let mut tags = vec![if is_switch { "switch" } else { "host" }.to_owned()];
+            if let (false, Some(servers)) = (is_switch, self.servers) {
+                let place: u32 = gpus.next().unwrap_or_default();
+                tags.push(format!("node-{}", place / servers.gpus + 1));
+                tags.push(format!("rail-{}", place % servers.gpus + 1));
+            }
+            index_of[id as usize] = network.add(Node {
                 name: self.name(id as usize),
-                tags: vec![if is_switch { "switch" } else { "host" }.to_owned()],
+                tags,
                 is_host: !is_switch,
                 address: Some(address(id)),
             })?;
@@ -198,12 +256,16 @@ impl Listing {
         for link in &self.links {
             let tags = link.tags(self.links_host(link));
             let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
-            network.link(link.ends, &tags, (link.rate, link.delay));
+            network.link(link.ends.map(|end| index_of[end]), &tags, (link.rate, link.delay));
             if let Some(added) = network.links.last_mut() {
                 added.error_rate = if link.error_rate > 0.0 { link.error_rate } else { error_rate };
             }
         }
         network.name_links();
+        if let Some(servers) = self.servers {
+            network.tag_links_of_hosts();
+            network.scale_up = servers.scale_up;
+        }
         Ok(network)
     }
 
@@ -235,31 +297,27 @@ pub fn address(id: u32) -> u32 {
     0x0b00_0001_u32.wrapping_add((id / 256) << 16).wrapping_add((id % 256) << 8)
 }
 
-/// A number of the first line.
-fn count(words: &mut Words<'_>, what: &str) -> Result<usize, LineError> {
-    let line = words.peek().map_or(1, |(line, _)| line);
-    let count = words.number::<usize>(&format!("the number of {what}"))?;
-    if count > MOST {
-        return Err((line, format!("{count} is not a number of {what} from 0 to {MOST}")));
-    }
-    Ok(count)
-}
-
-fn switches_of(words: &mut Words<'_>, nodes: usize, switches: usize) -> Result<Vec<bool>, LineError> {
-    let mut is_switch = vec![false; nodes];
-    for n in 1..=switches {
-        let (line, word) = words.next(&format!("the id of switch {n} of {switches}"))?;
+/// By id: whether a node is a switch, and whether it is an `NVSwitch`, which the file lists first.
+fn switches_of(
+    words: &mut Words<'_>,
+    nodes: usize,
+    (nv_switches, switches): (usize, usize),
+) -> Result<(Vec<bool>, Vec<bool>), LineError> {
+    let (mut is_switch, mut is_nv_switch) = (vec![false; nodes], vec![false; nodes]);
+    for n in 1..=nv_switches + switches {
+        let (line, word) = words.next(&format!("the id of switch {n} of {}", nv_switches + switches))?;
         let id = number::<usize>(word, "the id of a switch").map_err(|why| (line, why))?;
         match is_switch.get_mut(id) {
             None => return Err((line, format!("switch {id} is not below {nodes}, the number of nodes"))),
             Some(true) => return Err((line, format!("switch {id} is listed twice"))),
             Some(is_switch) => *is_switch = true,
         }
+        is_nv_switch[id] = n <= nv_switches;
     }
     if is_switch.iter().all(|is_switch| *is_switch) {
         return Err((1, format!("{nodes} nodes, all of them switches: it has no host")));
     }
-    Ok(is_switch)
+    Ok((is_switch, is_nv_switch))
 }
 
 #[cfg(test)]

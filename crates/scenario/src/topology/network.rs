@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::relays::RelayAt;
 use crate::error::Place;
+use crate::grammar::gpu_nodes::ScaleUpKeys;
 use crate::shown::formula;
 
 /// The maximum number of nodes or links that a generator creates: a larger number is a typing error.
@@ -150,6 +151,8 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Relays on links, the last of the nodes.
     pub relays: Vec<RelayAt>,
+    /// The scale-up domain of its GPU nodes, where the topology says so.
+    pub scale_up: Option<ScaleUpKeys>,
     /// Index of a node by name.
     by_name: BTreeMap<String, usize>,
 }

@@ -4,6 +4,8 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
+
 use crate::shown::hides;
 
 /// Reads tables that are not text (Parquet): returns their rows as CSV with a header line, or the reason why
@@ -18,6 +20,9 @@ const REFERENCE: &str = "FLOODWAY_REFERENCE";
 /// The maximum size of a file of flows or sizes: 1 GiB, some ten million flows.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// The first bytes of a file that gzip has compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Why a file without bytes is not read.
 pub(crate) const EMPTY: &str = "it is empty, or has no size, as those of /proc: copy it to a file";
 
@@ -27,9 +32,25 @@ pub(crate) const EMPTY: &str = "it is empty, or has no size, as those of /proc: 
 /// The file cannot be read, is too large, or is not a file whose reading ends: pipes and devices, which may
 /// never end, and files of the kernel, which report that they are empty.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_all(path, most)?).map_err(io::Error::other)
+}
+
+/// The bytes of a file of at most `most` bytes, also of one that gzip has compressed.
+fn read_all(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let size = readable(path, most)?;
-    let mut text = String::new();
-    File::open(path)?.take(size).read_to_string(&mut text)?;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(size).read_to_end(&mut bytes)?;
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    let gzip = |error: io::Error| {
+        io::Error::other(format!("it is a file of gzip, and cannot be decompressed: {error}"))
+    };
+    MultiGzDecoder::new(&bytes[..]).take(most + 1).read_to_end(&mut text).map_err(gzip)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("it has more than {} MiB without gzip", most >> 20)));
+    }
     Ok(text)
 }
 
@@ -67,7 +88,11 @@ fn kind(about: &Metadata) -> &'static str {
 /// # Errors
 /// As of [`read_text`]; or the file has characters that no text has, so that no name contains them.
 pub fn read_named(path: &Path) -> io::Result<String> {
-    let mut text = read_text(path, MOST_BYTES)?;
+    named_text(read_text(path, MOST_BYTES)?)
+}
+
+/// A text without the mark of its encoding.
+fn named_text(mut text: String) -> io::Result<String> {
     if text.starts_with(BYTE_ORDER_MARK) {
         text.drain(..BYTE_ORDER_MARK.len_utf8());
     }
@@ -119,18 +144,24 @@ impl Files<'_> {
     pub fn read_bytes(&self, file: &str) -> Result<Vec<u8>, String> {
         let path = self.path(file)?;
         let unreadable = |error: io::Error| format!("cannot read {:?}: {error}", path.display().to_string());
-        let size = readable(&path, MOST_BYTES).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        File::open(&path).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(unreadable)?;
-        Ok(bytes)
+        read_all(&path, MOST_BYTES).map_err(unreadable)
     }
 
-    /// The files of a folder whose names end with `ending`, in the order of their names; the file itself, if
-    /// it is no folder.
+    /// The text of a file whose bytes are read.
+    ///
+    /// # Errors
+    /// As of [`Files::read`].
+    pub fn text_of(&self, file: &str, bytes: &[u8]) -> Result<String, String> {
+        let text = String::from_utf8(bytes.to_vec()).map_err(io::Error::other).and_then(named_text);
+        text.map_err(|error| format!("cannot read {:?}: {error}", self.shown(file)))
+    }
+
+    /// The files of a folder whose names end with one of `endings`, in the order of their names; the file
+    /// itself, if it is no folder.
     ///
     /// # Errors
     /// The reason why it cannot be read.
-    pub fn listed(&self, folder: &str, ending: &str) -> Result<Vec<String>, String> {
+    pub fn listed(&self, folder: &str, endings: &[&str]) -> Result<Vec<String>, String> {
         let path = self.path(folder)?;
         if !path.is_dir() {
             return Ok(vec![folder.to_owned()]);
@@ -138,7 +169,8 @@ impl Files<'_> {
         let entries = fs::read_dir(&path)
             .map_err(|error| format!("cannot read {:?}: {error}", path.display().to_string()))?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
+        let mut names: Vec<String> =
+            names.filter(|name| endings.iter().any(|end| name.ends_with(end))).collect();
         names.sort_unstable();
         Ok(names.into_iter().map(|name| format!("{}/{name}", folder.trim_end_matches('/'))).collect())
     }

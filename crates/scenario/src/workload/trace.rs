@@ -4,6 +4,7 @@
 //! means exactly, and what of it is not used, is said by warnings when the scenario is read.
 
 use floodway_programs::collective::{AlgorithmName, CrossNic};
+use floodway_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,7 @@ pub struct Trace {
     /// The format of the files.
     pub format: TraceFormat,
     /// The file; of Chakra's traces a folder with a file `NAME.<rank>.et` for each rank, or a list of these.
+    /// Files that gzip has compressed are read, too.
     /// Paths are relative to the scenario's folder; `${NAME}` is replaced by an environment variable.
     pub files: Many<String>,
     /// Hosts of the ranks, in the order of the network. Default: all.
@@ -51,6 +53,18 @@ pub struct Trace {
     /// duration. No default: such a computation without it is an error.
     #[serde(default)]
     pub flops: Option<f64>,
+    /// Of Chakra: the sizes of the dimensions that `involved_dim` names, the first one counting ranks
+    /// fastest; their product is the number of ranks: `[4, 2]`. No default: a collective over some dimensions
+    /// without it is an error.
+    #[serde(default)]
+    pub dims: Vec<u32>,
+    /// Of Chakra: the rate of memory, for loads and stores that state `tensor_size` and no duration. No
+    /// default: such a node without it is an error.
+    #[serde(default)]
+    pub memory_rate: Option<Rate>,
+    /// Of Chakra: what such a load or store takes besides its bytes over `memory-rate`. Default: 0.
+    #[serde(default)]
+    pub memory_latency: Option<Span>,
     /// When a send is complete at its sender. Default: as in the programs that read the format: GOAL's at
     /// once, Chakra's when it has arrived, all others when it is acknowledged.
     #[serde(default)]
@@ -64,7 +78,7 @@ pub struct Trace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
-    /// GOAL schedules as text (`LogGOPSim`, ATLAHS).
+    /// GOAL schedules (`LogGOPSim`, ATLAHS), as text and in their binary form.
     Goal,
     /// Execution traces of Chakra (`MLCommons`, ASTRA-sim).
     Chakra,
@@ -85,6 +99,16 @@ impl TraceFormat {
             Self::Chakra => "chakra",
             Self::Simai => "simai",
             Self::Htsim => "htsim",
+        }
+    }
+
+    /// What a file of it is.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Goal => "a GOAL schedule",
+            Self::Chakra => "an execution trace of Chakra",
+            Self::Simai => "a workload of SimAI",
+            Self::Htsim => "a connection matrix of htsim",
         }
     }
 

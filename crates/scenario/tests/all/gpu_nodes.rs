@@ -139,7 +139,7 @@ fn mistakes_in_gpu_nodes_are_errors_with_their_key() {
     assert!(unknown.starts_with("a.toml:3: gpu-nodes: \"gpus-per-nod\" is not a key"), "{unknown}");
     assert!(unknown.ends_with("did you mean \"gpus-per-node\"?"), "{unknown}");
     let other = why(RAILS, "gpus-per-node = 8");
-    assert!(other.contains("8 is not allowed: the rail-optimised network has nodes of 4 GPUs"), "{other}");
+    assert!(other.contains("8 is not allowed: the topology has nodes of 4 GPUs"), "{other}");
 }
 
 #[test]

@@ -19,9 +19,22 @@ __all__ = ["imported", "of_one_file", "trace_options"]
 TRACE_OPTIONS = (
     click.option(
         "--topology",
-        metavar="KIND={...}",
-        help="The network, as a scenario's topology has it.",
+        metavar="KIND={...}|FILE",
+        help="The network, as a scenario's topology has it, or in a file of another simulator.",
         show_default="a switch with a host for each rank",
+    ),
+    click.option(
+        "--gpu-nodes",
+        metavar="{...}|none",
+        help="GPU nodes, as a scenario's gpu-nodes has them.",
+        show_default="those of the network's file; of SimAI without a network, of 8 GPUs",
+    ),
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Of SimAI, with its topology file: SimAI.conf.",
+        show_default="none",
     ),
     click.option("--rate", metavar="RATE", help="Rate of the links of that switch.", show_default="400G"),
     click.option("--delay", metavar="TIME", help="Delay of the links of that switch.", show_default="1us"),
@@ -48,6 +61,8 @@ def imported(  # noqa: PLR0913 (one argument an option)
     files: Sequence[Path],
     *,
     topology: str | None,
+    gpu_nodes: str | None,
+    config: Path | None,
     rate: str | None,
     delay: str | None,
     trace: tuple[str, ...],
@@ -58,7 +73,14 @@ def imported(  # noqa: PLR0913 (one argument an option)
     with loading():
         from floodway.cli import import_ as importing
     job = importing.Job(
-        format=kind, files=list(files), keys=list(trace), topology=topology, rate=rate, delay=delay
+        format=kind,
+        files=list(files),
+        keys=list(trace),
+        topology=topology,
+        gpu_nodes=gpu_nodes,
+        config=config,
+        rate=rate,
+        delay=delay,
     )
     return importing.import_job(job, out=out, force=force)
 
@@ -96,6 +118,8 @@ def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> click.
         *,
         file: Path,
         topology: str | None,
+        gpu_nodes: str | None,
+        config: Path | None,
         rate: str | None,
         delay: str | None,
         trace: tuple[str, ...],
@@ -103,7 +127,16 @@ def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> click.
         force: bool,
     ) -> int:
         return imported(
-            kind, [file], topology=topology, rate=rate, delay=delay, trace=trace, out=out, force=force
+            kind,
+            [file],
+            topology=topology,
+            gpu_nodes=gpu_nodes,
+            config=config,
+            rate=rate,
+            delay=delay,
+            trace=trace,
+            out=out,
+            force=force,
         )
 
     return command

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost::Message as _;
 
 use super::super::ReadError;
-use crate::collective::Purpose;
+use super::communication::Communication;
 
 /// A node.
 #[derive(Clone, Debug, Default)]
@@ -15,16 +15,21 @@ pub(super) struct Node {
     pub kind: NodeKind,
     pub requires: Vec<u64>,
     pub micros: u64,
-    pub bytes: u64,
+    /// `comm_size`.
+    pub size: Option<u64>,
+    /// `tensor_size` of a node of memory.
+    pub tensor_size: Option<u64>,
     pub tag: i64,
     pub from: Option<u64>,
     pub to: Option<u64>,
     pub group: String,
     pub on_cpu: bool,
     pub num_ops: Option<u64>,
-    pub purpose: Option<Purpose>,
-    /// As written.
-    pub comm_type: Option<String>,
+    pub comm_type: Option<i128>,
+    /// `involved_dim`.
+    pub involved: Option<Vec<bool>>,
+    /// Text of the inputs of METADATA.
+    pub inputs: String,
 }
 
 /// What a node is.
@@ -37,6 +42,8 @@ pub(super) enum NodeKind {
     Send,
     Recv,
     Collective,
+    /// What the CPU does of a communication, whose messages are another node's.
+    CpuHalf,
 }
 
 /// `Node` of `et_def.proto`, as far as it is used.
@@ -54,16 +61,28 @@ struct NodeProto {
     data_deps: Vec<u64>,
     #[prost(uint64, tag = "7")]
     duration_micros: u64,
+    #[prost(message, optional, tag = "8")]
+    inputs: Option<IoInfo>,
     #[prost(message, repeated, tag = "10")]
     attr: Vec<AttributeProto>,
 }
 
-/// `AttributeProto`; of lists those of numbers that name ranks, and of texts.
+/// `IOInfo`: of all its texts, the values.
+#[derive(Clone, PartialEq, prost::Message)]
+struct IoInfo {
+    #[prost(string, tag = "1")]
+    values: String,
+}
+
+/// `AttributeProto`; of lists those of numbers that name ranks, of truth values, and of texts.
 #[derive(Clone, PartialEq, prost::Message)]
 struct AttributeProto {
     #[prost(string, tag = "1")]
     name: String,
-    #[prost(oneof = "Value", tags = "3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25, 27, 29, 30")]
+    #[prost(
+        oneof = "Value",
+        tags = "3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25, 27, 28, 29, 30"
+    )]
     value: Option<Value>,
 }
 
@@ -104,6 +123,8 @@ enum Value {
     Sfixed64(i64),
     #[prost(bool, tag = "27")]
     Bool(bool),
+    #[prost(message, tag = "28")]
+    BoolList(BoolList),
     #[prost(string, tag = "29")]
     Text(String),
     #[prost(message, tag = "30")]
@@ -125,6 +146,7 @@ lists! {
     Int64List: int64 i64,
     Uint32List: uint32 u32,
     Uint64List: uint64 u64,
+    BoolList: bool bool,
     TextList: string String,
 }
 
@@ -138,6 +160,18 @@ impl Value {
             Value::Uint64(value) | Value::Fixed64(value) => value.into(),
             Value::Bool(value) => i128::from(value),
             Value::Text(ref text) => text.trim().parse().ok()?,
+            _ => return None,
+        })
+    }
+
+    /// A list of truth values, also as numbers.
+    fn truths(&self) -> Option<Vec<bool>> {
+        Some(match self {
+            Value::BoolList(list) => list.values.clone(),
+            Value::Int32List(list) => list.values.iter().map(|&value| value != 0).collect(),
+            Value::Int64List(list) => list.values.iter().map(|&value| value != 0).collect(),
+            Value::Uint32List(list) => list.values.iter().map(|&value| value != 0).collect(),
+            Value::Uint64List(list) => list.values.iter().map(|&value| value != 0).collect(),
             _ => return None,
         })
     }
@@ -206,10 +240,7 @@ impl Node {
         let place = format!("node {} ({:?})", proto.id, proto.name);
         let kind = match proto.r#type {
             1 => NodeKind::Nothing,
-            2 | 3 => {
-                *unused.entry("all but the duration of MEM_LOAD and MEM_STORE".into()).or_default() += 1;
-                NodeKind::Memory
-            }
+            2 | 3 => NodeKind::Memory,
             4 => NodeKind::Compute,
             5 => NodeKind::Send,
             6 => NodeKind::Recv,
@@ -225,6 +256,11 @@ impl Node {
             kind,
             requires: [proto.data_deps, proto.ctrl_deps].concat(),
             micros: proto.duration_micros,
+            inputs: if kind == NodeKind::Nothing {
+                proto.inputs.unwrap_or_default().values
+            } else {
+                String::new()
+            },
             ..Node::default()
         };
         node.requires.sort_unstable();
@@ -239,10 +275,23 @@ impl Node {
             given.insert(name);
         }
         let communicates = matches!(kind, NodeKind::Send | NodeKind::Recv | NodeKind::Collective);
-        if communicates && node.bytes == 0 {
-            return Err((place, "comm_size is missing, or 0".into()));
+        if communicates && node.on_cpu {
+            node.kind = NodeKind::CpuHalf;
+            return Ok(node);
         }
-        Ok(node)
+        node.check_size().map_or(Ok(node), |why| Err((place, why)))
+    }
+
+    /// Why a message or a collective cannot have its size.
+    fn check_size(&self) -> Option<String> {
+        let is_message = matches!(self.kind, NodeKind::Send | NodeKind::Recv);
+        let has_size = |number| Communication::of(number).map_or(true, |known| !known.is_barrier());
+        let needs = is_message || self.kind == NodeKind::Collective && self.comm_type.is_none_or(has_size);
+        match self.size {
+            None if needs => Some("comm_size is missing".to_owned()),
+            Some(0) if is_message => Some("comm_size is 0; a message has at least 1 byte".to_owned()),
+            _ => None,
+        }
     }
 
     /// Takes an attribute; false if it is not used.
@@ -252,7 +301,16 @@ impl Node {
         let whole = || value.as_ref().and_then(Value::whole).ok_or_else(refuse);
         let number = || whole().and_then(|number| u64::try_from(number).map_err(|_| refuse()));
         match name.as_str() {
-            "comm_size" => self.bytes = number().and_then(|size| below(size, 1 << 50).ok_or_else(refuse))?,
+            "comm_size" => {
+                self.size = Some(number().and_then(|size| below(size, 1 << 50).ok_or_else(refuse))?);
+            }
+            "tensor_size" if self.kind == NodeKind::Memory => {
+                self.tensor_size = Some(number().and_then(|size| below(size, 1 << 50).ok_or_else(refuse))?);
+            }
+            "involved_dim" if self.kind == NodeKind::Collective => {
+                let no_list = || format!("{name} is no list of truth values");
+                self.involved = Some(value.as_ref().and_then(Value::truths).ok_or_else(no_list)?);
+            }
             "comm_src" => self.from = Some(number()?),
             "comm_dst" => self.to = Some(number()?),
             "comm_tag" => self.tag = i64::try_from(whole()?).map_err(|_| refuse())?,
@@ -263,18 +321,7 @@ impl Node {
             "is_cpu_op" => self.on_cpu = whole()? != 0,
             "num_ops" => self.num_ops = Some(number()?),
             // Of sends and receives it means nothing.
-            "comm_type" if self.kind == NodeKind::Collective => {
-                let number = whole()?;
-                self.comm_type = Some(number.to_string());
-                self.purpose = match number {
-                    0 => Some(Purpose::AllReduce),
-                    2 => Some(Purpose::AllGather),
-                    5 => Some(Purpose::Broadcast),
-                    6 => Some(Purpose::AllToAll),
-                    7 => Some(Purpose::ReduceScatter),
-                    _ => None,
-                };
-            }
+            "comm_type" if self.kind == NodeKind::Collective => self.comm_type = Some(whole()?),
             "comm_type" => return Ok(false),
             _ => {
                 *unused.entry(format!("the attribute {name:?}")).or_default() += 1;

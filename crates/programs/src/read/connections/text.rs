@@ -45,6 +45,11 @@ impl Connection {
         let id = self.id.map_or(String::new(), |id| format!(" id {id}"));
         format!("{}->{}{id}", self.from, self.to)
     }
+
+    /// htsim's size 0.
+    pub fn is_endless(&self) -> bool {
+        self.bytes == Bytes::ZERO
+    }
 }
 
 /// When a connection starts.
@@ -239,15 +244,9 @@ fn connection(
     Ok(Connection { line: line.number, from, to, id, start, bytes, send_done, recv_done })
 }
 
-/// The payload of a connection; of htsim, 0 is one without end.
+/// The payload of a connection; 0 is one without end.
 fn size(line: &mut Line<'_>) -> Result<Bytes, ReadError> {
-    match line.number("size", (0, (1 << 50) - 1))? {
-        0 => Err(line.error(
-            "size 0 is a connection without end, and a job ends: write it as a flow of size \"unbounded\" in a \
-             workload's flows, or a size from 1",
-        )),
-        bytes => Ok(Bytes(bytes)),
-    }
+    line.number("size", (0, (1 << 50) - 1)).map(Bytes)
 }
 
 /// A time in picoseconds, with or without a fraction.

@@ -50,8 +50,8 @@
 //!   short for a long link, which needs `preset = "per-pair"` or explicit times.
 //! - Timers are off where the whole path is lossless (IRN and ConWeave turn them off under PFC), unless they
 //!   are given.
-//! - SWING's section 2.1 has RTO_low for flows shorter than three packets. Here, as in its simulator and in
-//!   IRN's paper, it holds while at most N packets are in flight.
+//! - SWING's section 2.1 has the low timeout for flows shorter than three packets. Here, as in its simulator
+//!   and in IRN's paper, it holds while at most N packets are in flight.
 //! - In SWING's form retransmissions do not wait for their pacing time, except where the NIC also schedules
 //!   flows as SWING's simulator does (`semantics.turns = "swing-ns3"`).
 //! - The base round-trip time includes the serialisation of an ACK in the reverse direction, which SWING

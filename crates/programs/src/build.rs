@@ -6,6 +6,9 @@ use crate::collective::{AlgorithmName, CrossNic, Nodes, Plan, Request, RequestEr
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 use floodway_units::cast::narrow;
 
+/// The nodes of a group, its levels, and the plans that it executes.
+type Where = (Option<Nodes>, Option<Vec<u32>>, Vec<u32>);
+
 /// Plans by where the ranks of groups are, as [`Program::seat`] makes them.
 #[derive(Clone, Debug, Default)]
 pub struct Seated {
@@ -40,7 +43,7 @@ impl Program {
         if !self.plans.iter().any(changes) {
             return Ok(());
         }
-        let mut known: BTreeMap<(Option<Nodes>, Option<Vec<u32>>, Vec<u32>), u32> = BTreeMap::new();
+        let mut known: BTreeMap<Where, u32> = BTreeMap::new();
         let mut seated = Seated::default();
         for (group, used) in self.groups.iter().zip(self.plans_of_groups()) {
             let seats: Vec<Seat> = group.iter().map(|&rank| seats[rank as usize]).collect();

@@ -63,14 +63,17 @@ impl CrossNic {
     }
 }
 
+/// One of the numbers of a seat.
+type Number = fn(&Seat) -> u32;
+
 impl Seat {
     /// GPUs of a node, nodes of a site, sites, without those of one; none if the seats are not in this order,
     /// in equal numbers.
     pub fn levels(seats: &[Seat]) -> Option<Vec<u32>> {
-        let count = |number: fn(&Seat) -> u32| seats.iter().map(number).collect::<BTreeSet<_>>().len().max(1);
-        let (node, site): (fn(&Seat) -> u32, fn(&Seat) -> u32) = (|seat| seat.node, |seat| seat.site);
+        let count = |number: Number| seats.iter().map(number).collect::<BTreeSet<_>>().len().max(1);
+        let (node, site): (Number, Number) = (|seat| seat.node, |seat| seat.site);
         let (nodes, sites) = (count(node), count(site));
-        let in_order = |count: usize, number: fn(&Seat) -> u32| {
+        let in_order = |count: usize, number: Number| {
             seats.len().is_multiple_of(count)
                 && seats
                     .chunks((seats.len() / count).max(1))

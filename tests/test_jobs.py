@@ -571,6 +571,16 @@ def test_the_page_of_a_comparison_has_pictures_of_jobs(two_jobs: floodway.Result
     assert files[-2:] == ["busbw.png", "timeline.png"]
 
 
+def test_what_has_no_bytes_has_no_bandwidth() -> None:
+    network = star(4, rate="100G", delay="1us")
+    for keys, least_us in (('op = "barrier"', 8.0), ('op = "all-reduce", size = "0B"', 0.0)):
+        collectives = run(network, f"collective = {{ {keys} }}").collectives
+        assert collectives is not None
+        rows = bandwidths(collectives)
+        assert rows.select("algbw_gbps", "busbw_gbps").row(0) == (0.0, 0.0)
+        assert float(rows["mean_us"][0]) >= least_us
+
+
 def nodes_of_gpus(nodes: int, gpus: int, op: str, **keys: str) -> str:
     more = "".join(f", {key.replace('_', '-')} = {value}" for key, value in keys.items())
     return f"""

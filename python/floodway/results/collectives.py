@@ -32,7 +32,8 @@ def collectives_of(operations: pl.DataFrame) -> pl.DataFrame:
     """
     done = pl.col("ranks_done") == pl.col("ranks")
     time_us = pl.col("end_us") - pl.col("start_us")
-    gbps = pl.col("bytes") * 8 / pl.col("time_us") / 1e3
+    # Nothing takes no time.
+    gbps = (pl.col("bytes") * 8 / pl.col("time_us") / 1e3).fill_nan(0.0)
     grouped = (
         operations.filter(COLLECTIVE)
         .group_by(KEY, maintain_order=True)
@@ -75,7 +76,7 @@ def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
         and bus bandwidth by the mean, in Gbit/s; nccl-tests print GB/s, an eighth of that.
     """
     size = ["workload", "kind", "name", "bytes", "ranks"]
-    factor = pl.col("busbw_gbps") / pl.col("algbw_gbps")
+    factor = (pl.col("busbw_gbps") / pl.col("algbw_gbps")).fill_nan(0.0)
     return (
         collectives.filter(pl.col("time_us").is_not_null())
         .with_columns(factor.alias("factor"))
@@ -87,7 +88,7 @@ def bandwidths(collectives: pl.DataFrame) -> pl.DataFrame:
             pl.col("time_us").max().alias("most_us"),
             pl.col("factor").first(),
         )
-        .with_columns((pl.col("bytes") * 8 / pl.col("mean_us") / 1e3).alias("algbw_gbps"))
+        .with_columns((pl.col("bytes") * 8 / pl.col("mean_us") / 1e3).fill_nan(0.0).alias("algbw_gbps"))
         .with_columns((pl.col("algbw_gbps") * pl.col("factor")).alias("busbw_gbps"))
         .with_row_index("row")
         .sort(pl.col("row").min().over("workload"), "row")

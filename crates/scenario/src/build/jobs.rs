@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use floodway_fabric::blueprint::{Arrivals, ProgramSpec, ScaleUp};
+use floodway_fabric::blueprint::{Arrivals, ProgramSpec};
 use floodway_programs::Program;
 use floodway_programs::collective::{Purpose, Request, RequestError, Seat};
 
 use floodway_units::cast::narrow;
-use floodway_units::{Bytes, NodeId, Rate, Span};
+use floodway_units::{Bytes, NodeId};
 
 use super::map::Map;
 use super::{Builder, workload_path};
@@ -18,8 +18,6 @@ use crate::workload::collective::{Collective, Groups, Placement};
 
 /// Messages of a job up to this many have rows in the table of flows by default.
 const ROWS: u64 = 1_000_000;
-/// A time of a scale-up domain that is not given.
-const LATENCY: Span = Span::us(1);
 
 /// The hosts of a network as GPUs.
 pub(super) struct Gpus {
@@ -33,14 +31,14 @@ pub(super) struct Gpus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RankAt {
     /// Index of its host in the network.
-    host: usize,
+    pub host: usize,
     /// Its node, and its place there.
-    node: u32,
+    pub node: u32,
     gpu: u32,
 }
 
 impl Gpus {
-    fn hosts_per_node(&self) -> u32 {
+    pub(super) fn hosts_per_node(&self) -> u32 {
         self.per_node / self.per_nic
     }
 
@@ -105,7 +103,13 @@ impl Builder<'_> {
     }
 
     /// Are the hosts of each site whole groups of so many?
-    fn check_nodes(&mut self, gpus: &Gpus, hosts: u32, path: &[&str], network: &Network) -> Option<()> {
+    pub(super) fn check_nodes(
+        &mut self,
+        gpus: &Gpus,
+        hosts: u32,
+        path: &[&str],
+        network: &Network,
+    ) -> Option<()> {
         let mut of_site: BTreeMap<&str, u32> = BTreeMap::new();
         for &host in gpus.place.keys() {
             *of_site.entry(site(network, host)).or_default() += 1;
@@ -119,41 +123,14 @@ impl Builder<'_> {
         None
     }
 
-    /// GPUs of a scale-up domain; 1 without one, and none where errors say why.
+    /// GPUs of the largest scale-up domain; 1 without one, and none where errors say why.
     pub(super) fn gpus_of_domain(&mut self, network: &Network) -> Option<u32> {
-        let given = self.document.gpu_nodes.and_then(|nodes| nodes.scale_up);
-        let Some(keys) = given.or(network.scale_up) else { return Some(1) };
-        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(keys.nodes.unwrap_or(1)))
-    }
-
-    /// The scale-up domains of the network, whose GPU nodes are checked in any case.
-    pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
-        let given = self.document.gpu_nodes;
-        if given.is_none() && network.scale_up.is_none() {
-            return Vec::new();
-        }
-        let Some(gpus) = self.gpus(network) else { return Vec::new() };
-        let Some(keys) = given.and_then(|nodes| nodes.scale_up).or(network.scale_up) else {
-            return Vec::new();
+        let keys = self.scale_up_keys(network);
+        let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
+        let Some(nodes) = hosts.filter_map(keys).map(|keys| keys.nodes.unwrap_or(1)).max() else {
+            return Some(1);
         };
-        let nodes = keys.nodes.unwrap_or(1);
-        if keys.rate == Rate(0) {
-            self.fault(&["gpu-nodes", "scale-up", "rate"], "0 is not allowed; write a rate above 0");
-            return Vec::new();
-        }
-        if nodes == 0 {
-            self.fault(&["gpu-nodes", "scale-up", "nodes"], "0 is not allowed; the minimum is 1");
-            return Vec::new();
-        }
-        let hosts: Vec<NodeId> = gpus.place.keys().map(|&host| NodeId(narrow(host))).collect();
-        let (rate, latency) = (keys.rate, keys.latency.unwrap_or(LATENCY));
-        let of_domain = nodes.saturating_mul(gpus.hosts_per_node());
-        let path = ["gpu-nodes", "scale-up", "nodes"];
-        if self.check_nodes(&gpus, of_domain, &path, network).is_none() {
-            return Vec::new();
-        }
-        let of_domain = of_domain as usize;
-        hosts.chunks(of_domain).map(|hosts| ScaleUp { hosts: hosts.to_vec(), rate, latency }).collect()
+        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(nodes))
     }
 
     /// The arrivals of a collective; none where errors say why.
@@ -278,6 +255,7 @@ impl Builder<'_> {
         map: &Map<'_>,
     ) -> Option<Arrivals> {
         let seats = self.seats(ranks, map.network);
+        self.warn_of_no_scale_up((workload, table), ranks, map.network);
         if let Err(error) = program.seat(&seats) {
             return self.refuse(workload, table, &error);
         }
@@ -293,14 +271,13 @@ impl Builder<'_> {
     }
 
     /// Where ranks are, for rings and trees through nodes.
-    fn seats(&mut self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
-        let nodes =
-            self.document.gpu_nodes.and_then(|keys| keys.scale_up).map(|of| of.nodes.unwrap_or(1).max(1));
+    fn seats(&self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
+        let keys = self.scale_up_keys(network);
         let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
         let seat = |rank: &RankAt| {
             let count = narrow(sites.len());
             let site = *sites.entry(site(network, rank.host)).or_insert(count);
-            let domain = nodes.map(|nodes| rank.node / nodes);
+            let domain = keys(rank.host).map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
             Seat { site, node: rank.node, nic: narrow(rank.host), domain }
         };
         ranks.iter().map(seat).collect()
@@ -434,7 +411,7 @@ fn tagged_together(network: &Network) -> Option<u32> {
 }
 
 /// The site of a host: its tag `dc-…`.
-fn site(network: &Network, host: usize) -> &str {
+pub(super) fn site(network: &Network, host: usize) -> &str {
     let tags = network.nodes[host].tags.iter();
     tags.map(String::as_str).find(|tag| tag.starts_with("dc-")).unwrap_or_default()
 }

@@ -13,6 +13,7 @@ mod pace;
 mod patterns;
 mod perftest;
 mod poisson;
+mod scale_up;
 mod short_times;
 mod skeleton;
 pub(crate) mod traces;

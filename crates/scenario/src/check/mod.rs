@@ -3,6 +3,7 @@
 mod egress;
 mod ports;
 mod relays;
+mod scale_up;
 mod text;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::scenario::Scenario;
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
 pub use relays::Relays;
+pub use scale_up::ScaleUpGroup;
 
 /// Summary of a scenario. Times are in microseconds and rates in Gbit/s where the names say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +60,9 @@ pub struct Report {
     /// Relays, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relays: Option<Relays>,
+    /// Scale-up domains of GPU nodes, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scale_up: Vec<ScaleUpGroup>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
     /// Estimated cost of a run on one thread.
@@ -212,9 +217,13 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
+        scale_up: scale_up::groups(scenario),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
-        notes: unproven(scenario).chain(deadlock::unknown(scenario.dependencies())).collect(),
+        notes: unproven(scenario)
+            .chain(deadlock::unknown(scenario.dependencies()))
+            .chain(scale_up::without(scenario))
+            .collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }

@@ -24,7 +24,8 @@ pub fn render(report: &Report) -> String {
         time(report.limit_us),
     );
     let _ = writeln!(text, "nodes: {}", nodes.join(", "));
-    let sections = [links, paths, ports, egress, pools, crossbars, workloads].map(|section| section(report));
+    let sections =
+        [links, paths, ports, egress, pools, crossbars, scale_up, workloads].map(|section| section(report));
     for (header, rows) in sections.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         text.push('\n');
         table(&mut text, &header, &rows);
@@ -176,6 +177,20 @@ fn crossbars(report: &Report) -> Section {
     };
     let header = vec!["crossbars", "switches", "VOQ", "output queue", "speed-up"];
     (header, report.crossbars.iter().map(row).collect())
+}
+
+fn scale_up(report: &Report) -> Section {
+    let row = |group: &super::ScaleUpGroup| {
+        vec![
+            group.from.clone(),
+            group.count.to_string(),
+            group.hosts.to_string(),
+            format!("{}G", group.rate_gbps),
+            time(group.latency_us),
+        ]
+    };
+    let header = vec!["scale-up domains", "number", "hosts", "rate", "latency"];
+    (header, report.scale_up.iter().map(row).collect())
 }
 
 fn workloads(report: &Report) -> Section {

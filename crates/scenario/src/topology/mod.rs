@@ -115,4 +115,20 @@ impl Topology {
         };
         network.and_then(|network| network.check().map(|()| network)).map_err(|error| error.below(kind))
     }
+
+    /// The published AI clusters in it, each with the tag of the site whose network it is; none of a network
+    /// without sites of its own.
+    pub fn clusters(&self) -> Vec<(Option<String>, &'static Preset)> {
+        let of_site = |(name, fabric): (String, &FabricKind)| match fabric {
+            FabricKind::Preset(keys) => Some((Some(format!("dc-{name}")), keys.preset())),
+            _ => None,
+        };
+        let all: Vec<_> = match self {
+            Topology::Preset(keys) => vec![(None, keys.preset())],
+            Topology::TwoDc(two_dc) => two_dc.fabrics().into_iter().filter_map(of_site).collect(),
+            Topology::MultiDc(multi_dc) => multi_dc.fabrics().into_iter().filter_map(of_site).collect(),
+            _ => Vec::new(),
+        };
+        all.into_iter().filter(|(_, preset)| preset.is_cluster()).collect()
+    }
 }

@@ -91,6 +91,17 @@ impl MultiDc {
         join(&sites, &long, self.dci)
     }
 
+    /// The fabric of each site, by its name.
+    pub(super) fn fabrics(&self) -> Vec<(String, &FabricKind)> {
+        let names = self.names().unwrap_or_default();
+        let own = |i: usize| match &self.sites {
+            Sites::Number(_) => None,
+            Sites::List(list) => list[i].fabric.as_ref(),
+        };
+        let site = |(i, name)| Some((name, own(i).or(self.fabric.as_ref())?));
+        names.into_iter().enumerate().filter_map(site).collect()
+    }
+
     fn names(&self) -> Result<Vec<String>, TopologyError> {
         let sites = match &self.sites {
             Sites::Number(sites) => *sites,

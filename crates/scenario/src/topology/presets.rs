@@ -18,6 +18,7 @@ use super::network::{Hop, Network, TopologyError};
 use super::rail_optimised::Part;
 use super::two_dc::TwoDc;
 use crate::error::ScenarioError;
+use crate::grammar::gpu_nodes::ScaleUpKeys;
 use crate::grammar::read::read;
 use crate::grammar::tree::Node;
 use crate::workload::files::Files;
@@ -40,6 +41,8 @@ pub struct Preset {
     pub notes: String,
     /// The network in the grammar of scenarios.
     pub topology: Topology,
+    /// Of an AI cluster: the scale-up domain of a node.
+    pub scale_up: Option<ScaleUpKeys>,
 }
 
 /// A published network that is not a preset.
@@ -80,12 +83,13 @@ pub struct PartKeys {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Entry {
     description: String,
     source: String,
     notes: String,
     topology: Topology,
+    scale_up: Option<ScaleUpKeys>,
 }
 
 type Catalogue = (Vec<Preset>, Vec<LeftOut>);
@@ -109,8 +113,8 @@ fn load() -> Result<Catalogue, ScenarioError> {
     let table = Node::parse("topologies", PUBLISHED)?;
     let mut presets = Vec::new();
     for entry in table.entries().iter().filter(|entry| entry.key != LEFT_OUT) {
-        let Entry { description, source, notes, topology } = read(&entry.node, &[&entry.key])?;
-        presets.push(Preset { name: entry.key.clone(), description, source, notes, topology });
+        let Entry { description, source, notes, topology, scale_up } = read(&entry.node, &[&entry.key])?;
+        presets.push(Preset { name: entry.key.clone(), description, source, notes, topology, scale_up });
     }
     let left_out = table.get(LEFT_OUT).map_or(&[][..], Node::entries);
     let left_out = left_out.iter().map(|entry| LeftOut {
@@ -123,6 +127,11 @@ fn load() -> Result<Catalogue, ScenarioError> {
 impl PresetKeys {
     pub(super) fn build(&self, files: &Files<'_>) -> Result<Network, TopologyError> {
         self.topology()?.build(files)
+    }
+
+    /// The published network of which it is all, or a part.
+    pub fn preset(&self) -> &'static Preset {
+        self.0.name.0
     }
 
     /// The network, or the part of it, in the grammar of scenarios.

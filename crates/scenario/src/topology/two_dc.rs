@@ -73,6 +73,13 @@ impl TwoDc {
         join(&sites, &long, Dci::Shared)
     }
 
+    /// The fabric of each site, by its name.
+    pub(super) fn fabrics(&self) -> Vec<(String, &FabricKind)> {
+        let sites = [("a", self.fabric_a.as_ref()), ("b", self.fabric_b.as_ref())];
+        let fabric = |own: Option<_>| own.or(self.fabric.as_ref());
+        sites.into_iter().filter_map(|(name, own)| Some((name.to_owned(), fabric(own)?))).collect()
+    }
+
     fn site<'a>(
         &'a self,
         name: &str,

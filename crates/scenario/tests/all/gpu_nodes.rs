@@ -198,7 +198,7 @@ fn a_part_of_a_published_cluster_runs_a_job_over_both_planes() {
     let cluster = "topology.preset = { name = 'hpn-pod', nodes = 4, segments = 2 }\n";
     let scenario = right(&[
         cluster,
-        "gpu-nodes.scale-up = { rate = '2880G' }\ndefaults.flow-control.pfc = { xoff = 'auto' }\n",
+        "defaults.flow-control.pfc = { xoff = 'auto' }\n",
         "[[workload]]\nname = 'job'\n",
         "collective = { op = 'all-reduce', algorithm = 'hierarchical', size = '1MB', channels = 4 }\n",
     ]);
@@ -215,4 +215,92 @@ fn a_part_of_a_published_cluster_runs_a_job_over_both_planes() {
         (0..counters.rows()).filter(|&i| of_plane(links[i])).map(|i| bytes[i]).sum::<u64>()
     };
     assert!(sent("plane-1") > 0 && sent("plane-2") > 0);
+}
+
+const SUPERPOD: &str = "topology.preset = { name = 'superpod-h100', nodes = 2 }\n";
+
+/// What `floodway check` prints.
+fn checked(scenario: &Scenario) -> String {
+    floodway_scenario::check(scenario, false).text()
+}
+
+#[test]
+fn a_published_cluster_has_the_scale_up_domains_of_its_nodes() {
+    for (name, rate) in [("superpod-h100", 3600), ("meta-24k", 3600), ("hpn-pod", 2880)] {
+        let scenario = right(&[&format!("topology.preset = {{ name = '{name}', nodes = 4 }}\n"), JOB]);
+        let domains = &scenario.blueprint().scale_up;
+        assert_eq!((domains.len(), domains[0].hosts.len(), ranks(&scenario)), (4, 8, 32), "{name}");
+        let of_all = |of: &floodway_fabric::blueprint::ScaleUp| (of.rate, of.latency);
+        assert!(domains.iter().all(|of| of_all(of) == (Rate::gbps(rate), Span::ns(500))), "{name}");
+        assert!(!scenario.warnings().iter().any(|why| why.contains("scale-up")), "{:?}", scenario.warnings());
+        let text = checked(&scenario);
+        let row = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}"));
+        let cells: Vec<_> = row.split_whitespace().collect();
+        assert_eq!(cells[1..], ["4", "8", &format!("{rate}G"), "500ns"], "{text}");
+    }
+    let two_sites = "topology.preset = { name = 'superpod-h100-two-sites', nodes = 2 }\n";
+    assert_eq!(right(&[two_sites, JOB]).blueprint().scale_up.len(), 4);
+}
+
+#[test]
+fn keys_of_gpu_nodes_take_precedence_over_the_published_ones() {
+    let domain = |keys: &str| {
+        let scenario = right(&[SUPERPOD, "[gpu-nodes]\n", keys, "\n", JOB]);
+        let of = scenario.blueprint().scale_up[0].clone();
+        (of.hosts.len(), of.rate, of.latency, scenario.blueprint().scale_up.len())
+    };
+    assert_eq!(domain("gpus-per-node = 8"), (8, Rate::gbps(3600), Span::ns(500), 2));
+    assert_eq!(domain("scale-up = { latency = '2us' }"), (8, Rate::gbps(3600), Span::us(2), 2));
+    assert_eq!(domain("scale-up.rate = '900G'"), (8, Rate::gbps(900), Span::ns(500), 2));
+    assert_eq!(domain("scale-up = { nodes = 2 }"), (16, Rate::gbps(3600), Span::ns(500), 1));
+    let elsewhere = refused(&[RAILS, "[gpu-nodes]\nscale-up = { latency = '2us' }\n", JOB]);
+    assert!(elsewhere.contains("gpu-nodes.scale-up: the key \"rate\" is missing"), "{elsewhere}");
+    let word = refused(&[RAILS, "[gpu-nodes]\nscale-up = 'off'\n", JOB]);
+    assert!(word.contains("gpu-nodes.scale-up") && word.contains("or \"none\""), "{word}");
+}
+
+#[test]
+fn a_site_has_the_scale_up_domains_of_its_own_cluster() {
+    let sites = "[topology.two-dc]\nfabric-a.preset = { name = 'superpod-h100', nodes = 2 }\n\
+                 fabric-b.preset = { name = 'hpn-pod', nodes = 1 }\nrate = '400G'\ndelay = '1us'\n\
+                 long-link = { rate = '400G', length = '80km' }\n";
+    let rates = |text: &[&str]| -> Vec<u64> {
+        right(text).blueprint().scale_up.iter().map(|of| of.rate.0 / 1_000_000_000).collect()
+    };
+    assert_eq!(rates(&[sites, JOB]), [3600, 3600, 2880]);
+    let many = "[topology.multi-dc]\nfabric.preset = { name = 'hpn-pod', nodes = 1 }\n\
+                sites = [{}, { fabric.leaf-spine = { spines = 1, leaves = 1, hosts = 8 } }, {}]\n\
+                rate = '400G'\ndelay = '1us'\nlong-links = { ring = '80km', rate = '400G' }\n";
+    let text = [many, JOB];
+    assert_eq!(rates(&text), [2880, 2880]);
+    // The eight hosts of the site between are a node without one.
+    let warnings = right(&text).warnings().to_vec();
+    assert!(warnings.iter().any(|why| why.contains("no scale-up domain")), "{warnings:?}");
+    assert_eq!(rates(&[many, "gpu-nodes.scale-up = { rate = '900G' }\n", JOB]), [900, 900, 900]);
+}
+
+#[test]
+fn without_a_scale_up_domain_messages_within_a_node_are_packets_and_it_is_said() {
+    let none = right(&[SUPERPOD, "gpu-nodes.scale-up = 'none'\n", JOB]);
+    assert!(none.blueprint().scale_up.is_empty());
+    assert!(!none.warnings().iter().any(|why| why.contains("scale-up")), "{:?}", none.warnings());
+    let text = checked(&none);
+    let due =
+        "note: GPU nodes have no scale-up domain (NVLink) (gpu-nodes.scale-up = \"none\"): messages within a";
+    assert!(text.contains(due), "{text}");
+    for network in [RAILS, &[LEAVES, "gpu-nodes.gpus-per-node = 4\n"].concat()] {
+        let scenario = right(&[network, JOB]);
+        let of_nodes =
+            |why: &&String| why.contains("workload.job.collective") && why.contains("no scale-up domain");
+        assert_eq!(scenario.warnings().iter().filter(of_nodes).count(), 1, "{:?}", scenario.warnings());
+    }
+    // Hosts are no nodes there, or each node has one rank.
+    let one_a_node = JOB.replace("size", "ranks = { tag = 'rail-1' }, size");
+    for text in [[LEAVES, JOB], [RAILS, &one_a_node]] {
+        assert!(!right(&text).warnings().iter().any(|why| why.contains("scale-up")), "{text:?}");
+    }
+    // Flows are packets in any case: a note.
+    let flows = "[[workload]]\nname = 'flows'\nflows = [{ from = 'h1', to = 'h2', size = '1MB' }]\n";
+    let text = checked(&right(&[RAILS, flows]));
+    assert!(text.contains("note: GPU nodes have no scale-up domain (NVLink): messages within"), "{text}");
 }

@@ -192,6 +192,7 @@ __all__ = [
     "RoutingParams",
     "Sar",
     "ScaleUpKeys",
+    "ScaleUpOrNone",
     "SchedulerParams",
     "Selector",
     "SemanticsKeys",
@@ -942,13 +943,14 @@ class GpuNodes(Table):
         GPUs that share a NIC, and so a host of the network; it divides `gpus-per-node`.
         Default: 1.
     scale_up
-        The scale-up domain of a node (`NVLink`), which carries messages between its GPUs.
-        Default: none; all messages are packets of the network.
+        The scale-up domain of a node (`NVLink`), which carries messages between its GPUs, or
+        `"none"`: all messages are packets of the network. Default: that of a published AI
+        cluster, else none.
     """
 
     gpus_per_node: int | None = None
     gpus_per_nic: int | None = None
-    scale_up: ScaleUpKeys | None = None
+    scale_up: ScaleUpOrNone | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -961,14 +963,16 @@ class ScaleUpKeys(Table):
     Attributes
     ----------
     rate
-        Rate of a GPU's port, the same in both directions. No default.
+        Rate of a GPU's port, the same in both directions. Default: that of a published AI
+        cluster; it must be given elsewhere.
     latency
-        Time from the start of a message to the arrival of its first byte. Default: 1 us.
+        Time from the start of a message to the arrival of its first byte. Default: that of a
+        published AI cluster, else 1 us.
     nodes
         Nodes that share a domain, at least 1. Default: 1.
     """
 
-    rate: Rate
+    rate: Rate | None = None
     latency: Time | None = None
     nodes: int | None = None
 
@@ -1045,10 +1049,12 @@ class Pfc(Table):
     xoff
         XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its
         upstream: a size, `{ fixed, alpha }` with one part or both, `{ total }` for all bytes of
-        the switch, or `"auto"` = what the port's static buffer leaves next to headroom and MTU
-        - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320 KB.
-        Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that
-        is sized by hand is filled (floodway's choice).
+        the switch, or `"auto"`: beside a shared pool a quarter of its free bytes; of a buffer
+        of the port's own what it leaves next to headroom and MTU - 1, which is one packet where
+        the buffer's size is `"auto"`, too. Default: `"auto"` with a buffer of the port's own
+        whose size is given, else 320 KB. Source: IEEE 802.1Qbb leaves it open; Mercury's small
+        scale has 320 KB, and a port that is sized by hand is filled (floodway's choice); alpha
+        1/4 is SWING's, and that of SONiC's rows for Tomahawk 3.
     resume_offset
         XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU;
         with `xon` alone none, so that only `xon` counts. Source: IEEE 802.1Qbb leaves it open;
@@ -4278,6 +4284,9 @@ RoundingKey: TypeAlias = "Literal['picosecond', 'truncated-ns', 'hpcc-ns3']"
 
 
 RoutingParams: TypeAlias = "Literal['ecmp', 'spray', 'sar'] | Ecmp | Spray | Sar"
+
+
+ScaleUpOrNone: TypeAlias = "Literal['none'] | ScaleUpKeys"
 
 
 SchedulerParams: TypeAlias = (

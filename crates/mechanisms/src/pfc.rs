@@ -22,6 +22,8 @@
 //! | `{ alpha = 0.125 }` | dynamic, alpha 1/8 | the same, with a threshold of 1/8 of the pool's free bytes |
 //! | `{ fixed = "16KB", alpha = 0.125 }` | both | the same, with the sum |
 //! | `{ total = "320KB" }` | whole switch | all that the switch holds |
+//! | `"auto"`, shared pool | dynamic, alpha 1/4 | the shared part of the (ingress port, class) |
+//! | `"auto"`, own buffer | its size - H - MTU + 1 | the same |
 //!
 //! In `timer` mode a pause expires by itself and is refreshed as long as it is needed: at 65535 quanta it
 //! lasts 335 us at 100G and 84 us at 400G. With `renewal = "arrivals"` arriving packets refresh it instead of
@@ -92,6 +94,9 @@
 //! - With a shared pool other ports may lower the threshold, or take the pool's last bytes, before this one
 //!   has paused its upstream; then, too, the packet that causes the pause is in headroom, and `"auto"` adds
 //!   an MTU.
+//! - A threshold of less than eight full packets pauses where packets of several ports meet by chance. If XON
+//!   is also less than what the link carries in a round trip and `react`, the queue runs empty before data
+//!   arrive again, and each of these pauses costs throughput: `floodway check` warns then.
 //! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product.
 //!   With less, a link that is drained at a share a of its rate carries
 //!   a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with the least XOFF.
@@ -152,6 +157,15 @@ const PFC_FRAME: Bytes = Bytes(64);
 /// warning.
 const WITHIN_DATACENTERS: Span = Span::us(10);
 
+/// A port that pauses with fewer full packets than these does so where packets of several ports meet by
+/// chance.
+// floodway's choice: one packet of each of eight ports that send to the same one at once.
+const A_FEW_PACKETS: u64 = 8;
+
+/// XOFF of `"auto"` beside a shared pool: this share of its free bytes.
+// SWING, Section 6.1; dynamic_th = -2 of SONiC's rows for Tomahawk 3 (Dell Z9332F).
+const AUTO_ALPHA: f64 = 0.25;
+
 /// XOFF where neither the scenario nor a buffer's size gives it (Mercury, small scale).
 const XOFF: Bytes = Bytes::kb(320);
 
@@ -161,11 +175,12 @@ const XOFF: Bytes = Bytes::kb(320);
 #[schemars(rename = "Pfc")]
 pub struct Params {
     /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
-    /// `{ fixed, alpha }` with one part or both, `{ total }` for all bytes of the switch, or `"auto"` = what
-    /// the port's static buffer leaves next to headroom and MTU - 1. Default: `"auto"` with a buffer of the
-    /// port's own whose size is given, else 320 KB.
+    /// `{ fixed, alpha }` with one part or both, `{ total }` for all bytes of the switch, or `"auto"`: beside
+    /// a shared pool a quarter of its free bytes; of a buffer of the port's own what it leaves next to
+    /// headroom and MTU - 1, which is one packet where the buffer's size is `"auto"`, too. Default: `"auto"`
+    /// with a buffer of the port's own whose size is given, else 320 KB.
     /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
-    /// hand is filled (floodway's choice).
+    /// hand is filled (floodway's choice); alpha 1/4 is SWING's, and that of SONiC's rows for Tomahawk 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Xoff>,
     /// XOFF - XON: resume this far below the threshold, in bytes, at least 0. Default: 2 MTU; with `xon`
@@ -328,6 +343,40 @@ impl Params {
         ))
     }
 
+    /// Why pauses cost throughput without congestion: XOFF is a few packets, and the queue empties before
+    /// data come again. On long links the warning that they idle says it.
+    fn pauses_by_chance(&self, link: &LinkInfo, share: &SwitchShare) -> Option<String> {
+        if self.idles(link, share).is_some() {
+            return None;
+        }
+        let xoff = self.pauses_at(link, share)?;
+        let packet = link.largest_held();
+        let round_trip = link.delay + link.reverse_delay + self.obeyed_after(link);
+        let meanwhile = link.rate.bytes_covering(round_trip);
+        let busy = meanwhile.saturating_add(self.resume_offset(link).min(meanwhile));
+        let least = busy.min(packet * A_FEW_PACKETS);
+        if xoff >= least {
+            return None;
+        }
+        let remedy = match (self.xoff(link), link.buffer) {
+            (Xoff::Auto, Bytes::MAX) => {
+                "; \"auto\" has a quarter of the pool's free bytes: a larger pool avoids it"
+            }
+            (Xoff::Auto, _) => {
+                "; \"auto\" has what the port's own buffer leaves beside headroom: a buffer of a given size \
+                 (buffer.static.size), a shared one (buffer.shared) or a larger XOFF avoids it"
+            }
+            _ => "",
+        };
+        Some(format!(
+            "it pauses at {xoff}, {:.1} full packets, so that packets which meet by chance pause it; {meanwhile} arrive in a \
+             round trip, and after each pause the queue is empty before data come again. At least {} avoid \
+             it{remedy}",
+            xoff.0 as f64 / packet.0 as f64,
+            least.rounded_up(),
+        ))
+    }
+
     /// Why a share of the pool's free bytes hardly limits a port.
     fn exceeds_pool(&self, link: &LinkInfo, share: &SwitchShare) -> Option<String> {
         let (fixed, alpha) = self.threshold(link).ok()?;
@@ -363,6 +412,7 @@ impl Params {
     /// The fixed part of the threshold, and alpha.
     fn threshold(&self, link: &LinkInfo) -> Result<(Bytes, f64), ParamError> {
         match self.xoff(link) {
+            Xoff::Auto if link.buffer == Bytes::MAX => Ok((Bytes::ZERO, AUTO_ALPHA)),
             Xoff::Auto => self.auto_xoff(link).map(|fixed| (fixed, 0.0)),
             Xoff::At { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => {
                 Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number of at least 0")))
@@ -414,9 +464,6 @@ impl Params {
     /// XOFF that fills the port's static buffer: size - H - (MTU - 1).
     fn auto_xoff(&self, link: &LinkInfo) -> Result<Bytes, ParamError> {
         let refuse = |message: String| Err(ParamError::new("xoff", message));
-        if link.buffer == Bytes::MAX {
-            return refuse("\"auto\" needs a dedicated buffer per port (buffer.static)".into());
-        }
         let xoff = Params::least_auto_xoff(link);
         let least = self.buffer_for(xoff, link);
         if link.buffer < least {
@@ -575,7 +622,12 @@ impl FlowControl for Params {
     }
 
     fn warnings(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
-        let found = [self.idles(link, share), self.exceeds_pool(link, share), self.ends_at_once(link)];
+        let found = [
+            self.idles(link, share),
+            self.pauses_by_chance(link, share),
+            self.exceeds_pool(link, share),
+            self.ends_at_once(link),
+        ];
         found.into_iter().flatten().collect()
     }
 

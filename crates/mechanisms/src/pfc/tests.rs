@@ -272,9 +272,14 @@ fn auto_xoff_fills_the_static_buffer() {
 }
 
 #[test]
-fn auto_xoff_is_refused_where_it_has_no_buffer_or_too_little() {
-    let (key, message) = error(r#"{ "xoff": "auto" }"#, &link());
-    assert!(key == "xoff" && message.contains("buffer.static"), "{message}");
+fn auto_xoff_is_a_quarter_of_what_is_free_of_a_shared_pool() {
+    let (_, receiver) = params(r#"{ "xoff": "auto" }"#).build(&link()).unwrap();
+    assert_eq!(receiver.threshold(Bytes::mb(5)), Bytes::kb(1_250));
+    assert_eq!(receiver.threshold(Bytes::ZERO), Bytes::ZERO);
+}
+
+#[test]
+fn auto_xoff_is_refused_where_its_buffer_has_too_little() {
     let short = LinkInfo { buffer: Bytes(31_063 - 63), ..link() };
     let (key, message) = error(r#"{ "xoff": "auto" }"#, &short);
     assert!(key == "xoff" && message.contains("63B less than the 31.063KB"), "{message}");

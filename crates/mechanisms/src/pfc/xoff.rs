@@ -17,7 +17,8 @@ use crate::slots::{keyword_or, keyword_or_schema};
 /// the whole switch, `{ total = "320KB" }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Xoff {
-    /// The bytes that the port's static buffer leaves next to headroom and MTU - 1.
+    /// A share of the shared pool's free bytes, or the bytes that the port's static buffer leaves next to
+    /// headroom and MTU - 1.
     Auto,
     /// `fixed` + `alpha` · (free bytes of the pool).
     At {

@@ -38,6 +38,29 @@ fn ready_scenarios_that_show_a_mistake_get_its_warning_alone() {
     }
 }
 
+/// Nor leaves out a scale-up domain without saying so. Lists of flows that are read from elsewhere are
+/// skipped.
+#[test]
+fn no_ready_scenario_pauses_at_a_few_packets() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files =
+        std::fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path());
+    let mut found = Vec::new();
+    let mut count = 0;
+    for path in files.filter(|path| path.extension().is_some_and(|of| of == "toml")) {
+        let scenario = match Scenario::from_path(&path, &[]) {
+            Ok(scenario) => scenario,
+            Err(errors) if errors.to_string().contains("FLOODWAY_REFERENCE") => continue,
+            Err(errors) => panic!("{errors}"),
+        };
+        let told = |why: &&String| why.contains("by chance pause it") || why.contains("no scale-up domain");
+        found
+            .extend(scenario.warnings().iter().filter(told).map(|why| format!("{}: {why}", scenario.name())));
+        count += 1;
+    }
+    assert!(count > 40 && found.is_empty(), "{count} {found:#?}");
+}
+
 #[test]
 fn no_more_series_cost_memory_than_there_are_ports() {
     let cost = |busiest: u64| {

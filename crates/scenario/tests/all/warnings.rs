@@ -87,10 +87,42 @@ fn an_automatic_buffer_leaves_a_long_link_idle_too() {
     let auto = "flow-control.pfc = { xoff = \"auto\" }\nbuffer.static.size = \"auto\"";
     Line { length: "1000km", trunk: auto, ..PLAIN }
         .warns_of(&["if it drains at 90 % of line rate, the link carries 47.4 % of it, at 50 % 33.3 %"]);
-    // Within a datacenter it is no matter.
-    Line { length: "2km", trunk: auto, ..PLAIN }.has_no_warning();
     Line { length: "80km", trunk: "flow-control = \"bifrost\"\nbuffer.static.size = \"auto\"", ..PLAIN }
         .has_no_warning();
+}
+
+#[test]
+fn a_threshold_of_a_few_packets_gets_a_warning() {
+    let trunk =
+        |xoff: &str| format!("flow-control.pfc = {{ xoff = \"{xoff}\" }}\nbuffer.static.size = \"auto\"");
+    let auto = Line { trunk: &trunk("auto"), ..PLAIN };
+    auto.warns_of(&[
+        "line.toml:9: trunk.flow-control.pfc: ",
+        "1.0 full packets, so that packets which meet by chance pause it; 12.5KB arrive in a round trip",
+        "\"auto\" has what the port's own buffer leaves beside headroom: a buffer of a given size",
+    ]);
+    // Eight packets of 1078 bytes, or a round trip of 12.5 KB with two more: the less.
+    Line { trunk: &trunk("8623B"), ..PLAIN }.warns_of(&["it pauses at 8.623KB", "At least 8.624KB avoid it"]);
+    Line { trunk: &trunk("8624B"), ..PLAIN }.has_no_warning();
+    // 1.25 KB arrive in a round trip: with an XON of as much the link stays busy.
+    Line { length: "10m", trunk: &trunk("3.5KB"), ..PLAIN }.has_no_warning();
+    Line { length: "10m", trunk: &trunk("2KB"), ..PLAIN }.warns_of(&["it pauses at 2KB, 1.9 full packets"]);
+    // Reactions take time as well, 25 KB in 2 us.
+    let slow = trunk("3.5KB").replace(" }", ", react = \"2us\" }");
+    Line { length: "10m", trunk: &slow, ..PLAIN }.warns_of(&["it pauses at 3.5KB"]);
+}
+
+#[test]
+fn an_automatic_threshold_is_a_share_of_a_shared_pool() {
+    let pool = |size: &str| {
+        format!("flow-control.pfc = {{ xoff = \"auto\" }}\nbuffer.shared = {{ pool = \"{size}\" }}")
+    };
+    Line { defaults: &pool("16MB"), ..PLAIN }.has_no_warning();
+    let scenario = Line { defaults: &pool("16MB"), ..PLAIN }.scenario();
+    let ports = check(&scenario, false).ports;
+    assert!(ports.iter().all(|port| port.buffer_bytes.is_none()), "{ports:?}");
+    let small = Line { defaults: &pool("20KB"), ..PLAIN }.warnings();
+    assert!(small.iter().any(|why| why.contains("a larger pool avoids it")), "{small:?}");
 }
 
 #[test]

@@ -338,6 +338,15 @@ def test_gpus_that_share_a_nic_are_ranks_of_a_host() -> None:
     assert result.collectives["time_us"].to_list() == pytest.approx([expected, expected], rel=1e-6)
 
 
+@pytest.mark.parametrize(("keys", "stays"), [("", True), ('gpu-nodes.scale-up = "none"', False)])
+def test_messages_within_a_node_of_a_published_cluster_take_its_nvlink(keys: str, *, stays: bool) -> None:
+    network = f'topology.preset = {{ name = "superpod-h100", nodes = 1 }}\n{keys}'
+    job = '[[workload]]\nname = "job"\ncollective = { op = "all-reduce", size = "1MB" }'
+    scenario = floodway.Scenario.from_toml(f"{network}\n{job}")
+    assert not any("scale-up" in warning for warning in scenario.warnings)
+    assert (floodway.run(scenario).outcome.packet_hops == 0) is stays
+
+
 MODEL = "{ layers = 8, hidden = 64, sequence = 128, parameters = 800000 }"
 
 

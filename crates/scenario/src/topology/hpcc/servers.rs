@@ -59,7 +59,7 @@ impl ListedServers {
         let of_domain = domains(gpus, per_server, links)?;
         let port = port(gpus, links)?;
         let scale_up = ScaleUpKeys {
-            rate: port.rate,
+            rate: Some(port.rate),
             // Into the switch and out of it.
             latency: Some(Span(port.delay.0 * 2)),
             nodes: Some(narrow(of_domain / per_server)),

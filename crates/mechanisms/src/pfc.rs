@@ -155,7 +155,7 @@ use receiver::Pauses;
 const PFC_FRAME: Bytes = Bytes(64);
 
 /// XOFF of `"auto"` beside a shared pool: this share of its free bytes.
-// SWING, Section 6.1: alpha of its pool. SONiC's rows for Tomahawk 3 (Dell Z9332F) have the same, dynamic_th = -2.
+// SWING, Section 6.1: alpha of its pool, which SONiC's rows for Tomahawk 3 have, too (dynamic_th = -2).
 const AUTO_ALPHA: f64 = 0.25;
 
 /// XOFF where neither the scenario nor a buffer's size gives it (Mercury, small scale).

@@ -61,12 +61,12 @@ fn switches_of_servers_are_scale_up_domains() {
 }
 
 #[test]
-fn a_scale_up_of_the_scenario_replaces_that_of_the_file() {
+fn keys_of_the_scenario_replace_those_of_the_file() {
     let own = "[gpu-nodes]\nscale-up = { rate = \"900G\" }\n";
     let scenario = scenario("simai-topology-own", SIMAI, own);
     let domains = &scenario.blueprint().scale_up;
     assert_eq!(domains.len(), 2);
-    assert_eq!((domains[0].rate, domains[0].latency), (Rate::gbps(900), Span::us(1)));
+    assert_eq!((domains[0].rate, domains[0].latency), (Rate::gbps(900), Span::ns(48)));
     let error = read("simai-topology-other", SIMAI, "[gpu-nodes]\ngpus-per-node = 4\n").unwrap_err();
     assert!(error.contains("4 is not allowed: the topology has nodes of 2 GPUs"), "{error}");
 }

@@ -82,6 +82,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert Command(made)(*sonic, "--no-simulate", "--sonic", "out/sonic", "--quiet").code == 0
     for name in ("pg_profile_lookup.ini", "config_db.json"):
         shutil.copy(made / "out" / "sonic" / name, made / name)
+    # A cluster, and what nccl-tests print on it.
+    shutil.copy(made / "scenarios" / "nccl-two-nodes.toml", made / "cluster.toml")
+    table = Command(made)("plot", "busbw", "cluster.toml", "-b", "1M", "-e", "4M", "--quiet")
+    assert table.code == 0, table.err
+    (made / "all_reduce.log").write_text(table.out, encoding="utf-8")
     # The demonstration is in many examples; a tenth of its traffic shows as well that they run.
     demo = made / "scenarios" / "demo.toml"
     text = demo.read_text(encoding="utf-8")

@@ -685,6 +685,8 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
         (("pair.toml", "-b", "8", "--workload", "other"), "those are: nccl"),
         (("none.toml", "-b", "8"), "none has no workload with a collective"),
         (("measured.log", "-b", "8"), "-b: it is for scenarios"),
+        (("absent.toml", "-b", "8"), "absent.toml: cannot read it: No such file"),
+        (("absent.log", "pair.toml", "-b", "8"), "absent.log: cannot read it: No such file"),
         (("short.log",), "short.log, line 10: the row ends before its bandwidths"),
         (("none.log",), "none.log is no output of nccl-tests"),
         (("-e", "8", "pair.toml"), "-b: it is missing"),

@@ -111,7 +111,11 @@ def _found(request: Request) -> _Found:
     """Read the folders; of bus bandwidth also run scenarios, and read logs of nccl-tests."""
     from floodway.plot import sources_of  # noqa: PLC0415 (as above)
 
-    files = [path for path in request.folders if request.kind == "busbw" and path.is_file()]
+    # What is not there and has a file's ending was meant as a file: its reader says so.
+    busbw = request.kind == "busbw"
+    files = [
+        path for path in request.folders if busbw and not path.is_dir() and (path.suffix or path.exists())
+    ]
     folders = [path for path in request.folders if path not in files]
     scenarios = [path for path in files if path.suffix == ".toml"]
     for option, given in (("-b", request.sizes is not None), ("--set", bool(request.sets))):

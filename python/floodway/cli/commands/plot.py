@@ -179,7 +179,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plot timeline out/two-sites/pfc --workload gradients --from 0us --to 2ms
       floodway plot busbw out/two-sites/pfc out/two-sites/bifrost
       floodway plot busbw scenarios/nccl-two-nodes.toml -b 8 -e 256M -f 2
-      floodway plot busbw cluster.toml nccl-tests.log -b 1M -e 1G
+      floodway plot busbw cluster.toml all_reduce.log -b 1M -e 1G -f 4
 
     \b
     Exit codes:

@@ -39,6 +39,8 @@ pub(crate) struct Switch {
     pub number: u32,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
     pub pipe: VecDeque<(u64, Local, PacketRef)>,
+    /// Its ports with congestion points.
+    pub points: Vec<Local>,
     /// Where it is a relay.
     pub relay: Option<Relay>,
     /// Where it is input-output queued.
@@ -69,6 +71,7 @@ impl Switch {
             router: None,
             number: u32::MAX,
             pipe: VecDeque::new(),
+            points: Vec::new(),
             relay: None,
             inputs: None,
         }

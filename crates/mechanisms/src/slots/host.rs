@@ -439,6 +439,22 @@ pub struct Messages {
     rest: VecDeque<Message>,
 }
 
+/// Index of the message of packet `psn` among messages in order, of which the first begins at `begin` and each
+/// ends at its `end`; their number if it lies behind them all. Messages of one size are found at once, others
+/// by a search.
+#[inline]
+pub fn message_of<T>(messages: &VecDeque<T>, begin: u64, psn: u64, end: impl Fn(&T) -> u64) -> usize {
+    let Some(size) = messages.front().map(|first| end(first) - begin) else { return 0 };
+    let guess = psn.saturating_sub(begin).checked_div(size).and_then(|guess| usize::try_from(guess).ok());
+    if let Some(guess) = guess
+        && messages.get(guess).is_some_and(|message| psn < end(message))
+        && guess.checked_sub(1).is_none_or(|before| end(&messages[before]) <= psn)
+    {
+        return guess;
+    }
+    messages.partition_point(|message| end(message) <= psn)
+}
+
 /// Where a message ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Message {
@@ -490,7 +506,7 @@ impl Messages {
     }
 
     fn search(&self, psn: u64) -> (Message, Message) {
-        let at = self.rest.partition_point(|message| message.end <= psn);
+        let at = message_of(&self.rest, self.oldest.end, psn, |message| message.end);
         let Some(&message) = self.rest.get(at) else { return (self.last(), self.last()) };
         (if at == 0 { self.oldest } else { self.rest[at - 1] }, message)
     }
@@ -533,6 +549,9 @@ impl Messages {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -541,5 +560,20 @@ mod tests {
         assert!(Reply::Sack { next: 3, seen: 4 }.reports_gap());
         assert!(!Reply::Sack { next: 3, seen: 3 }.reports_gap());
         assert!(!Reply::Ack { next: 3 }.reports_gap() && !Reply::One { psn: 3 }.reports_gap());
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_is_found_in_the_message_that_ends_behind_it(
+            begin in 0u64..9,
+            sizes in prop_oneof![vec(1u64..5, 0..40), (1u64..5, 0usize..40).prop_map(|(size, n)| vec![size; n])],
+        ) {
+            let mut end = begin;
+            let ends: VecDeque<u64> = sizes.iter().map(|size| { end += size; end }).collect();
+            for psn in begin..end + 3 {
+                let expected = ends.iter().filter(|&&end| end <= psn).count();
+                prop_assert_eq!(message_of(&ends, begin, psn, |&end| end), expected);
+            }
+        }
     }
 }

@@ -37,7 +37,7 @@ pub use congestion::{
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
     AckView, Allowance, ControlMessage, IntHop, LossView, Messages, NotificationPoint, Observes, Products,
-    QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
+    QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender, message_of,
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{

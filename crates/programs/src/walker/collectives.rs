@@ -58,8 +58,29 @@ struct SliceState {
     opened: u32,
     done: u32,
     steps: u32,
-    /// Of the steps from `done` to `opened`.
-    left: VecDeque<Left>,
+    /// Of the steps from `done` to `opened`: of the first, which mostly is the only one, and of the others.
+    first: Left,
+    others: VecDeque<Left>,
+}
+
+impl SliceState {
+    /// Another step begins.
+    fn open(&mut self, left: Left) {
+        if self.opened == self.done {
+            self.first = left;
+        } else {
+            self.others.push_back(left);
+        }
+        self.opened += 1;
+    }
+
+    /// What a step that has begun and is not done waits for.
+    fn left(&mut self, step: u32) -> &mut Left {
+        match step - self.done {
+            0 => &mut self.first,
+            behind => &mut self.others[behind as usize - 1],
+        }
+    }
 }
 
 /// What a step still waits for.
@@ -134,8 +155,7 @@ impl Walker {
         let counts = program.send_completes != SendCompletes::Issued;
         let sends = if counts { narrow::<u32>(memory.sends.len()) } else { 0 };
         let state = &mut open.slices[slice as usize];
-        state.opened += 1;
-        state.left.push_back(Left {
+        state.open(Left {
             receives: memory.receives,
             sends: if plan.waits_for_sends() { sends } else { 0 },
             reduce: memory.reduce,
@@ -165,9 +185,8 @@ impl Walker {
 
     /// A transfer has arrived in a step that has begun: what it brings is reduced, which takes its time.
     fn reduce(&mut self, plan: &Plan, now: u64, (at, slice, step): (usize, u32, u32)) {
-        let open = &self.collectives.open[at];
-        let state = &open.slices[slice as usize];
-        let time = plan.reduce_time(state.left[(step - state.done) as usize].reduce);
+        let open = &mut self.collectives.open[at];
+        let time = plan.reduce_time(open.slices[slice as usize].left(step).reduce);
         let mut end = now;
         if let Some(log) = &mut self.predecessors {
             let key = (open.operation, slice, step);
@@ -186,8 +205,8 @@ impl Walker {
         let open = &mut self.collectives.open[at];
         let state = &mut open.slices[slice as usize];
         let before = state.done;
-        while state.left.front().is_some_and(|left| left.is_done()) {
-            state.left.pop_front();
+        while state.done < state.opened && state.first.is_done() {
+            state.first = state.others.pop_front().unwrap_or_default();
             state.done += 1;
         }
         if state.done > before && state.done == state.steps {
@@ -205,7 +224,7 @@ impl Walker {
     ) {
         let Some(at) = self.index_of(operation) else { return };
         let state = &mut self.collectives.open[at].slices[slice as usize];
-        state.left[(step - state.done) as usize].receives -= 1;
+        state.left(step).receives -= 1;
         self.progress_slice(program, now, (at, operation, slice), out);
     }
 
@@ -239,8 +258,7 @@ impl Walker {
         let plan = open.plan_in(program);
         let (slice, step, _) = plan.place(message.transfer);
         if plan.waits_for_sends() {
-            let state = &mut open.slices[slice as usize];
-            state.left[(step - state.done) as usize].sends -= 1;
+            open.slices[slice as usize].left(step).sends -= 1;
         }
         self.progress_slice(program, now, (at, message.operation, slice), out);
     }

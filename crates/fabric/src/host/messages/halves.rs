@@ -1,6 +1,7 @@
 //! Messages of the two halves of a queue pair.
 
 use floodway_engine::memory;
+use floodway_mechanisms::slots::message_of;
 
 use super::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
@@ -21,7 +22,7 @@ impl SendHalf {
         if psn < self.head.end || self.rest.is_empty() {
             return &mut self.head;
         }
-        let at = self.rest.partition_point(|message| message.end <= psn);
+        let at = message_of(&self.rest, self.head.end, psn, |message| message.end);
         let last = self.rest.len() - 1;
         &mut self.rest[at.min(last)]
     }
@@ -59,7 +60,13 @@ impl ReceiveHalf {
 
     /// Index of the message of packet `psn`, which is one that is there.
     pub(super) fn index_of(&self, psn: u64) -> usize {
-        if psn < self.head.end { 0 } else { 1 + self.rest.partition_point(|message| message.end <= psn) }
+        if psn < self.head.end { 0 } else { 1 + self.rest_of(psn) }
+    }
+
+    /// Index behind the oldest.
+    fn rest_of(&self, psn: u64) -> usize {
+        let begin = self.rest.front().map_or(0, |message| message.first);
+        message_of(&self.rest, begin, psn, |message| message.end)
     }
 
     /// The message of packet `psn`, unless it is complete: when another one takes its place depends on who
@@ -69,7 +76,7 @@ impl ReceiveHalf {
         let message = if psn < self.head.end || self.rest.is_empty() {
             &mut self.head
         } else {
-            let at = self.rest.partition_point(|message| message.end <= psn);
+            let at = self.rest_of(psn);
             self.rest.get_mut(at)?
         };
         (message.first <= psn && !message.is_received()).then_some(message)

@@ -544,11 +544,8 @@ impl AtNode<'_, '_> {
                 }
                 FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
             };
-            for port in self.node.locals() {
-                // Most switches of large jobs have none, and many ports.
-                if self.node.machines[port.index()].congestion_points.is_empty() {
-                    continue;
-                }
+            for at in 0..self.node.switch.points.len() {
+                let port = self.node.switch.points[at];
                 self.call_points(port, event);
                 self.ask_again(port);
                 if !self.run.out.actions.0.is_empty() {

@@ -30,6 +30,7 @@ impl AtNode<'_, '_> {
     fn wake_in_job(&mut self, id: u32, workload: u32, rank: u32) {
         let spec = job(self.facts.blueprint, workload);
         self.take_scale_up(id);
+        self.serve_scale_up(id);
         let mut out = std::mem::take(&mut self.run.traffic.programs.out);
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         state.walker.advance(&spec.program, Time(self.now), &mut out);
@@ -73,8 +74,8 @@ impl AtNode<'_, '_> {
         let Posting { to, bytes, channel, message, .. } = posting;
         let id = self.run.traffic.programs.id(workload, from);
         let receiver = self.run.traffic.programs.id(workload, to);
-        if let Some(domain) = self.run.traffic.programs.common_domain(id, receiver) {
-            return self.send_in_domain(domain, (id, from), receiver, posting);
+        if self.run.traffic.programs.common_domain(id, receiver).is_some() {
+            return self.send_in_domain(workload, id, receiver, posting);
         }
         let (source, number) = self.run.traffic.programs.flow_of(workload, from, message);
         let ranks = u64::from(from) << 32 | u64::from(to);

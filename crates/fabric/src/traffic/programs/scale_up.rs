@@ -3,23 +3,34 @@
 //! A message leaves its sender's port behind those before it, its first byte is at the receiver's port after
 //! the latency, and it occupies that port for as long, behind those whose first bytes came before. All hosts
 //! of a domain are of one group, so that a rank may hand its messages to another one itself.
+//!
+//! A port is a queue in closed form: when a message leaves follows from the one before it. So of those that
+//! wait only the next one has its times, and what a receiver sorts is two messages of each sender. It looks
+//! when the first of them can be complete, and no message before that one can still come.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use floodway_programs::{Message, Posting, SendCompletes};
 use floodway_units::{Span, Time};
 
 use super::{Programs, RankState, job};
 use crate::run::at_node::AtNode;
+use crate::run::events::NEVER;
 
 /// A rank's port to its scale-up domain.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ScaleUpPort {
-    /// When it has sent, and received, what it has so far.
+    /// When the last message that has its times begins to leave, and has left.
+    begins: u64,
     sends_until: u64,
+    /// Behind that one: receiver, and message.
+    waiting: VecDeque<(u32, Posting)>,
+    /// When it has received what it has taken so far.
     receives_until: u64,
     incoming: BinaryHeap<Reverse<Coming>>,
+    /// When the first of those that come can be complete.
+    looks: u64,
 }
 
 /// A message on its way: when its first byte arrives, its sender, and how long it takes at a port.
@@ -33,10 +44,31 @@ struct Coming {
     takes: Span,
 }
 
+impl Coming {
+    /// When it is complete if it does not wait.
+    fn soonest(&self) -> u64 {
+        self.first + self.takes.0
+    }
+}
+
+impl Default for ScaleUpPort {
+    fn default() -> Self {
+        ScaleUpPort {
+            begins: 0,
+            sends_until: 0,
+            waiting: VecDeque::new(),
+            receives_until: 0,
+            incoming: BinaryHeap::new(),
+            looks: NEVER,
+        }
+    }
+}
+
 impl ScaleUpPort {
-    /// When the next message begins to arrive.
+    /// When it next gives a message its times, or takes one.
     pub(super) fn next_time(&self) -> Option<Time> {
-        self.incoming.peek().map(|Reverse(coming)| Time(coming.first))
+        let sends = if self.waiting.is_empty() { NEVER } else { self.begins };
+        Some(sends.min(self.looks)).filter(|&next| next != NEVER).map(Time)
     }
 }
 
@@ -50,45 +82,65 @@ impl Programs {
 
 impl AtNode<'_, '_> {
     /// A rank sends to another one of its domain.
-    pub(super) fn send_in_domain(
-        &mut self,
-        domain: u32,
-        (id, from): (u32, u32),
-        receiver: u32,
-        posting: Posting,
-    ) {
-        let domain = &self.facts.blueprint.scale_up[domain as usize];
-        let (workload, _) = self.run.traffic.programs.in_workload(id);
-        let takes = domain.rate.time_to_send(posting.bytes);
-        let port = &mut self.run.traffic.programs.ranks[id as usize].port;
-        let start = port.sends_until.max(self.now);
-        port.sends_until = start + takes.0;
-        let Posting { message, step, .. } = posting;
-        let coming = Coming { first: start + domain.latency.0, from, message, step, takes };
+    pub(super) fn send_in_domain(&mut self, workload: u32, id: u32, receiver: u32, posting: Posting) {
         let totals = &mut self.run.kept.scale_up[workload as usize];
         *totals = (totals.0 + 1, totals.1 + posting.bytes.0);
-        self.run.traffic.programs.ranks[receiver as usize].port.incoming.push(Reverse(coming));
-        self.arm_rank(receiver);
-        let spec = job(self.facts.blueprint, workload);
-        if spec.program.in_turn {
-            let left = Time(start + takes.0);
-            self.run.traffic.programs.ranks[id as usize].walker.left(left, posting.channel);
-            self.arm_rank(id);
-        }
-        if spec.program.send_completes == SendCompletes::Acknowledged {
-            self.rank_sent(id, posting.message, start + takes.0);
+        self.run.traffic.programs.ranks[id as usize].port.waiting.push_back((receiver, posting));
+        self.serve_scale_up(id);
+        self.arm_rank(id);
+    }
+
+    /// What has its turn at the port of a rank, or the next one, gets its times.
+    pub(super) fn serve_scale_up(&mut self, id: u32) {
+        loop {
+            let port = &mut self.run.traffic.programs.ranks[id as usize].port;
+            if port.begins > self.now {
+                return;
+            }
+            let Some((receiver, posting)) = port.waiting.pop_front() else { return };
+            self.leave_in_domain(id, receiver, posting);
         }
     }
 
-    /// Takes the messages whose first bytes are at the port of a rank.
+    fn leave_in_domain(&mut self, id: u32, receiver: u32, posting: Posting) {
+        let programs = &mut self.run.traffic.programs;
+        let (workload, from) = programs.in_workload(id);
+        let Some(domain) = programs.common_domain(id, receiver) else { return };
+        let domain = &self.facts.blueprint.scale_up[domain as usize];
+        let takes = domain.rate.time_to_send(posting.bytes);
+        let port = &mut programs.ranks[id as usize].port;
+        let start = port.sends_until.max(self.now);
+        let left = start + takes.0;
+        (port.begins, port.sends_until) = (start, left);
+        let Posting { message, step, .. } = posting;
+        let coming = Coming { first: start + domain.latency.0, from, message, step, takes };
+        let port = &mut programs.ranks[receiver as usize].port;
+        port.looks = port.looks.min(coming.soonest());
+        port.incoming.push(Reverse(coming));
+        self.arm_rank(receiver);
+        let spec = job(self.facts.blueprint, workload);
+        if spec.program.in_turn {
+            self.run.traffic.programs.ranks[id as usize].walker.left(Time(left), posting.channel);
+            self.arm_rank(id);
+        }
+        if spec.program.send_completes == SendCompletes::Acknowledged {
+            self.rank_sent(id, message, left);
+        }
+    }
+
+    /// Takes the messages whose first bytes are at the port of a rank, once one of them can be complete.
     pub(super) fn take_scale_up(&mut self, id: u32) {
-        let (workload, _) = self.run.traffic.programs.in_workload(id);
+        let programs = &mut self.run.traffic.programs;
+        if programs.ranks[id as usize].port.looks > self.now {
+            return;
+        }
+        let (workload, _) = programs.in_workload(id);
         let completes = job(self.facts.blueprint, workload).program.send_completes;
         loop {
             let RankState { walker, port, .. } = &mut self.run.traffic.programs.ranks[id as usize];
-            let Some(&Reverse(coming)) = port.incoming.peek() else { return };
+            let Some(&Reverse(coming)) = port.incoming.peek() else { break };
             if coming.first > self.now {
-                return;
+                break;
             }
             port.incoming.pop();
             let end = port.receives_until.max(coming.first) + coming.takes.0;
@@ -99,5 +151,7 @@ impl AtNode<'_, '_> {
                 self.rank_sent(sender, coming.message, end);
             }
         }
+        let port = &mut self.run.traffic.programs.ranks[id as usize].port;
+        port.looks = port.incoming.iter().map(|Reverse(coming)| coming.soonest()).min().unwrap_or(NEVER);
     }
 }

@@ -99,6 +99,9 @@ impl<'a> Walk<'a> {
     }
 
     fn dependencies(mut self, travels: &Travels) -> Dependencies {
+        if travels.beyond {
+            return Dependencies::Unknown;
+        }
         for path in &travels.pinned {
             path.windows(2).for_each(|hop| self.waits(hop[0].0, hop[1]));
         }

@@ -1,7 +1,5 @@
 //! Conservative completion times of flows: by the links on their paths, their pacing and possible losses.
 
-use std::collections::BTreeMap;
-
 use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec, ProgramSpec, Role};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
@@ -9,6 +7,7 @@ use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
+use rustc_hash::FxHashMap;
 
 use crate::paths::{base_rtt, first_path, pairs, pairs_between};
 use crate::workload::poisson::on_the_wire;
@@ -184,14 +183,14 @@ struct Hop<'a> {
 pub(super) struct Load<'a> {
     pace: &'a Pace<'a>,
     /// By source, destination and settings.
-    pairs: BTreeMap<(NodeId, NodeId, usize), u64>,
+    pairs: FxHashMap<(NodeId, NodeId, usize), u64>,
     /// By port.
     ports: Vec<u64>,
 }
 
 impl<'a> Load<'a> {
     pub fn new(pace: &'a Pace<'a>) -> Self {
-        Load { pace, pairs: BTreeMap::new(), ports: vec![0; 2 * pace.blueprint.links.len()] }
+        Load { pace, pairs: FxHashMap::default(), ports: vec![0; 2 * pace.blueprint.links.len()] }
     }
 
     pub fn add_flow(&mut self, flow: &FlowSpec, settings: usize) {
@@ -231,6 +230,7 @@ impl<'a> Load<'a> {
     /// together before the receiver.
     pub fn drain(mut self) -> Span {
         let mut paced = Span::ZERO;
+        #[expect(clippy::iter_over_hash_type, reason = "sums and the greatest are of any order")]
         for (&(from, to, settings), &bytes) in &self.pairs {
             paced = paced.max(sent(self.pace.cap(settings), bytes));
             let there = self.pace.hops((from, to)).map(|hop| (hop.port, hop.paths));

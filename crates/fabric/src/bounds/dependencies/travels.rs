@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_units::{Class, NodeId, PortId};
 
+use super::MET;
 use crate::network::blueprint::{
     Acks, Arrivals, Blueprint, Domains, FlowSpec, PoissonSpec, ProgramSpec, WorkloadSpec,
 };
@@ -22,11 +23,13 @@ pub(super) struct Travels {
     pub toward: BTreeMap<NodeId, (NodeId, BTreeSet<NodeId>)>,
     /// Each may happen; else some are only supposed.
     pub exact: bool,
+    /// They are more than are looked at, and were not listed.
+    pub beyond: bool,
 }
 
 impl Travels {
     pub fn of(blueprint: &Blueprint, routes: &Routes, class: Class) -> Self {
-        let travels = Travels { pinned: Vec::new(), toward: BTreeMap::new(), exact: true };
+        let travels = Travels { pinned: Vec::new(), toward: BTreeMap::new(), exact: true, beyond: false };
         let mut finder = Finder { blueprint, routes, class, domains: blueprint.domains(), travels };
         blueprint.workloads.iter().for_each(|workload| finder.workload(workload));
         finder.travels
@@ -96,6 +99,11 @@ impl Finder<'_> {
             hosts.iter().map(|&host| (self.routes.last_before(host), host)).collect()
         };
         let (from, to) = (names(from), names(to));
+        // Each sender meets a port on its way to each receiver but itself.
+        if from.len().saturating_sub(1).saturating_mul(to.len()) > MET {
+            self.travels.beyond = true;
+            return;
+        }
         for &source in from.values() {
             for &destination in to.values() {
                 self.pair(settings, source, destination);

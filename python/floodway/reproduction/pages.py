@@ -49,7 +49,8 @@ ABOVE_OVERVIEW = (
     "This page is generated: `make reproduced` judges a paper and writes its rows. Each row is a published "
     "statement about the mechanism, by the best of its readings; "
     "[the rule](../studies.md#the-rule-of-a-verdict) says what a verdict means, and "
-    "[what we could not reproduce, and why](not-reproduced.md) the causes."
+    "[what we could not reproduce, and why](not-reproduced.md) the causes. "
+    "[Other sentences](not-judged.md) of the papers have no row."
 )
 
 #: Above the tables of mutants.

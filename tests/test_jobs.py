@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ import floodway
 from command import Command
 from floodway import plot
 from floodway import read as reading
+from floodway.cli.show import show
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
@@ -547,7 +549,26 @@ def test_a_notebook_shows_the_collectives_of_jobs_as_the_terminal_does(two_jobs:
     for row in two_jobs.summary().collectives:
         cells = (row.workload, row.name, f"{row.ranks:,}", f"{row.count:,}", f"{row.mean_us:,.1f}")
         assert "".join(f"<td>{cell}</td>" for cell in cells) in shown
-    assert "<th>busbw, GB/s</th>" in shown
+    assert shown.index("<th>busbw, GB/s</th>") < shown.index("<th>measured flows</th>")
+
+
+def test_iterations_and_collectives_come_before_flows(two_jobs: floodway.Result) -> None:
+    replicas = f'training = {{ model = {MODEL}, data = 2, forward = "1ms" }}'
+    scenario = scenario_of(star(2, rate="100G", delay="1us"), replicas, reliability="none")
+    iteration = floodway.run(scenario)
+    for result, titles in (
+        (two_jobs, ["Collectives", "Traffic"]),
+        (iteration, ["Iterations", "Exposed communication", "Collectives", "Traffic"]),
+    ):
+        shown = io.StringIO()
+        show(result, shown)
+        lines = [line.strip() for line in shown.getvalue().splitlines()]
+        assert [line for line in lines if line in titles] == titles
+    variants = [floodway.Variant(label=label, scenario=scenario) for label in ("one", "two")]
+    rows = [row.label for row in floodway.compare(variants).rows]
+    first = ["iteration: time, mean, us", "exposed communication, mean, us", "gradients: time, mean, us"]
+    assert rows[:3] == first
+    assert rows.index("parameters: bus bandwidth, Gbit/s") < rows.index("measured flows finished")
 
 
 def test_collectives_of_several_jobs_are_listed_job_by_job(two_jobs: floodway.Result) -> None:
@@ -577,7 +598,7 @@ def test_pictures_of_jobs_name_jobs_shades_and_sizes(two_jobs: floodway.Result) 
 
 def test_the_page_of_a_comparison_has_pictures_of_jobs(two_jobs: floodway.Result) -> None:
     files = [picture.file for picture in pictures(["one", "two"], [[two_jobs], [two_jobs]], None)]
-    assert files[-2:] == ["busbw.png", "timeline.png"]
+    assert files[:2] == ["busbw.png", "timeline.png"]
 
 
 def test_what_has_no_bytes_has_no_bandwidth() -> None:

@@ -11,7 +11,7 @@ import pytest
 import floodway as package
 from floodway.critical_path import PATH_CAUSES, target_of, targets_of
 from floodway.errors import InputError, UnknownNameError
-from scenarios import SMALL, written
+from scenarios import RAILS, SMALL, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,22 +127,6 @@ def test_an_iteration_is_its_computations_and_messages(stages: Result) -> None:
     assert sum(step.time_ps for step in path.steps) == path.time_ps
     assert [step.of_target for step in path.steps].count(False) > 0
     assert path.summary().endswith("had begun their part") or path.summary().endswith("had begun its part")
-
-
-#: Four nodes of eight GPUs on rails.
-RAILS = """\
-mtu = "4096B"
-topology.rail-optimised = { nodes = 4, spines = 2, rate = "400G", delay = "500ns" }
-gpu-nodes.scale-up = { rate = "3600G", latency = "500ns" }
-
-[defaults]
-flow-control = "lossy"
-buffer.static = { size = "64MB" }
-
-[[workload]]
-name = "job"
-collective = { op = "all-reduce", size = "1MB", algorithm = "hierarchical", reduce-rate = "900G" }
-"""
 
 
 def test_phases_are_the_levels_of_a_hierarchical_collective(tmp_path: Path) -> None:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["APART", "BURST", "LISTED", "LONG", "RING", "SMALL", "SPRAYED", "STARVED", "TOLD", "written"]
+__all__ = [
+    "APART",
+    "BURST",
+    "LISTED",
+    "LONG",
+    "RAILS",
+    "RING",
+    "SMALL",
+    "SPRAYED",
+    "STARVED",
+    "TOLD",
+    "written",
+]
 
 #: Four hosts and two switches, some hundred flows, over in a moment.
 SMALL = """\
@@ -138,6 +150,21 @@ switches = ["s1", "s2"]
 rate = "10G"
 delay = "1us"
 links = [{ between = ["h1", "s1"] }, { between = ["h2", "s2"] }]
+"""
+
+#: Four nodes of eight GPUs on rails.
+RAILS = """\
+mtu = "4096B"
+topology.rail-optimised = { nodes = 4, spines = 2, rate = "400G", delay = "500ns" }
+gpu-nodes.scale-up = { rate = "3600G", latency = "500ns" }
+
+[defaults]
+flow-control = "lossy"
+buffer.static = { size = "64MB" }
+
+[[workload]]
+name = "job"
+collective = { op = "all-reduce", size = "1MB", algorithm = "hierarchical", reduce-rate = "900G" }
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 import floodway as package
 from floodway.critical_path import PATH_CAUSES, target_of, targets_of
 from floodway.errors import InputError, UnknownNameError
-from scenarios import SMALL, written
+from scenarios import RAILS, SMALL, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,11 +118,48 @@ def test_an_iteration_is_its_computations_and_messages(stages: Result) -> None:
     assert path.summary().startswith("computation 100.0 %, network 0.0 % (serialisation 0.0 %")
     assert {step.kind for step in path.steps} == {"computation", "message"}
     assert all(step.of_target for step in path.steps)
+    names = [(phase.name, phase.place) for phase in path.phases]
+    assert sorted(names) == [
+        ("activations", "between nodes"), ("backward", "computation"), ("forward", "computation"),
+    ]  # fmt: skip
     # The last stage begins its next iteration while others are at this one.
     path = stages.critical_path("job:iteration-1")
     assert sum(step.time_ps for step in path.steps) == path.time_ps
     assert [step.of_target for step in path.steps].count(False) > 0
     assert path.summary().endswith("had begun their part") or path.summary().endswith("had begun its part")
+
+
+def test_phases_are_the_levels_of_a_hierarchical_collective(tmp_path: Path) -> None:
+    path = package.run(package.load(written(tmp_path, RAILS))).critical_path("job:0")
+    places = ["within nodes", "between nodes", "within nodes"]
+    assert [(phase.name, phase.place) for phase in path.phases] == [("all-reduce 1MB", own) for own in places]
+    # A ring of n ranks has n - 1 steps, and along the rails there and back.
+    messages = [sum(step.kind == "message" for step in phase.steps) for phase in path.phases]
+    assert messages == [7, 6, 7]
+    # What arrives is added up on the way there alone.
+    reductions = [sum(step.kind == "reduction" for step in phase.steps) for phase in path.phases]
+    assert reductions == [7, 3, 0]
+    assert sum(phase.time_ps for phase in path.phases) == path.time_ps
+    assert [phase.from_ps for phase in path.phases[1:]] == [phase.to_ps for phase in path.phases[:-1]]
+
+
+def test_a_path_that_changes_often_has_a_phase_for_each_place(tmp_path: Path) -> None:
+    text = RAILS.replace('"hierarchical"', '"ring"')
+    path = package.run(package.load(written(tmp_path, text))).critical_path("job:0")
+    assert {phase.place for phase in path.phases} == {"within nodes", "between nodes"}
+    assert all(phase.stretches > 1 for phase in path.phases)
+    assert sum(phase.time_ps for phase in path.phases) == path.time_ps
+
+
+def test_messages_over_a_long_link_are_a_phase_between_sites(tmp_path: Path) -> None:
+    sites = 'fabric.single-switch = { hosts = 1 }, rate = "100G", delay = "1us"'
+    text = RAILS.replace(
+        'topology.rail-optimised = { nodes = 4, spines = 2, rate = "400G", delay = "500ns" }',
+        f'topology.two-dc = {{ {sites}, long-link = {{ rate = "100G", length = "80km", count = 1 }} }}',
+    ).replace('gpu-nodes.scale-up = { rate = "3600G", latency = "500ns" }\n', "")
+    text = text.replace(', algorithm = "hierarchical"', "")
+    path = package.run(package.load(written(tmp_path, text))).critical_path("job:0")
+    assert [phase.place for phase in path.phases] == ["between sites"]
 
 
 def test_names_are_those_of_tables(ring: Result, stages: Result) -> None:
@@ -182,10 +219,12 @@ def test_the_command_prints_path_causes_and_summary(tmp_path: Path, floodway: Co
     assert done.code == 0, done.err
     assert "gradients:0, all-reduce 400KB of 4 ranks, started at 0.000 us" in done.out
     assert "message of rank " in done.out
+    assert done.out.index("between nodes") < done.out.index("Steps")
     assert "whole path" in done.out
     assert done.out.rstrip().splitlines()[-1].startswith("computation ")
     done = floodway("why", tmp_path / "out", "gradients:0", "--json", "--quiet")
     document = json.loads(done.out)
+    assert sum(phase["time_ps"] for phase in document["phases"]) == document["time_ps"]
     parts = [part["time_ps"] for step in document["steps"] for part in step["parts"]]
     assert sum(parts) == document["time_ps"]
     done = floodway("why", tmp_path / "out", "gradents")

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import floodway
 from floodway.concepts import PICTURES, draw
+
+if TYPE_CHECKING:
+    from command import Command
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,7 +51,7 @@ def commands_in(name: str) -> list[list[str]]:
     """Return the calls of the command line that a page shows, in code spans and in blocks."""
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     spans = re.findall(r"`(floodway [^`]+)`", text)
-    blocks = re.findall(r"^(floodway .+)$", text, flags=re.MULTILINE)
+    blocks = re.findall(r"^(floodway .+)$", text.replace("\\\n", " "), flags=re.MULTILINE)
     return [shlex.split(command, comments=True) for command in dict.fromkeys(spans + blocks)]
 
 
@@ -61,6 +66,16 @@ def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str
         varied = [(key, values.split(",")) for option, key, values in given if option == "--vary"]
         assert verb in {"run", "check", "compare"}
         floodway.vary(file, varied, sets=sets)
+
+
+def test_the_comparison_of_flow_controls_that_jobs_show_runs(floodway: Command) -> None:
+    (command,) = (words for words in commands_in("jobs.md") if "--variant" in words)
+    _, verb, file, *words = command
+    short = ("--set", "workload.storage.until=10us", "--set", 'workload.job.collective.size="64KB"')
+    done = floodway(verb, ROOT / file, *words, *short, "--json", "--quiet", "--out", "out")
+    assert done.code == 0, done.err
+    printed = json.loads(done.out)
+    assert [variant["label"] for variant in printed["variants"]] == ["pfc", "bifrost", "irn"]
 
 
 def test_the_worked_example_is_the_code_that_is_tested() -> None:

@@ -139,7 +139,13 @@ def test_chips_models_and_papers_are_explained(floodway: Command) -> None:
         page = floodway("explain", name).out
         assert "Broadcom Tomahawk 4: cells of 254 B, 113 MB of buffer." in page
         assert "TH4, BCM56990" in page
-    assert "80 layers of 8192" in floodway("explain", "llama-3-70b").out
+    listed = next(line for line in floodway("list", "models").out.splitlines() if "llama-3-70b" in line)
+    assert "80 layers of 8192, 70 billion parameters, sequences of 8,192 tokens." in listed
+    assert "arXiv:2407.21783, table 3" in listed
+    page = floodway("explain", "llama-3-70b").out
+    assert "{ layers = 80, hidden = 8192, sequence = 8192, parameters = 70000000000 }" in page
+    assert "arXiv:2407.21783, table 3" in page
+    assert "a token passes 37 billion, 8 experts for each token" in floodway("explain", "deepseek-v3").out
     # A paper that has the name of its mechanism is asked for with its kind.
     assert [entry.kind for entry in find("swing")] == ["mechanism"]
     page = floodway("explain", "paper.swing").out

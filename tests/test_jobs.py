@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ import floodway
 from command import Command
 from floodway import plot
 from floodway import read as reading
+from floodway.cli.show import show
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
@@ -547,7 +549,26 @@ def test_a_notebook_shows_the_collectives_of_jobs_as_the_terminal_does(two_jobs:
     for row in two_jobs.summary().collectives:
         cells = (row.workload, row.name, f"{row.ranks:,}", f"{row.count:,}", f"{row.mean_us:,.1f}")
         assert "".join(f"<td>{cell}</td>" for cell in cells) in shown
-    assert "<th>busbw, GB/s</th>" in shown
+    assert shown.index("<th>busbw, GB/s</th>") < shown.index("<th>measured flows</th>")
+
+
+def test_iterations_and_collectives_come_before_flows(two_jobs: floodway.Result) -> None:
+    replicas = f'training = {{ model = {MODEL}, data = 2, forward = "1ms" }}'
+    scenario = scenario_of(star(2, rate="100G", delay="1us"), replicas, reliability="none")
+    iteration = floodway.run(scenario)
+    for result, titles in (
+        (two_jobs, ["Collectives", "Traffic"]),
+        (iteration, ["Iterations", "Exposed communication", "Collectives", "Traffic"]),
+    ):
+        shown = io.StringIO()
+        show(result, shown)
+        lines = [line.strip() for line in shown.getvalue().splitlines()]
+        assert [line for line in lines if line in titles] == titles
+    variants = [floodway.Variant(label=label, scenario=scenario) for label in ("one", "two")]
+    rows = [row.label for row in floodway.compare(variants).rows]
+    first = ["iteration: time, mean, us", "exposed communication, mean, us", "gradients: time, mean, us"]
+    assert rows[:3] == first
+    assert rows.index("parameters: bus bandwidth, Gbit/s") < rows.index("measured flows finished")
 
 
 def test_collectives_of_several_jobs_are_listed_job_by_job(two_jobs: floodway.Result) -> None:
@@ -575,9 +596,86 @@ def test_pictures_of_jobs_name_jobs_shades_and_sizes(two_jobs: floodway.Result) 
     assert [label.get_text() for label in sizes] == ["64 KB", "1 MB", "2 MB"]
 
 
+#: Ten nodes of eight GPUs on rails.
+MANY = """\
+mtu = "4096B"
+topology.rail-optimised = { nodes = 10, spines = 2, rate = "400G", delay = "500ns" }
+gpu-nodes.scale-up = { rate = "3600G", latency = "500ns" }
+
+[defaults]
+flow-control = "lossy"
+buffer.static = { size = "64MB" }
+
+[[workload]]
+name = "job"
+collective = { op = "all-reduce", size = "1MB", algorithm = "hierarchical" }
+"""
+
+
+@pytest.fixture(scope="module")
+def many() -> floodway.Result:
+    return floodway.run(floodway.Scenario.from_toml(MANY))
+
+
+def test_a_timeline_of_many_ranks_has_shares_of_all_and_rows_of_some(many: floodway.Result) -> None:
+    drawing = plot.timeline([plot.Source(label="many", results=(many,))])
+    shares, rows = drawing.figure.axes
+    assert shares.get_title(loc="left") == "many: 80 ranks"
+    names = [label.get_text() for label in rows.get_yticklabels()]
+    assert many.collectives is not None
+    assert len(names) == 12
+    assert {"0", "79", str(many.collectives["straggler"][0])} <= set(names)
+    data = drawing.data
+    parts = data.filter(pl.col("kind") == "share of ranks").pivot("name", index="start_us", values="share")
+    ending = many.collectives["end_us"][0]
+    # Within nodes, between them, and within nodes again.
+    within, between = parts.filter(pl.col("start_us") < 5), parts.filter(pl.col("start_us").is_between(8, 15))
+    assert within["message"].sum() == 0
+    assert within["other"].to_list() == pytest.approx([1.0] * len(within))
+    assert all(share > 0.5 for share in between["message"])
+    assert parts.filter(pl.col("start_us") > ending - 2)["message"].sum() == 0
+    assert parts["computing"].sum() == 0
+    messages = data.filter(pl.col("kind") == "message")
+    # A ring of ten nodes, there and back, of each rank that has a row.
+    assert messages.group_by("rank").len()["len"].to_list() == [18] * 12
+
+
+def test_a_timeline_shows_a_critical_path_with_its_phases(many: floodway.Result, tmp_path: Path) -> None:
+    path = many.critical_path("job:0")
+    drawing = plot.timeline([plot.Source(label="many", results=(many,))], paths=[path])
+    panel = drawing.figure.axes[2]
+    assert panel.get_title(loc="left") == "critical path of job:0"
+    assert [text.get_text() for text in panel.texts] == [
+        "within nodes,\n7 steps", "between nodes,\n18 steps", "within nodes,\n7 steps",
+    ]  # fmt: skip
+    steps = drawing.data.filter(pl.col("kind") == "critical path")
+    assert steps["rank"].to_list() == [step.rank for step in path.steps]
+    assert panel.get_xlim() == pytest.approx((path.start_ps / 1e6, path.end_ps / 1e6))
+    with pytest.raises(floodway.PlotError, match="1 paths for 2 results: give one for each"):
+        plot.timeline([plot.Source(label=label, results=(many,)) for label in "ab"], paths=[path])
+    many.save(tmp_path / "many")
+    command = Command(tmp_path)
+    done = command("plot", "timeline", "many", "--path", "job", "--out", "path.png", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    written = pl.read_csv(tmp_path / "path.csv").filter(pl.col("kind") == "critical path")
+    assert written["rank"].to_list() == steps["rank"].to_list()
+    done = command("plot", "timeline", "many", "--path", "jop:0")
+    assert (done.code, "did you mean 'job:0'?" in done.err) == (2, True)
+    done = command("plot", "fct", "many", "--path", "job:0")
+    assert (done.code, "does not apply to fct; only to timeline" in done.err) == (2, True)
+
+
+def test_a_path_of_few_ranks_is_in_their_rows(two_jobs: floodway.Result) -> None:
+    sources = [plot.Source(label="two", results=(two_jobs,))]
+    plain = plot.timeline(sources).figure.axes
+    paths = plot.timeline(sources, paths=[two_jobs.critical_path("left:0")]).figure.axes
+    assert [len(axes) for axes in (plain, paths)] == [1, 1]
+    assert [len(axes[0].collections) for axes in (plain, paths)] == [3, 4]
+
+
 def test_the_page_of_a_comparison_has_pictures_of_jobs(two_jobs: floodway.Result) -> None:
     files = [picture.file for picture in pictures(["one", "two"], [[two_jobs], [two_jobs]], None)]
-    assert files[-2:] == ["busbw.png", "timeline.png"]
+    assert files[:2] == ["busbw.png", "timeline.png"]
 
 
 def test_what_has_no_bytes_has_no_bandwidth() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import floodway as package
 from command import Command
+from floodway.critical_path import find_path
 from floodway.report import MOST_RUNS, report
 from floodway.report.columns import TYPES, packed
 from floodway.report.network import network_of
@@ -25,11 +26,12 @@ from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
 from floodway.results.report_records import with_report_records
 from floodway.why import Why, chosen, take_each_apart
-from scenarios import SMALL, written
+from scenarios import RAILS, SMALL, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from floodway.critical_path import CriticalPath
     from floodway.results import Result
 
 ROOT = Path(__file__).parent.parent
@@ -249,6 +251,43 @@ def test_one_repetition_finds_the_causes_of_all_flows() -> None:
         assert [part["ps"] for part in own["parts"]] == [str(part.time_ps) for part in alone.parts]
         size = result.flows.row(by_predicate=pl.col("flow_id") == own["flow"], named=True)["size_bytes"]
         assert unpacked(own["sent"]["bytes"]).sum() == size
+
+
+def test_a_page_of_jobs_has_collectives_and_the_phases_of_the_longest(tmp_path: Path) -> None:
+    text = RAILS.replace('size = "1MB"', 'size = ["100KB", "1MB"]')
+    result = package.run(package.load(written(tmp_path, text)))
+    asked: list[str] = []
+
+    def path(of: Result, name: str) -> CriticalPath:
+        asked.append(name)
+        return find_path(of, name)
+
+    (run,) = data_of(report({"rails": result}, flows=[], path=path))["runs"]
+    jobs = run["jobs"]
+    assert jobs["iterations"] == []
+    assert [row["name"] for row in jobs["collectives"]] == ["job: all-reduce 100KB", "job: all-reduce 1MB"]
+    assert result.collectives is not None
+    spans = result.collectives.select("start_us", "end_us").rows()
+    assert [(row["from"], row["to"]) for row in jobs["collectives"]] == spans
+    assert asked == ["job:1"]
+    found = result.critical_path("job:1")
+    places = ["within nodes", "between nodes", "within nodes"]
+    assert [phase["place"] for phase in jobs["path"]["phases"]][-3:] == places
+    assert [phase["steps"] for phase in jobs["path"]["phases"]] == [len(own.steps) for own in found.phases]
+    assert sum(phase["us"] for phase in jobs["path"]["phases"]) == pytest.approx(jobs["path"]["us"])
+
+
+def test_a_page_without_jobs_has_none_and_says_what_cannot_be_found(tree: Result, tmp_path: Path) -> None:
+    (run,) = data_of(report({"tree": tree}, flows=[]))["runs"]
+    assert run["jobs"] is None
+
+    def path(of: Result, name: str) -> CriticalPath:
+        raise package.InputError(f"{name} of {of.run.name} is too long", key="collective")
+
+    result = package.run(package.load(written(tmp_path, RAILS)))
+    (run,) = data_of(report({"rails": result}, flows=[], path=path))["runs"]
+    assert run["jobs"]["path"] is None
+    assert f"Phases of job:0: job:0 of {result.run.name} is too long." in run["notes"]
 
 
 def test_losses_are_above_everything_else() -> None:

@@ -18,6 +18,7 @@ import floodway as package
 from floodway.report import report
 from floodway.results.feedback import pause_spans
 from floodway.results.report_records import with_report_records
+from scenarios import RAILS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,6 +229,19 @@ def test_parts_of_a_flow_are_those_of_why(browser: Browser, finished: Result, fo
     sentence = browser("return document.querySelector('.sentence').textContent")
     assert f"{worst} cost {100 * due[worst] / why.fct_ps:.1f} % of the time" in sentence
     assert browser("return document.querySelector('.sentence [data-goto]').dataset.goto") == worst
+
+
+def test_phases_of_a_job_select_their_time(browser: Browser, folder: Path) -> None:
+    result = package.run(with_report_records(package.Scenario.from_toml(RAILS, name="rails")))
+    browser.open(written(folder, "rails", report({"rails": result}, flows=[])))
+    names = browser("return [...document.querySelectorAll('.phases tbody button')].map(e => e.textContent)")
+    places = ["within nodes", "between nodes", "within nodes"]
+    assert names == [f"all-reduce 1MB, {place}" for place in places]
+    browser("document.querySelectorAll('.phases tbody button')[1].click()")
+    phase = result.critical_path("job:0").phases[1]
+    chip = browser("return document.querySelector('.chips button').textContent")
+    assert chip == f"{phase.from_ps / 1e6:.3f} us to {phase.to_ps / 1e6:.3f} us x"
+    assert browser("return document.querySelectorAll('.jobs .bar .cause').length") == len(places)
 
 
 def test_after_the_end_of_a_run_nothing_is_shown_as_its_state(

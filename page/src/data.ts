@@ -41,6 +41,32 @@ export interface Why {
   sent: { begin: Numbers; width: number; bytes: Numbers };
 }
 
+/** A row of a table of jobs; times in microseconds, `from` and `to` those of the longest one. */
+interface JobRow {
+  name: string;
+  us: number;
+  from: number;
+  to: number;
+}
+
+export interface Phase {
+  name: string;
+  place: string;
+  steps: number;
+  stretches: number;
+  ranks: number;
+  us: number;
+  from: number;
+  to: number;
+}
+
+export interface Jobs {
+  iterations: (JobRow & { computeUs: number; exposedUs: number; idleUs: number })[];
+  /** Bus bandwidth in GB/s. */
+  collectives: (JobRow & { ranks: number; count: number; mostUs: number; busbw: number })[];
+  path: { name: string; title: string; us: number; summary: string; phases: Phase[] } | null;
+}
+
 export interface Run {
   label: string;
   /** Its folder, as a shell takes it; empty where there is none. */
@@ -109,6 +135,7 @@ export interface Run {
     isMeasured: Numbers;
   };
   why: Why[];
+  jobs: Jobs | null;
 }
 
 export interface Document {

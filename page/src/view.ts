@@ -21,6 +21,7 @@ import {
   type Why,
 } from "./data";
 import { chosenFlows, measured, percentileOf, slowdown, slowdownAt, slowest, type Selection } from "./flows";
+import { jobsOf } from "./jobs";
 import { endedText, Network, pathOf } from "./network";
 import { bytes, element, inUs, microseconds, number, percent, plural } from "./text";
 import { Pauses, type Branch, type Tree } from "./tree";
@@ -108,6 +109,7 @@ export class View {
       { class: "run" },
       several ? element("h2", {}, run.label) : null,
       this.facts(),
+      jobsOf(run.jobs, (span) => this.links.setSpan(span)),
       element(
         "div",
         { class: "left" },

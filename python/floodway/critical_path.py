@@ -17,6 +17,7 @@ import polars as pl
 from floodway import _floodway
 from floodway.errors import InputError, RunError, UnknownNameError
 from floodway.names import nearest
+from floodway.path_phases import phases_of
 from floodway.results.frames import frame
 from floodway.results.iterations import iterations_of
 from floodway.why import CAUSES, Part, differs, run_again, scenario_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from floodway._floodway import Progress
+    from floodway.path_phases import Phase
     from floodway.results import Result
     from floodway.results.outcome import JobTotals
     from floodway.scenarios import Scenario
@@ -169,6 +171,11 @@ class CriticalPath:
             Part(cause=cause, port=port, origin=origin, time_ps=time)
             for (cause, port, origin), time in ordered
         )
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Steps that belong together: of one operation, within nodes, between nodes or between sites."""
+        return phases_of(self.steps)
 
     @property
     def frame(self) -> pl.DataFrame:

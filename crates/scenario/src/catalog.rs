@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::grammar::document::Document;
 use crate::topology;
-use crate::workload::{Workload, sizes};
+use crate::workload::{Workload, models, sizes};
 
 /// What a scenario can name, in addition to the definitions of [`schema`].
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +27,8 @@ pub struct Catalog {
     pub workloads: Vec<&'static str>,
     /// The published distributions of flow sizes.
     pub sizes: Vec<sizes::Published>,
+    /// The published language models.
+    pub models: Vec<models::Published>,
 }
 
 /// A published network, available or not.
@@ -67,6 +69,7 @@ impl Catalog {
             left_out: topology::left_out().iter().map(left_out).collect(),
             workloads: Workload::KINDS.to_vec(),
             sizes: sizes::published_all(),
+            models: models::published_all(),
         }
     }
 }

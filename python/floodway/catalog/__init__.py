@@ -2,7 +2,7 @@
 
 from floodway.catalog.entries import entries, find, known_names, left_out
 from floodway.catalog.model import Entry, Parameter, Section, TableOf
-from floodway.catalog.others import chips, models, paper_entries
+from floodway.catalog.others import chips, paper_entries
 from floodway.catalog.pages import page_of
 from floodway.catalog.ready import ReadyScenario, ready_scenarios
 
@@ -17,7 +17,6 @@ __all__ = [
     "find",
     "known_names",
     "left_out",
-    "models",
     "page_of",
     "paper_entries",
     "ready_scenarios",

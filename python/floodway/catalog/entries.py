@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
 from floodway.catalog.model import Entry, Section
-from floodway.catalog.others import chips, models, paper_entries, paper_names
+from floodway.catalog.others import chips, paper_entries, paper_names
 from floodway.catalog.parameters import parameters_of
 from floodway.errors import UnknownNameError
 from floodway.glossary import terms
@@ -36,6 +36,7 @@ def entries() -> tuple[Entry, ...]:
         *(_preset(preset) for preset in catalog["presets"]),
         *(_workload(grammar, kind) for kind in catalog["workloads"]),
         *(_sizes(sizes) for sizes in catalog["sizes"]),
+        *(_model(model) for model in catalog["models"]),
     )
 
 
@@ -47,7 +48,7 @@ def left_out() -> tuple[tuple[str, str], ...]:
 def find(name: str) -> tuple[Entry, ...]:
     """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
 
-    A model, a chip or a paper is returned where nothing that a scenario can name has that name, and a term of
+    A chip or a paper is returned where nothing that a scenario can name has that name, and a term of
     the glossary where none of these has.
 
     Raises
@@ -57,7 +58,7 @@ def find(name: str) -> tuple[Entry, ...]:
     """
     folded = name.casefold()
     found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
-    found = found or tuple(entry for entry in (*models(), *chips()) if folded in _spellings(entry))
+    found = found or tuple(entry for entry in chips() if folded in _spellings(entry))
     if not found and folded in (spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")):
         found = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
     found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
@@ -71,7 +72,7 @@ def find(name: str) -> tuple[Entry, ...]:
 
 def known_names() -> tuple[str, ...]:
     """Return every name that `find` knows."""
-    known = (*entries(), *models(), *chips())
+    known = (*entries(), *chips())
     named = [name for entry in known for name in (entry.name, entry.full_name, *entry.other_names)]
     papers = [f"paper.{paper}" for paper in paper_names()]
     return (*named, *papers, *(spelling for term in terms() for spelling in term.names))
@@ -169,6 +170,35 @@ def _sizes(sizes: Mapping[str, Any]) -> Entry:
         summary=f"{sizes['what']}; {sizes['mean_bytes']:,.0f} bytes on average.",
         sections=(Section(title="Source", text=sizes["source"]),),
     )
+
+
+def _model(model: Mapping[str, Any]) -> Entry:
+    numbers = model["numbers"]
+    summary = (
+        f"{numbers['layers']} layers of {numbers['hidden']}, {_billions(numbers['parameters'])} parameters"
+    )
+    if "active-parameters" in numbers:
+        active, experts = _billions(numbers["active-parameters"]), numbers["experts-per-token"]
+        summary += f" of which a token passes {active}, {experts} experts for each token"
+    table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
+    sections = [
+        Section(title="Source", text=f"{model['source']}."),
+        Section(title="Numbers", text=f"As a table, to change one: `training.model = {{ {table} }}`."),
+    ]
+    if model["notes"]:
+        sections.append(Section(title="Notes", text=model["notes"]))
+    return Entry(
+        kind="model",
+        name=model["name"],
+        slot="training.model",
+        summary=f"{summary}, sequences of {numbers['sequence']:,} tokens.",
+        sections=tuple(sections),
+        source=model["source"],
+    )
+
+
+def _billions(number: int) -> str:
+    return f"{number / 1e9:,g} billion"
 
 
 def _term(term: Term) -> Entry:

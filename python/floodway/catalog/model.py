@@ -95,7 +95,7 @@ class Entry:
     size
         Of a published network: its hosts, switches and rates; else empty.
     source
-        Of a published network: who published it; else empty.
+        Of a published network or model: who published it; else empty.
     has_parts
         Can a part of the network be taken?
     other_names

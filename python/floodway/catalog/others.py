@@ -1,32 +1,23 @@
-"""Entries of what commands and jobs can name: language models, switch chips, papers."""
+"""Entries of what commands can name: switch chips, papers."""
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 from floodway.catalog.model import Entry, Section
 from floodway.errors import UnknownNameError
-from floodway.grammar import Grammar, options
 from floodway.planning.asics import asics
 from floodway.results.quantities import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from floodway.grammar import Option
     from floodway.planning.asics import Asic
     from floodway.study.format.model import Study
     from floodway.study.format.papers import Paper
 
-__all__ = ["chips", "models", "paper_entries", "paper_names"]
-
-
-@cache
-def models() -> tuple[Entry, ...]:
-    """Return the language models that jobs can name."""
-    return tuple(map(_model, options(Grammar.current().definitions["ModelName"])))
+__all__ = ["chips", "paper_entries", "paper_names"]
 
 
 @cache
@@ -43,24 +34,6 @@ def paper_entries() -> tuple[Entry, ...]:
 def paper_names() -> tuple[str, ...]:
     """Return their names, without reading their studies."""
     return tuple(paper.name for paper in _found_papers())
-
-
-def _model(option: Option) -> Entry:
-    text, source = option.text, ""
-    cited = re.fullmatch(r"(.*) \(([^()]*\d{4}[^()]*)\)\.", text)
-    if cited:
-        text, source = f"{cited[1]}.", f"{cited[2]}."
-    sections = [Section(title="Use", text=f'`training.model = "{option.value}"` of a `[[workload]]`.')]
-    if source:
-        sections.append(Section(title="Source", text=source))
-    return Entry(
-        kind="model",
-        name=option.value,
-        slot="model",
-        summary=f"A language model: {text}",
-        sections=tuple(sections),
-        source=source,
-    )
 
 
 def _chip(chip: Asic) -> Entry:

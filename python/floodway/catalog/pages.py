@@ -23,10 +23,14 @@ SLOTS = {
     "reliability": "recovery from losses, for each queue pair",
 }
 
+#: What an entry is that a key of a workload names.
+NAMED = {
+    "sizes": "A published distribution of flow sizes",
+    "model": "A published language model, in a `[[workload]]`",
+}
 #: What an entry is that has no place in a scenario of its own.
 OUTSIDE = {
     "term": "A term of the glossary.",
-    "model": "A language model, for jobs.",
     "chip": "A switch chip, for plans.",
     "paper": "A paper whose figures can be reproduced.",
 }
@@ -57,8 +61,8 @@ def _slot_text(entry: Entry) -> str:
             return f"{whole}{part if entry.has_parts else ''}."
         case "workload":
             return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
-        case "sizes":
-            return f'A published distribution of flow sizes: `sizes = "{entry.name}"`.'
+        case "sizes" | "model":
+            return f'{NAMED[entry.kind]}: `{entry.slot} = "{entry.name}"`.'
         case kind:
             return OUTSIDE[kind]
 

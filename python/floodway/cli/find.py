@@ -14,7 +14,6 @@ from floodway.catalog import (
     entries,
     find,
     left_out,
-    models,
     page_of,
     paper_entries,
     ready_scenarios,
@@ -36,10 +35,10 @@ KINDS = {
     "mechanisms": ("mechanism",),
     "topologies": ("topology", "preset"),
     "workloads": ("workload", "sizes"),
+    "models": ("model",),
 }
 #: What can be listed beside them.
 OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
-    "models": models,
     "chips": chips,
     "papers": paper_entries,
 }
@@ -58,6 +57,8 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     if what == "topologies":
         sizes = [(entry.size, entry.source) for entry in found]
         rows = [(*row, *size) for row, size in zip(rows, sizes, strict=True)]
+    elif what == "models":
+        rows = [(*row, entry.source) for row, entry in zip(rows, found, strict=True)]
     _print_rows(rows)
     if what == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
@@ -134,6 +135,8 @@ def _named(entry: Entry) -> dict[str, object]:
     }
     if entry.other_names:
         return {**named, "other_names": list(entry.other_names)}
+    if entry.kind == "model":
+        return {**named, "source": entry.source}
     return {**named, "size": entry.size, "source": entry.source} if entry.kind == "preset" else named
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from floodway.cli.pictures import Format, Kind, PictureOptions
     from floodway.cli.sweep import Sizes
+    from floodway.critical_path import CriticalPath
     from floodway.plot import Drawing, Source
     from floodway.results.nccl_tests import Measured
 
@@ -45,6 +46,7 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--from": ("ports", "region", "shares", "timeline"),
     "--to": ("ports", "region", "shares", "timeline"),
     "--bucket": ("shares",),
+    "--path": ("timeline",),
     "--log": ("fct", "slowdown", "series"),
     "-b": ("busbw",),
     "--set": ("busbw",),
@@ -67,6 +69,7 @@ class Request:
     begin: str | None
     end: str | None
     bucket: str | None
+    path: str | None
     sizes: Sizes | None
     sets: Sequence[str]
     csv: bool
@@ -156,6 +159,7 @@ def _refuse_unused(request: Request) -> None:
         "--from": request.begin is not None,
         "--to": request.end is not None,
         "--bucket": request.bucket is not None,
+        "--path": request.path is not None,
         "--log": request.pictures.log is not None,
         "-b": request.sizes is not None,
         "--set": bool(request.sets),
@@ -238,7 +242,8 @@ def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
         return draws[request.kind](sources, workloads=request.workloads)
     window = (_time("--from", request.begin), _time("--to", request.end))
     if request.kind == "timeline":
-        return timeline(sources, workloads=request.workloads, window=window)
+        paths = [_path(request, source) for source in sources] if request.path is not None else ()
+        return timeline(sources, workloads=request.workloads, window=window, paths=paths)
     if request.kind == "region":
         return region(sources, class_=request.class_, window=window)
     if request.kind == "ports":
@@ -253,6 +258,20 @@ def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
         )
     in_time = series if request.kind == "series" else heatmap
     return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
+
+
+def _path(request: Request, source: Source) -> CriticalPath:
+    """Run a result's scenario again to find the critical path of a collective or an iteration."""
+    from floodway.cli.watch import Watch  # noqa: PLC0415 (as above)
+    from floodway.critical_path import find_path, target_of  # noqa: PLC0415 (as above)
+    from floodway.why import scenario_of  # noqa: PLC0415 (as above)
+
+    result, name = source.results[0], request.path or ""
+    # A name that nothing has is known before the run.
+    target_of(result, name)
+    scenario = scenario_of(result)
+    with Watch(scenario, quiet=request.quiet) as watch:
+        return find_path(result, name, scenario=scenario, on_progress=watch.update)
 
 
 def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:

@@ -10,12 +10,14 @@ from floodway.cli.exits import DONE
 from floodway.cli.new_file import new_file
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
+from floodway.critical_path import find_path
 from floodway.results.files import REPORT_FILE
 from floodway.why import scenario_of, take_each_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from floodway.critical_path import CriticalPath
     from floodway.plot import Source
     from floodway.results import Result
     from floodway.why import Why
@@ -54,10 +56,16 @@ def report(request: Request) -> int:
         with Watch(scenario, quiet=request.quiet) as watch:
             return take_each_apart(result, flows, scenario=scenario, on_progress=watch.update)
 
+    def path(result: Result, name: str) -> CriticalPath:
+        scenario = scenario_of(result)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            return find_path(result, name, scenario=scenario, on_progress=watch.update)
+
     with new_file(out, force=request.force) as file:
         results = {source.label: source.results[0] for source in sources}
         places = {source.label: source.folders[0] for source in sources}
-        file.write(page_of(results, title=request.title, flows=request.flows, folders=places, why=why))
+        page = page_of(results, title=request.title, flows=request.flows, folders=places, why=why, path=path)
+        file.write(page)
     if not request.quiet:
         _warn(sources)
     echo(str(out))

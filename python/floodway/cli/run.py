@@ -199,14 +199,19 @@ def _finished(
 
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
     """Write the page of a run into its folder; it repeats the run for the causes of some flows."""
-    from floodway.report import report  # noqa: PLC0415 (few runs have one)
+    from floodway.critical_path import CriticalPath, find_path  # noqa: PLC0415 (few runs have one)
+    from floodway.report import report  # noqa: PLC0415
     from floodway.why import Why, take_each_apart  # noqa: PLC0415
 
     def why(of: Result, flows: Sequence[str]) -> Sequence[Why]:
         with Watch(scenario, quiet=request.quiet) as watch:
             return take_each_apart(of, flows, scenario=scenario, on_progress=watch.update)
 
-    text = report({folder.name: result}, folders={folder.name: folder}, why=why)
+    def path(of: Result, name: str) -> CriticalPath:
+        with Watch(scenario, quiet=request.quiet) as watch:
+            return find_path(of, name, scenario=scenario, on_progress=watch.update)
+
+    text = report({folder.name: result}, folders={folder.name: folder}, why=why, path=path)
     try:
         replace_file(folder / REPORT_FILE, text.encode())
     except OSError as error:

@@ -76,26 +76,25 @@ def show(result: Result, stream: TextIO) -> None:
         console.width = WIDTH
     summary = result.summary()
     console.print(_headline(result), soft_wrap=True)
+    # Of jobs, what their user asks for is first; the flows are their messages.
+    _print_full(console, _iterations(summary), _exposed(summary), _bandwidths(summary))
     console.print(_traffic(summary))
     console.print(_fct(summary))
     for workload in _several(summary) or (summary.total,):
         console.print(_slowdown(workload))
-    for table in (
-        _endless(summary),
-        _links(summary),
-        _buffers(summary),
-        _paused(summary),
-        _feedback(summary),
-        _bandwidths(summary),
-        _iterations(summary),
-        _exposed(summary),
-    ):
-        if table.row_count:
-            console.print(table)
+    tables = _endless(summary), _links(summary), _buffers(summary), _paused(summary), _feedback(summary)
+    _print_full(console, *tables)
     for line in _verdicts(summary):
         console.print(line, soft_wrap=True)
     for line in _perftest(result):
         console.print(line, soft_wrap=True)
+
+
+def _print_full(console: Terminal, *tables: Table) -> None:
+    """Print the tables that have rows."""
+    for table in tables:
+        if table.row_count:
+            console.print(table)
 
 
 def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = TEXT_COLUMNS) -> Table:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from floodway.critical_path import CriticalPath, Step
+    from floodway.path_phases import Phase
 
 __all__ = ["print_path"]
 
@@ -25,6 +26,9 @@ __all__ = ["print_path"]
 WIDTH = 140
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
+#: Parts of a cause that are smaller than 1/LEAST of the path share a row: a ring has one for each port.
+LEAST = 100
+PHASE_COLUMNS = ("phase", "where", "most of that")
 TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
 CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
 
@@ -41,20 +45,45 @@ def _show(found: CriticalPath, stream: TextIO) -> None:
     console = Terminal(stream)
     if not console.is_terminal:
         console.width = WIDTH
+    console.print(_phases(found))
     console.print(_steps(found))
     causes = table_of("", CAUSE_COLUMNS, text_columns=CAUSE_COLUMNS[:3])
-    add_causes(causes, found.by_cause(), found.parts, found.time_ps)
+    add_causes(causes, found.by_cause(), found.parts, found.time_ps, least=LEAST)
     causes.add_section()
     causes.add_row("whole path", "", "", us_text(found.time_ps), "100.0", style="bold")
     console.print(causes)
     console.print(found.summary(), soft_wrap=True)
 
 
-def _steps(found: CriticalPath) -> Table:
+def _phases(found: CriticalPath) -> Table:
     target = found.target
     title = f"{target.name}, {target.title}, started at {found.start_ps / 1e6:,.3f} us"
+    phase, where, most = PHASE_COLUMNS
+    columns = ("from us", "to us", phase, where, "steps", "ranks", most, "us", "%")
+    table = table_of(title, columns, text_columns=PHASE_COLUMNS)
+    for each in found.phases:
+        several = f" in {each.stretches:,} parts" if each.stretches > 1 else ""
+        table.add_row(
+            _time(each.from_ps), _time(each.to_ps), each.name, each.place, f"{len(each.steps):,}{several}",
+            f"{each.ranks:,}", _most_of(each), us_text(each.time_ps), _share(each.time_ps, found),
+        )  # fmt: skip
+    return table
+
+
+def _most_of(phase: Phase) -> str:
+    """Say which cause took most of a phase."""
+    sums: dict[str, int] = {}
+    for part in phase.parts:
+        sums[part.cause] = sums.get(part.cause, 0) + part.time_ps
+    if phase.place == "computation" or not sums:
+        return ""
+    cause = max(sums, key=sums.__getitem__)
+    return f"{cause} {sums[cause] * 100 / max(phase.time_ps, 1):.0f} %"
+
+
+def _steps(found: CriticalPath) -> Table:
     columns = ("from us", "to us", "rank", *TEXT_COLUMNS, "us", "%")
-    table = table_of(title, columns, text_columns=TEXT_COLUMNS)
+    table = table_of("Steps", columns, text_columns=TEXT_COLUMNS)
     between = found.steps[SHOWN:-SHOWN] if len(found.steps) > 2 * SHOWN + 1 else ()
     for number, step in enumerate(found.steps):
         if between and SHOWN <= number < len(found.steps) - SHOWN:
@@ -104,6 +133,18 @@ def _document(found: CriticalPath) -> dict[str, Any]:
         "time_us": found.time_ps / 1e6,
         "time_ps": found.time_ps,
         "summary": found.summary(),
+        "phases": [
+            {
+                "name": phase.name,
+                "place": phase.place,
+                "steps": len(phase.steps),
+                "stretches": phase.stretches,
+                "from_ps": phase.from_ps,
+                "to_ps": phase.to_ps,
+                "time_ps": phase.time_ps,
+            }
+            for phase in found.phases
+        ],
         "steps": [_step(step, found) for step in found.steps],
     }
 

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["add_causes", "us_text"]
 
-#: Parts of a cause that are smaller than 1/LEAST of the whole share a row.
+#: By default parts of a cause that are smaller than 1/LEAST of the whole share a row.
 LEAST = 1000
 
 
 def add_causes(
-    table: Table, causes: Mapping[str, Sequence[Part]], known: Sequence[Part], whole_ps: int
+    table: Table,
+    causes: Mapping[str, Sequence[Part]],
+    known: Sequence[Part],
+    whole_ps: int,
+    *,
+    least: int = LEAST,
 ) -> None:
     """Add a row for each cause, and below it one for each port, the largest first.
 
@@ -34,6 +39,8 @@ def add_causes(
         All parts, by whose ports names may be shortened.
     whole_ps
         What shares are of, in picoseconds.
+    least
+        Parts of a cause that are smaller than 1/least of the whole share a row.
     """
     for cause, parts in causes.items():
         whole = sum(part.time_ps for part in parts)
@@ -42,7 +49,7 @@ def add_causes(
             continue
         table.add_row(cause, "", "", *_amount(whole, whole_ps))
         by_time = sorted(parts, key=lambda part: -part.time_ps)
-        small = [part for part in by_time if part.time_ps * LEAST < whole_ps]
+        small = [part for part in by_time if part.time_ps * least < whole_ps]
         small = small if len(small) > 1 else []
         for part in by_time[: len(by_time) - len(small)]:
             table.add_row("", *_location(part, known), *_amount(part.time_ps, whole_ps))

@@ -140,11 +140,12 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
     paired
         Whether all variants have the same seeds, and so the same traffic.
     """
+    # Who runs a job asks for its time first.
     metrics = (
+        *_iteration_metrics(results),
+        *_collective_metrics(results),
         *_METRICS,
         *_workload_metrics(results),
-        *_collective_metrics(results),
-        *_iteration_metrics(results),
         *(_link_metrics(link) if link else ()),
         *_TOTALS,
     )

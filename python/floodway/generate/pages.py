@@ -119,6 +119,9 @@ def _workloads(grammar: Grammar) -> str:
     ]
     table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
     parts += ["## Distributions of sizes", "Published distributions of flow sizes, by name.", table]
+    models = [f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.source)} |" for entry in _of("model")]
+    table = "\n".join(["| name | what it is | source |", "|---|---|---|", *models])
+    parts += ["## Language models", "Published models, by name: `training.model`.", table]
     return "\n\n".join(parts) + "\n"
 
 

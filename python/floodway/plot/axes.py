@@ -149,10 +149,24 @@ def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tup
     return figure, [list(row) for row in grid]
 
 
-def stacked(title: str, heights: float, panels: int) -> tuple[Figure, list[Axes]]:
-    """Make a figure with panels below one another, each with a range of its own upward."""
+def stacked(
+    title: str, heights: float, panels: int, *, ratios: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure with panels below one another, each with a range of its own upward.
+
+    Parameters
+    ----------
+    title
+        What stands above.
+    heights
+        Inches of all together.
+    panels
+        How many.
+    ratios
+        Their heights in relation to one another. Default: all alike.
+    """
     figure = figure_for(current().wide(SIZE[0]), heights)
-    grid = figure.subplots(panels, 1, sharex=True, squeeze=False)
+    grid = figure.subplots(panels, 1, sharex=True, squeeze=False, height_ratios=ratios)
     for axes in grid.flat:
         axes.grid(visible=True, alpha=0.3)
         axes.set_axisbelow(True)

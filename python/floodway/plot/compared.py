@@ -64,7 +64,7 @@ def pictures(
     """
     sources = [Source(label=label, results=tuple(own)) for label, own in zip(labels, results, strict=True)]
     several = len(results[0]) > 1
-    drawn = [*_of_flows(sources, several=several), *_of_jobs(sources, several=several)]
+    drawn = [*_of_jobs(sources, several=several), *_of_flows(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
     made = []

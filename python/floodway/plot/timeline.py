@@ -1,28 +1,34 @@
-"""Ranks of jobs in time: what each rank did when, a panel for each result (a Gantt chart)."""
+"""Ranks of jobs in time: what each rank did when, panels for each result (a Gantt chart)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from floodway.errors import PlotError
+from floodway.plot.activity import chosen_ranks, messages_of, shares_of
 from floodway.plot.axes import plain_style, shown, stacked
 from floodway.plot.curves import Drawing, add_legend, colour_of
 from floodway.plot.look import current
 from floodway.plot.units import time_unit
 from floodway.plot.window import limits_of
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+    from floodway.critical_path import CriticalPath
     from floodway.plot.curves import Source
     from floodway.results import Result
 
@@ -32,8 +38,16 @@ __all__ = ["timeline"]
 LEAST, EACH, MOST, AROUND = 1.6, 0.12, 6.0, 1.1
 #: Share of a rank's row that a bar fills; receives are narrow, since they wait beside other operations.
 HIGH, NARROW = 0.84, 0.25
-#: So many rows have gaps between them.
+#: So many ranks have a row each, with gaps between them; of more, some stand for all.
 FEW = 64
+#: Inches of a row of these, and of the panels with shares of all ranks and with the critical path.
+ROW, SHARE, PATH = 0.22, 1.4, 1.9
+#: Where in a row its messages are, and how high they are.
+MESSAGES = (0.12, 0.30)
+#: Messages that are drawn; more of them would be a solid line.
+MOST_MESSAGES = 20_000
+#: Colours of messages, of what else a rank waits for, and of the critical path.
+MESSAGE_SHADES, OTHER_COLOUR, PATH_COLOUR = ("#3b2a6e", "#a79bd6"), "#d9d9d9", "#c00000"
 #: Operations that are narrow.
 WAITS = "recv"
 #: Kinds of operations in the order of their colours.
@@ -41,9 +55,47 @@ KINDS = ("compute", "send", "recv", "all-reduce", "all-gather", "reduce-scatter"
 #: What stands below the picture, and what is added where receives are shown.
 NOTE = "Dark and light of a colour in turn: an operation of this kind, and the next one of its rank."
 NARROW_NOTE = "Narrow bars: a receive was posted and waited."
+#: Steps of a path that are points.
+MOST_MARKED = 300
+#: The least share of a path of a phase that is named in the picture.
+NAMED_PHASE = 0.08
 #: Letters of a job's name, and the least share of a panel between two names.
 LONGEST_JOB, NAMES_APART = 24, 0.07
+ALL_NOTE = (
+    "Above: of all ranks, how many compute, and of the others how many send a message over the network, or "
+    "are in an operation without one (within their node, or waiting)."
+)
 COLUMNS = ("workload", "rank", "node", "iteration", "name", "kind", "bytes", "start_us", "end_us")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """What is drawn of a result: operations, messages, and the critical path if there is one."""
+
+    label: str
+    seed: int
+    operations: pl.DataFrame
+    messages: pl.DataFrame
+    path: CriticalPath | None
+    #: The ranks that stand for all; none if each has a row.
+    chosen: tuple[tuple[str, int], ...]
+    #: How many ranks there are.
+    ranks: int
+    shares: pl.DataFrame | None
+
+    def heights(self) -> list[float]:
+        """Return the inches of each panel."""
+        if not self.chosen:
+            return [min(max(LEAST, EACH * self.ranks), MOST)]
+        return [SHARE, max(LEAST, ROW * len(self.chosen)), *([PATH] if self.path else [])]
+
+    def rows(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the operations and messages of the ranks that have rows."""
+        if not self.chosen:
+            return self.operations, self.messages
+        chosen = pl.DataFrame(self.chosen, schema={"workload": pl.String, "rank": pl.UInt64}, orient="row")
+        keep = {"on": ["workload", "rank"], "how": "semi"}
+        return self.operations.join(chosen, **keep), self.messages.join(chosen, **keep)  # type: ignore[arg-type]
 
 
 def timeline(
@@ -52,8 +104,13 @@ def timeline(
     workloads: Sequence[str] = (),
     window: tuple[float | None, float | None] = (None, None),
     title: str | None = None,
+    paths: Sequence[CriticalPath] = (),
 ) -> Drawing:
     """Draw what the ranks of jobs did in time, a bar for each operation from its start to its end.
+
+    The messages of a rank over the network are lines in its row. Of more than 64 ranks a dozen have rows: the
+    first, the last, those that others waited for, and some between; a panel above says what shares of all
+    ranks did what.
 
     Parameters
     ----------
@@ -62,47 +119,139 @@ def timeline(
     workloads
         Names of the jobs to show. Default: all.
     window
-        From when to when, in microseconds. Default: the whole run.
+        From when to when, in microseconds. Default: the whole run, or the time of the paths.
     title
         What stands above. Default: that these are operations of ranks.
+    paths
+        The critical path of a collective or an iteration, one for each result, drawn with its phases.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, and the columns of `operations` that are shown.
+        Its table has `result`, `seed`, and the columns of `operations` that are shown, with a row for each
+        message and each step of a path, too; of shares of ranks it has rows with a `share`.
 
     Raises
     ------
     PlotError
-        If there was no job, or none of that name.
+        If there was no job, or none of that name, or not as many paths as results.
     """
-    results = [source.results[0] for source in sources]
-    limits = limits_of(results, window)
-    frames = [_rows(result, workloads, limits) for result in results]
-    kinds = sorted({kind for frame in frames for kind in frame["kind"].unique()})
+    if paths and len(paths) != len(sources):
+        raise PlotError(f"{len(paths)} paths for {len(sources)} results: give one for each", key="path")
+    if paths and window == (None, None):
+        window = min(path.target.start_us for path in paths), max(path.target.end_us for path in paths)
+    limits = limits_of([source.results[0] for source in sources], window)
+    found = [
+        _shown(source, workloads, limits, paths[at] if paths else None) for at, source in enumerate(sources)
+    ]
+    kinds = sorted({kind for each in found for kind in each.rows()[0]["kind"].unique()})
     # A kind has the same colour in every picture, whatever else is in it.
     order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
     colours = {kind: colour_of(order.index(kind)) for kind in kinds}
     per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
-    note = f"{NOTE} {NARROW_NOTE}" if WAITS in kinds else NOTE
+    many = any(each.chosen for each in found)
+    note = " ".join([NOTE, *([NARROW_NOTE] if WAITS in kinds else []), *([ALL_NOTE] if many else [])])
     with plain_style():
-        most = max((frame.select("workload", "rank").n_unique() for frame in frames), default=1)
-        panel = min(max(LEAST, EACH * most), MOST)
-        heading = title or "Operations of ranks"
-        high = (panel * len(frames) + AROUND) * current().scale
-        figure, panels = stacked(heading, high, len(frames))
-        for axes, source, frame in zip(panels, sources, frames, strict=True):
-            _panel(axes, frame, colours, per_time)
-            axes.set_title(shown(source.label), loc="left", fontsize="small")
-            axes.set_xlim(limits[0] / per_time, limits[1] / per_time)
+        heights = [height for each in found for height in each.heights()]
+        high = (sum(heights) + AROUND) * current().scale
+        figure, panels = stacked(title or "Operations of ranks", high, len(heights), ratios=heights)
+        rest = iter(panels)
+        for each in found:
+            _draw(each, rest, colours, per_time)
+        panels[-1].set_xlim(limits[0] / per_time, limits[1] / per_time)
         panels[-1].set_xlabel(f"time in {unit}")
-        keys = [Patch(color=colour) for colour in colours.values()]
-        add_legend(figure, list(colours), handles=keys, note=note)
-    data = [
-        frame.select(pl.lit(source.label).alias("result"), pl.lit(result.run.seed).alias("seed"), *COLUMNS)
-        for source, result, frame in zip(sources, results, frames, strict=True)
-    ]
-    return Drawing(figure=figure, data=pl.concat(data), note=note)
+        keys = dict(_keys(found, colours))
+        add_legend(figure, list(keys), handles=list(keys.values()), note=note)
+    data = [_table(each) for each in found]
+    return Drawing(figure=figure, data=pl.concat(data, how="diagonal"), note=note)
+
+
+def _shown(
+    source: Source, workloads: Sequence[str], limits: tuple[float, float], path: CriticalPath | None
+) -> _Shown:
+    result = source.results[0]
+    operations = _rows(result, workloads, limits)
+    messages = messages_of(result, operations, limits)
+    ranks = operations.select("workload", "rank").n_unique()
+    many = ranks > FEW
+    return _Shown(
+        label=source.label,
+        seed=result.run.seed,
+        operations=operations,
+        messages=messages,
+        path=path,
+        chosen=tuple(chosen_ranks(operations, path)) if many else (),
+        ranks=ranks,
+        shares=shares_of(operations, messages, limits) if many else None,
+    )
+
+
+def _draw(each: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
+    """Draw the panels of a result."""
+    label = shown(each.label)
+    if each.shares is not None:
+        axes = next(panels)
+        axes.set_title(f"{label}: {each.ranks:,} ranks", loc="left", fontsize="small")
+        _share_panel(axes, each.shares, per_time)
+        label = f"{len(each.chosen)} of them"
+    axes = next(panels)
+    axes.set_title(label, loc="left", fontsize="small")
+    rows = _panel(axes, each, colours, per_time)
+    if each.path is None:
+        return
+    _path_in_rows(axes, each.path, rows, per_time)
+    if each.chosen:
+        axes = next(panels)
+        axes.set_title(f"critical path of {shown(each.path.target.name)}", loc="left", fontsize="small")
+        _path_panel(axes, each.path, per_time)
+
+
+def _keys(found: Sequence[_Shown], colours: dict[str, str]) -> Iterator[tuple[str, Artist]]:
+    """Yield what the legend names."""
+    yield from ((kind, Patch(color=colour)) for kind, colour in colours.items())
+    if any(len(each.messages) for each in found):
+        yield "message on the network", Patch(color=MESSAGE_SHADES[0])
+    if any(each.chosen for each in found):
+        yield "in an operation without one", Patch(color=OTHER_COLOUR)
+    if any(each.path for each in found):
+        yield "critical path", Line2D([], [], color=PATH_COLOUR)
+
+
+def _table(each: _Shown) -> pl.DataFrame:
+    """Return everything that is shown of a result."""
+    operations, messages = each.rows()
+    parts = [operations.select(COLUMNS), messages.with_columns(kind=pl.lit("message"))]
+    if each.path is not None:
+        parts.append(
+            pl.DataFrame(
+                {
+                    "workload": each.path.target.workload,
+                    "rank": pl.Series([step.rank for step in each.path.steps], dtype=pl.UInt64),
+                    "name": [step.name for step in each.path.steps],
+                    "kind": "critical path",
+                    "start_us": [step.from_ps / 1e6 for step in each.path.steps],
+                    "end_us": [step.to_ps / 1e6 for step in each.path.steps],
+                }
+            )
+        )
+    if each.shares is not None:
+        shares = each.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
+        parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
+    whole = pl.concat(parts, how="diagonal")
+    return whole.select(pl.lit(each.label).alias("result"), pl.lit(each.seed).alias("seed"), pl.all())
+
+
+def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:
+    """Draw the shares of ranks that do something, on one another."""
+    edges = np.append(shares["start_us"].to_numpy(), shares["end_us"][-1]) / per_time
+    below = np.zeros(len(shares))
+    colours = (colour_of(0), MESSAGE_SHADES[0], OTHER_COLOUR)
+    for name, colour in zip(("computing", "message", "other"), colours, strict=True):
+        above = below + shares[name].to_numpy() * 100
+        axes.stairs(above, edges, baseline=below, fill=True, color=colour, linewidth=0)
+        below = above
+    axes.set_ylim(0, 100)
+    axes.set_ylabel("% of ranks")
 
 
 def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float]) -> pl.DataFrame:
@@ -123,33 +272,97 @@ def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float])
     return inside.sort("workload", "rank", "start_us")
 
 
-def _panel(axes: Axes, frame: pl.DataFrame, colours: dict[str, str], per_time: float) -> None:
-    """Draw the bars of a result, the ranks of the first job at the top."""
+def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -> dict[tuple[str, int], int]:
+    """Draw the bars of a result, the ranks of the first job at the top, and return the row of each rank."""
+    frame, messages = each.rows()
     ranks = frame.select("workload", "rank").unique(maintain_order=True).with_row_index("row")
     placed = frame.join(ranks, on=["workload", "rank"], how="left", maintain_order="left")
     for kind, colour in colours.items():
         bars = placed.filter(pl.col("kind") == kind)
         if bars.is_empty():
             continue
-        # Gaps between many rows would be stripes.
-        half = (NARROW if kind == WAITS else HIGH if len(ranks) <= FEW else 1.0) / 2
-        begin, end = bars["start_us"].to_numpy() / per_time, bars["end_us"].to_numpy() / per_time
-        row = bars["row"].to_numpy().astype(float)
-        corners = np.stack(
-            [
-                np.stack([begin, row - half], axis=-1), np.stack([end, row - half], axis=-1),
-                np.stack([end, row + half], axis=-1), np.stack([begin, row + half], axis=-1),
-            ],
-            axis=1,
-        )  # fmt: skip
+        half = (NARROW if kind == WAITS else HIGH) / 2
         # Operations of a kind that follow each other have two shades in turn.
         lighter = to_hex((0.45 + 0.55 * np.array(to_rgb(colour))).tolist())
-        turns = bars.select(pl.int_range(pl.len()).over("row") % 2).to_series().to_numpy()
-        shades = [lighter if turn else colour for turn in turns]
-        axes.add_collection(PolyCollection(list(corners), facecolors=shades, linewidths=0))
+        _bars(axes, bars, (-half, half), (colour, lighter), per_time)
+    if len(messages) <= MOST_MESSAGES:
+        sent = messages.join(ranks, on=["workload", "rank"], how="inner", maintain_order="left")
+        _bars(axes, sent, MESSAGES, MESSAGE_SHADES, per_time)
     axes.set_ylim(len(ranks) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-    _name_rows(axes, ranks)
+    if each.chosen:
+        _name_each(axes, ranks)
+    else:
+        _name_rows(axes, ranks)
+    return {(job, rank): row for row, job, rank in ranks.iter_rows()}
+
+
+def _bars(
+    axes: Axes, spans: pl.DataFrame, at: tuple[float, float], shades: tuple[str, str], per_time: float
+) -> None:
+    """Draw spans as bars, of two shades in turn; `at` is where in their row they begin and end."""
+    if spans.is_empty():
+        return
+    begin, end = spans["start_us"].to_numpy() / per_time, spans["end_us"].to_numpy() / per_time
+    row = spans["row"].to_numpy().astype(float)
+    above, below = row + at[0], row + at[1]
+    corners = np.stack(
+        [
+            np.stack([begin, above], axis=-1), np.stack([end, above], axis=-1),
+            np.stack([end, below], axis=-1), np.stack([begin, below], axis=-1),
+        ],
+        axis=1,
+    )  # fmt: skip
+    turns = spans.select(pl.int_range(pl.len()).over("row") % 2).to_series().to_numpy()
+    axes.add_collection(
+        PolyCollection(list(corners), facecolors=[shades[turn] for turn in turns], linewidths=0)
+    )
+
+
+def _path_in_rows(axes: Axes, path: CriticalPath, rows: dict[tuple[str, int], int], per_time: float) -> None:
+    """Draw the steps of a path whose ranks have rows."""
+    job, lines = path.target.workload, []
+    for step in path.steps:
+        to = rows.get((job, step.rank))
+        if to is not None:
+            begin = rows.get((job, step.began_at), to)
+            lines.append([(step.from_ps / 1e6 / per_time, begin), (step.to_ps / 1e6 / per_time, to)])
+    axes.add_collection(LineCollection(lines, colors=PATH_COLOUR, linewidths=1.4, zorder=3))
+
+
+def _path_panel(axes: Axes, path: CriticalPath, per_time: float) -> None:
+    """Draw a path from rank to rank, and its phases where each is one stretch."""
+    points = [(path.steps[0].from_ps / 1e6 / per_time, path.steps[0].began_at)]
+    points += [(step.to_ps / 1e6 / per_time, step.rank) for step in path.steps]
+    marker = "." if len(points) <= MOST_MARKED else ""
+    axes.plot(*zip(*points, strict=True), color=PATH_COLOUR, linewidth=1.2, marker=marker, markersize=2.5)
+    phases = [phase for phase in path.phases if phase.stretches == 1]
+    named = phases if len(phases) == len(path.phases) else []
+    least, most = min(rank for _, rank in points), max(rank for _, rank in points)
+    room = max(1, most - least) / 20
+    # Names of phases stand above the path.
+    axes.set_ylim(most + room, least - (5 if named else 1) * room)
+    axes.set_ylabel("rank")
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    for phase in named:
+        begin, end = phase.from_ps / 1e6 / per_time, phase.to_ps / 1e6 / per_time
+        axes.axvline(end, color="black", linewidth=0.6, linestyle=":")
+        if phase.time_ps >= NAMED_PHASE * path.time_ps:
+            name = f"{phase.place},\n{counted(len(phase.steps), 'step')}"
+            where = axes.get_xaxis_transform()
+            middle = (begin + end) / 2
+            axes.text(middle, 0.97, name, transform=where, ha="center", va="top", fontsize="x-small")
+
+
+def _name_each(axes: Axes, ranks: pl.DataFrame) -> None:
+    """Write the number of each rank that has a row, with its job where there are several."""
+    several = ranks["workload"].n_unique() > 1
+    names = [
+        f"{shown(job, longest=LONGEST_JOB)} {rank}" if several else str(rank)
+        for _, job, rank in ranks.iter_rows()
+    ]
+    axes.set_yticks(range(len(names)), names, fontsize="small")
+    axes.set_ylabel("rank" if several else f"rank of {shown(ranks['workload'][0], longest=LONGEST_JOB)}")
 
 
 def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from floodway.report.columns import packed
 from floodway.report.events import marks_document, pauses_document, states_document
 from floodway.report.flows import Chosen, flows_document, why_document, whys_of
+from floodway.report.jobs import jobs_document, path_of
 from floodway.report.network import network_of
 from floodway.report.timeline import Steps, frames_of
 from floodway.results.grid import grid_of
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from floodway.critical_path import CriticalPath
     from floodway.report.network import Network
     from floodway.report.timeline import Frames
     from floodway.results import Result
     from floodway.results.grid import Grid
     from floodway.why import Why
 
-__all__ = ["LARGEST", "Shown", "document"]
+__all__ = ["LARGEST", "Repeating", "Shown", "document"]
 
 #: Steps of loads and queues, the finest first; the first that keep the frames below the limit are taken.
 STEPS = (
@@ -44,26 +46,44 @@ TEXT_BYTES, DATA_BYTES = 4, 3
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run that a page shows: its label, its folder if it has one, and the flows whose causes it has."""
+    """A run that a page shows.
+
+    Attributes
+    ----------
+    label, result, folder
+        Its name in the page, the run, and its folder if it has one.
+    flows
+        Those whose causes the page has.
+    job
+        The collective or iteration whose phases the page has; none without jobs.
+    """
 
     label: str
     result: Result
     folder: Path | None
     flows: Sequence[Chosen]
+    job: str | None = None
 
 
-def document(
-    title: str, runs: Sequence[Shown], why: Callable[[Result, Sequence[str]], Sequence[Why]]
-) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Repeating:
+    """What runs a scenario again: for the causes of flows, and for the critical path of a job."""
+
+    why: Callable[[Result, Sequence[str]], Sequence[Why]]
+    path: Callable[[Result, str], CriticalPath]
+
+
+def document(title: str, runs: Sequence[Shown], repeating: Repeating) -> dict[str, Any]:
     """Make the data of a page."""
-    return {"format": 1, "title": title, "runs": [_run(run, why) for run in runs]}
+    return {"format": 1, "title": title, "runs": [_run(run, repeating) for run in runs]}
 
 
-def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) -> dict[str, Any]:
+def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
     result = shown.result
     network, grid = network_of(result), grid_of(result)
     frames = frames_of(grid, network.ports, network.rates_gbps)
-    found, lacks = whys_of(result, shown.flows, why)
+    found, lacks = whys_of(result, shown.flows, repeating.why)
+    path, lacking = path_of(result, shown.job, repeating.path)
     pauses = pauses_document(result, grid, frames, network.ports)
     states = states_document(result, frames, network.ports)
     nodes = {node.name: index for index, node in enumerate(network.nodes)}
@@ -78,7 +98,7 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
         "simulatedUs": result.outcome.simulated_us,
         "stopped": result.outcome.stopped,
         "warnings": list(_warnings(result)),
-        "notes": [*_notes(result, network, frames), *lacks],
+        "notes": [*_notes(result, network, frames), *lacks, *lacking],
         "facts": [[fact.name, list(fact.lines)] for fact in facts(result)],
         "nodes": {
             "name": [node.name for node in network.nodes],
@@ -105,6 +125,7 @@ def _run(shown: Shown, why: Callable[[Result, Sequence[str]], Sequence[Why]]) ->
         "marks": marks_document(result, frames, network.ports),
         "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
         "why": [why_document(asked, own, ports) for asked, own in found],
+        "jobs": jobs_document(result, path),
     }
     room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES
     return {**rest, "frames": _frames(frames, room=room)}

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.errors import InputError
-from floodway.report.document import Shown, document
+from floodway.report.document import Repeating, Shown, document
 from floodway.report.flows import named_flow, usual_flows
+from floodway.report.jobs import longest
 from floodway.report.page import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from floodway.critical_path import CriticalPath
     from floodway.results import Result
     from floodway.why import Why
 
@@ -22,13 +24,14 @@ __all__ = ["MOST_RUNS", "report"]
 MOST_RUNS = 4
 
 
-def report(
+def report(  # noqa: PLR0913 (what a caller may choose)
     results: Mapping[str, Result],
     *,
     title: str | None = None,
     flows: Sequence[str] | None = None,
     folders: Mapping[str, Path] | None = None,
     why: Callable[[Result, Sequence[str]], Sequence[Why]] | None = None,
+    path: Callable[[Result, str], CriticalPath] | None = None,
 ) -> str:
     """Return a self-contained page of runs: the network over time, its ports, flows and causes.
 
@@ -46,6 +49,9 @@ def report(
         Folders of runs by label; the page names them in commands.
     why
         What does that; by default `floodway.why.take_each_apart`.
+    path
+        What finds the critical path of the longest iteration or collective of a run with jobs, whose phases
+        the page has; by default `floodway.critical_path.find_path`. The run is repeated twice for it.
 
     Raises
     ------
@@ -58,7 +64,11 @@ def report(
         raise InputError(
             f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
         )
-    from floodway.why import take_each_apart  # noqa: PLC0415 (it needs the results)
+    # They need the results.
+    from floodway.critical_path import find_path  # noqa: PLC0415
+    from floodway.why import take_each_apart  # noqa: PLC0415
+
+    repeating = Repeating(why=why or take_each_apart, path=path or find_path)
 
     names = dict.fromkeys(result.run.name for result in results.values())
     shown = [
@@ -67,7 +77,8 @@ def report(
             result=result,
             folder=(folders or {}).get(label),
             flows=usual_flows(result) if flows is None else [named_flow(flow) for flow in flows],
+            job=longest(result),
         )
         for label, result in results.items()
     ]
-    return page(document(title or ", ".join(names), shown, why or take_each_apart))
+    return page(document(title or ", ".join(names), shown, repeating))

@@ -62,7 +62,7 @@ def html_of(result: Result) -> str:
     few = any(is_few(row.measured, thousandths=990) for row in rows)
     note = f"<p>{FEW}</p>" if few else ""
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<p>{caption}</p>{_simulated(result)}{table}{note}{_collectives(summary)}"
+    return f"<p>{caption}</p>{_simulated(result)}{_collectives(summary)}{table}{note}"
 
 
 def _collectives(summary: Summary) -> str:

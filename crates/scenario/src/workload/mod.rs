@@ -9,6 +9,7 @@ pub mod hot_spot;
 pub mod hpcc;
 pub mod incast;
 pub mod micro_bursts;
+pub mod models;
 pub mod pairs;
 pub mod perftest;
 pub mod poisson;

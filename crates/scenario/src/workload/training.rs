@@ -9,17 +9,13 @@
 //! Compute times are not measured: each layer takes its floating-point operations over an assumed rate, or
 //! the time that is given.
 
-use std::fmt;
-
 use floodway_programs::collective::{AlgorithmName, CrossNic};
-use floodway_programs::training::Model;
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::collective::Placement;
+use super::models::ModelKeys;
 use crate::grammar::selector::Selector;
 
 /// Iterations of a training job.
@@ -106,101 +102,4 @@ pub enum Gradients {
     ReduceScatter,
     /// Each rank gets all sums.
     AllReduce,
-}
-
-/// A model.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-#[schemars(untagged)]
-pub enum ModelKeys {
-    /// A published one.
-    Name(ModelName),
-    /// Any.
-    Table(ModelTable),
-}
-
-/// A published model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum ModelName {
-    /// 96 layers of 12288 (Brown et al. 2020, table 2.1).
-    #[serde(rename = "gpt-3-175b")]
-    Gpt3,
-    /// 80 layers of 8192 (Llama Team 2024, table 3).
-    #[serde(rename = "llama-3-70b")]
-    Llama70,
-    /// 126 layers of 16384 (Llama Team 2024, table 3).
-    #[serde(rename = "llama-3-405b")]
-    Llama405,
-    /// 32 layers of 4096, eight experts of which each token goes to two (Jiang et al. 2024, table 1).
-    #[serde(rename = "mixtral-8x7b")]
-    Mixtral,
-    /// 61 layers of 7168, of whose 256 routed experts each token goes to eight (DeepSeek-AI 2024, section
-    /// 4.2).
-    #[serde(rename = "deepseek-v3")]
-    DeepSeekV3,
-}
-
-/// A model's description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ModelTable {
-    /// Transformer layers, at least 1. No default.
-    pub layers: u32,
-    /// Width of the activations. No default.
-    pub hidden: u64,
-    /// Tokens of a sequence. No default.
-    pub sequence: u64,
-    /// Parameters in all. No default.
-    pub parameters: u64,
-    /// Parameters that a token passes, at most all. Default: all.
-    #[serde(default)]
-    pub active_parameters: Option<u64>,
-    /// Experts that a token goes to. Default: 0, no experts.
-    #[serde(default)]
-    pub experts_per_token: Option<u64>,
-}
-
-impl<'de> Deserialize<'de> for ModelKeys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ModelVisitor)
-    }
-}
-
-struct ModelVisitor;
-
-impl<'de> Visitor<'de> for ModelVisitor {
-    type Value = ModelKeys;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a model, or { layers, hidden, sequence, parameters }")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<ModelKeys, E> {
-        ModelName::deserialize(name.into_deserializer()).map(ModelKeys::Name)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelKeys, A::Error> {
-        ModelTable::deserialize(MapAccessDeserializer::new(map)).map(ModelKeys::Table)
-    }
-}
-
-impl ModelKeys {
-    /// The model's numbers.
-    pub fn model(self) -> Model {
-        let (layers, hidden, sequence, parameters, active_parameters, experts_per_token) = match self {
-            ModelKeys::Table(table) => (
-                table.layers,
-                table.hidden,
-                table.sequence,
-                table.parameters,
-                table.active_parameters.unwrap_or(table.parameters),
-                table.experts_per_token.unwrap_or(0),
-            ),
-            ModelKeys::Name(ModelName::Gpt3) => (96, 12_288, 2_048, 175_000_000_000, 175_000_000_000, 0),
-            ModelKeys::Name(ModelName::Llama70) => (80, 8_192, 8_192, 70_000_000_000, 70_000_000_000, 0),
-            ModelKeys::Name(ModelName::Llama405) => (126, 16_384, 8_192, 405_000_000_000, 405_000_000_000, 0),
-            ModelKeys::Name(ModelName::Mixtral) => (32, 4_096, 32_768, 47_000_000_000, 13_000_000_000, 2),
-            ModelKeys::Name(ModelName::DeepSeekV3) => (61, 7_168, 4_096, 671_000_000_000, 37_000_000_000, 8),
-        };
-        Model { layers, hidden, sequence, parameters, active_parameters, experts_per_token }
-    }
 }

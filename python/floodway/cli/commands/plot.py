@@ -104,6 +104,12 @@ __all__ = ["command"]
     show_default="at most 250 buckets",
 )
 @click.option(
+    "--path",
+    metavar="NAME",
+    help="For timeline: draw the critical path of a collective or an iteration, named as `why` takes it "
+    "(gradients:0, job:iteration-0), and show its time; the scenario is run again, twice.",
+)
+@click.option(
     "-b",
     "--minbytes",
     "least",
@@ -154,6 +160,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     begin: str | None,
     end: str | None,
     bucket: str | None,
+    path: str | None,
     least: str | None,
     most: str | None,
     factor: int | None,
@@ -177,6 +184,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway plot region out/rcm-incast --from 140us
       floodway plot shares out/rcm-incast --object 't1>h1' --from 140us --to 200us --bucket 2us
       floodway plot timeline out/two-sites/pfc --workload gradients --from 0us --to 2ms
+      floodway plot timeline out/two-sites/pfc --path gradients:0
       floodway plot busbw out/two-sites/pfc out/two-sites/bifrost
       floodway plot busbw scenarios/nccl-two-nodes.toml -b 8 -e 256M -f 2
       floodway plot busbw cluster.toml all_reduce.log -b 1M -e 1G -f 4
@@ -209,6 +217,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             begin=begin,
             end=end,
             bucket=bucket,
+            path=path,
             sizes=sizes,
             sets=list(sets),
             csv=csv,

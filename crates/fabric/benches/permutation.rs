@@ -48,6 +48,8 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     let end = |node: usize| EndSpec {
         node: NodeId(node as u32),
         buffer: None,
+        receive: None,
+        failover: None,
         scheduler: params(r#""strict""#),
         congestion_points: if matches!(nodes[node].role, Role::Switch(_)) {
             case.congestion_points.iter().map(|point| params(point)).collect()

@@ -21,6 +21,8 @@ pub(crate) fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
     let end = |node| EndSpec {
         node: NodeId(node),
         buffer: None,
+        receive: None,
+        failover: None,
         scheduler: read(r#""strict""#),
         congestion_points: Vec::new(),
         pauses: Vec::new(),

@@ -5,6 +5,7 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams,
     RoutingParams, SchedulerParams,
 };
+use floodway_mechanisms::slots::Timeout;
 use floodway_units::{Bytes, Class, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,20 @@ macro_rules! with_slots {
             /// Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
             /// thresholds and headroom count cells then. Default: 1 byte, as if there were none.
             pub cell: Option<Bytes>,
+            /// Of hosts: the rate at which a NIC writes what it has received to the host's memory, as PCIe or
+            /// memory allow, in bytes of frames. What arrives faster waits in the NIC's receive buffer, by
+            /// which the link's flow control pauses the switch; packets are delivered and acknowledged when
+            /// they are written. Default: without limit.
+            pub drain: Option<Rate>,
+            /// Of hosts with `drain`: size of the receive buffer of each NIC and class, headroom included.
+            /// Default: 262,016 bytes, the receive buffer of a ConnectX port (Mellanox DOC-2933), or what the
+            /// link's flow control needs, if that is more.
+            pub receive_buffer: Option<Bytes>,
+            /// Of hosts with several NICs: how long after a host knows that the link of a NIC is down
+            /// (`faults.detection`) the queue pairs of that NIC move to others; `"off"` to let them wait for
+            /// the link. Linux looks every `miimon`, often 100 ms; hardware that bonds ports knows at once.
+            /// Default: 0.
+            pub nic_failover: Option<Timeout>,
         }
 
         impl $name {
@@ -71,6 +86,9 @@ macro_rules! with_slots {
                     payload: self.payload,
                     pipeline: self.pipeline,
                     cell: self.cell,
+                    drain: self.drain,
+                    receive_buffer: self.receive_buffer,
+                    nic_failover: self.nic_failover,
                     ..Slots::default()
                 }
             }
@@ -118,6 +136,9 @@ pub struct Slots<'a> {
     pub payload: Option<Bytes>,
     pub pipeline: Option<Span>,
     pub cell: Option<Bytes>,
+    pub drain: Option<Rate>,
+    pub receive_buffer: Option<Bytes>,
+    pub nic_failover: Option<Timeout>,
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
     pub length: Option<Length>,

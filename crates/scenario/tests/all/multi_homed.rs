@@ -93,15 +93,59 @@ fn flows_that_start_after_a_nic_has_failed_take_the_other() {
     assert_eq!(sent(&both, "h1", "h1-t2"), sent(&alone, "h1", "h1-t2") + 640);
 }
 
-#[test]
-fn flows_that_had_a_failed_nic_wait_for_it() {
+/// 16 flows of a host, the link of whose first NIC is down from 1 ms to 20 ms; and how many completed after that.
+fn cut(hosts: &str) -> (Records, usize) {
     let faults = "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"1ms\", to = \"20ms\" }]\n";
+    let hosts = format!("[[override]]\nname = \"bond\"\nhosts = \"h1\"\n{hosts}\n");
+    let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
+    let records = run(&format!("limit = \"1s\"\n{RACKS}{faults}{hosts}{list}"));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let after =
+        reals(&records.flows, "finish_receiver_us").iter().filter(|finish| **finish > 20_000.0).count();
+    (records, after)
+}
+
+#[test]
+fn flows_of_a_failed_nic_move_to_the_other() {
+    for (hosts, earliest) in [("scheduler = \"strict\"", 0.0), ("nic-failover = \"3ms\"", 4_000.0)] {
+        let (records, after) = cut(hosts);
+        assert_eq!(after, 0, "{hosts}");
+        let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
+        // 1 ms at 25G are 2888 packets.
+        assert!((2_000..3_300).contains(&first) && first + second >= 16_000, "{first} and {second}");
+        let late =
+            reals(&records.flows, "finish_receiver_us").iter().filter(|finish| **finish > earliest).count();
+        assert!(late > 0, "{hosts}");
+    }
+}
+
+#[test]
+fn flows_of_a_failed_nic_wait_for_it_where_failover_is_off_or_comes_later() {
+    for hosts in ["nic-failover = \"off\"", "nic-failover = \"19ms\""] {
+        let (_, after) = cut(hosts);
+        assert!(after > 0 && after < 16, "{after}");
+    }
+}
+
+#[test]
+fn flows_move_back_when_the_other_nic_fails_in_turn() {
+    let faults = r#"
+[[override]]
+name = "first"
+links = "h1-t1"
+faults.down = [{ from = "1ms", to = "3ms" }]
+[[override]]
+name = "second"
+links = "h1-t2"
+faults.down = [{ from = "2ms", to = "400ms" }]
+"#;
     let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
     let records = run(&format!("limit = \"1s\"\n{RACKS}{faults}{list}"));
+    // From 2 ms to 3 ms no NIC is up.
     assert_eq!(records.outcome.stopped, Stopped::Finished);
-    let finishes = reals(&records.flows, "finish_receiver_us");
-    let after = finishes.iter().filter(|finish| **finish > 20_000.0).count();
-    assert!(after > 0 && after < 16, "{after}");
+    let last = reals(&records.flows, "finish_receiver_us").iter().copied().fold(0.0, f64::max);
+    assert!(last < 20_000.0, "{last}");
+    assert!(sent(&records, "h1", "h1-t1") > 9_000);
 }
 
 #[test]

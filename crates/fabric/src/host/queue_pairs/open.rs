@@ -201,7 +201,7 @@ impl AtNode<'_, '_> {
         };
         let controlled = |port: &PortId| {
             let rx = &self.facts.ports[peer(*port).index()];
-            rx.at_host || rx.lossless >> class & 1 != 0
+            rx.at_host && rx.drain.is_none() || rx.lossless >> class & 1 != 0
         };
         let replied = |port: &PortId| {
             sound(port)
@@ -247,7 +247,8 @@ impl World<'_> {
             &mut self.run.pairs.receivers[at],
         );
         if half.state.alive {
-            self.nodes[path.source.index()].nics[path.nic.index()].ranks.close(path.rank);
+            // Its NIC may be another one than it was opened on.
+            self.nodes[path.source.index()].nics[half.nic.index()].ranks.close(half.rank);
             half.close(path, &mut self.run.kept.records);
         }
         if let Some((_, rank)) = other.timer_key {

@@ -62,9 +62,17 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
+    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths, of those that it
+    /// has not given up.
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
         let candidates = self.candidates(source, destination);
+        if self.run.changing.is_some()
+            && source == self.node.id
+            && candidates.iter().any(|&port| self.has_failed(port))
+            && let Some(port) = self.nic_that_is_up(destination, tuple.key())
+        {
+            return Some(port);
+        }
         match candidates.len() {
             // Every path is cut: the flow waits at its host for one to come back.
             0 => self.facts.blueprint.ports_of(source).next(),

@@ -176,6 +176,8 @@ impl Net {
         let end = |node| EndSpec {
             node,
             buffer: None,
+            receive: None,
+            failover: None,
             scheduler: params(r#""strict""#),
             congestion_points: Vec::new(),
             pauses: Vec::new(),

@@ -63,7 +63,9 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
         let size = host.receive_buffer.as_ref().map(|size| setting("receive-buffer", size));
         let failover = Some(&host.nic_failover).filter(|failover| failover.origin.place.is_some());
         let failover = failover.map(|failover| setting("nic-failover", failover));
-        let settings: Vec<Setting> = drain.into_iter().chain(size).chain(failover).collect();
+        let nics = Some(&host.nics).filter(|nics| nics.origin.place.is_some());
+        let nics = nics.map(|nics| setting("nics", nics));
+        let settings: Vec<Setting> = drain.into_iter().chain(size).chain(failover).chain(nics).collect();
         if !settings.is_empty() {
             grouping.add("host", node.name.clone(), settings);
         }

@@ -94,7 +94,8 @@ impl<'f, 'a: 'f> PathFacts<'f, 'a> {
     /// Does the node spread the packets of a flow over its equal-cost ports?
     fn spreads(&self, node: NodeId) -> bool {
         let router = self.facts.routers[node.index()].as_ref();
-        router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
+        self.facts.sprays(node)
+            || router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
     }
 
     /// Does any node spread the packets of a flow?

@@ -12,8 +12,7 @@
 //! or routes change. What was lost is retransmitted by its reliability. It stays where it is when the link
 //! comes up again; new queue pairs use it. A queue pair with a given path never moves.
 
-use floodway_units::cast::to_usize;
-use floodway_units::{NodeId, PortId, fold};
+use floodway_units::{NodeId, PortId};
 
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
@@ -56,7 +55,8 @@ impl AtNode<'_, '_> {
     fn nic_instead(&mut self, slot: u32) -> Option<Local> {
         let half = &self.run.pairs.senders[slot as usize];
         let path = &self.run.pairs.paths[slot as usize];
-        if half.on_path || half.state.done || self.facts.blueprint.semantics.turns != Turns::Ring {
+        let stays = half.on_path || half.state.done || !self.node.nics[half.nic.index()].failed;
+        if stays || self.facts.blueprint.semantics.turns != Turns::Ring {
             return None;
         }
         let (destination, key) = (path.destination, path.tuple.key());
@@ -64,24 +64,47 @@ impl AtNode<'_, '_> {
         self.nic_that_is_up(destination, key).map(|port| self.facts.local(port))
     }
 
-    /// The NIC of this host that a flow uses of those that have not failed, by hash.
+    /// The NIC of this host that a flow uses of those that have not failed, as its policy says.
     pub fn nic_that_is_up(&self, destination: NodeId, key: u64) -> Option<PortId> {
-        let source = self.node.id;
-        let usable = |port: &&PortId| {
-            let local = self.facts.local(**port).index();
+        self.nic_among(self.node.id, key, || self.nics_that_are_up(destination))
+    }
+
+    /// The NICs of this host by which packets may leave.
+    pub fn nics_that_are_up(&self, destination: NodeId) -> impl Iterator<Item = PortId> {
+        let is_up = |port: &PortId| {
+            let local = self.facts.local(*port).index();
             self.node.ports[local].up && !self.node.nics[local].failed
         };
-        let candidates = || self.candidates(source, destination).iter().filter(usable);
-        let count = candidates().count() as u64;
-        let choice = fold(key, u64::from(source.0)).checked_rem(count)?;
-        candidates().nth(to_usize(choice)).copied()
+        self.candidates(self.node.id, destination).iter().copied().filter(is_up)
     }
 
     /// A queue pair sends by another NIC from now on, with a rank of its own there.
-    fn move_to_nic(&mut self, slot: u32, to: Local) {
+    pub fn move_to_nic(&mut self, slot: u32, to: Local) {
         if self.run.trace.is_some() {
             self.each_trace(|at| at.trace_moved(slot, to));
         }
+        self.leave_turns(slot);
+        if self.node.host_pairs.sprays {
+            // It has the same rank there.
+            self.run.pairs.senders[slot as usize].nic = to;
+            return self.allowance_changed(slot);
+        }
+        let half = &mut self.run.pairs.senders[slot as usize];
+        let nic = &mut self.node.nics[half.nic.index()];
+        nic.ranks.close(half.rank);
+        // Its timer names a rank that is closed.
+        half.timers.timer = Armed::default();
+        let nic = &mut self.node.nics[to.index()];
+        (half.nic, half.rank) = (to, nic.ranks.next());
+        nic.ranks.open(half.rank, slot);
+        half.timers.timer_key = self.run.events.queue_pair_key(nic.number, half.rank, slot);
+        half.timers.ticks.fill(Armed::default());
+        self.allowance_changed(slot);
+        self.stack_changed(slot);
+    }
+
+    /// A queue pair is neither ready nor waits for its pacing time at its NIC any more.
+    pub fn leave_turns(&mut self, slot: u32) {
         let half = &mut self.run.pairs.senders[slot as usize];
         let nic = &mut self.node.nics[half.nic.index()];
         let class = half.class as usize;
@@ -92,16 +115,7 @@ impl AtNode<'_, '_> {
             nic.repeats[class].remove(half.rank);
             nic.repeating -= 1;
         }
-        nic.ranks.close(half.rank);
-        // What it has in the heap, and its timer, name a rank that is closed.
+        // What it has in the heap is passed over.
         half.pacing.heap_at = NEVER;
-        half.timers.timer = Armed::default();
-        let nic = &mut self.node.nics[to.index()];
-        (half.nic, half.rank) = (to, nic.ranks.next());
-        nic.ranks.open(half.rank, slot);
-        half.timers.timer_key = self.run.events.queue_pair_key(nic.number, half.rank, slot);
-        half.timers.ticks.fill(Armed::default());
-        self.allowance_changed(slot);
-        self.stack_changed(slot);
     }
 }

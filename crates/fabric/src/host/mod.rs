@@ -5,6 +5,7 @@ pub(crate) mod listed;
 pub(crate) mod messages;
 pub(crate) mod nic;
 pub(crate) mod nic_list;
+pub(crate) mod nic_spray;
 pub(crate) mod queue_pairs;
 pub(crate) mod ranks;
 pub(crate) mod receive;

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::traffic::destinations::DestinationPattern;
 use crate::traffic::sizes::Sizes;
 
-pub use self::host::ReceiveSpec;
+pub use self::host::{NicPolicy, ReceiveSpec};
 pub use self::semantics::{
     Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Semantics, Starts,
     Ties, Turns, WindowRule,
@@ -107,6 +107,8 @@ pub enum Role {
     Host {
         /// Its address, as switches hash it.
         address: u32,
+        /// Which of its NICs sends.
+        nics: NicPolicy,
     },
     /// Forwards packets.
     Switch(SwitchSpec),
@@ -138,6 +140,14 @@ impl Role {
         match self {
             Role::Switch(switch) => switch.relay,
             Role::Host { .. } => None,
+        }
+    }
+
+    /// Which of its NICs sends, if it is a host.
+    pub fn nics(&self) -> NicPolicy {
+        match self {
+            Role::Host { nics, .. } => *nics,
+            Role::Switch(_) => NicPolicy::default(),
         }
     }
 

@@ -2,11 +2,13 @@
 
 use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::FlowControlParams;
+use floodway_mechanisms::slots::Repeats;
 use floodway_units::PortId;
 use floodway_units::cast::narrow;
 
 use super::fit::Alike;
-use crate::resolve::Plan;
+use crate::grammar::nics::Nics;
+use crate::resolve::{NodePlan, Plan};
 use crate::topology::Network;
 
 /// Warns of receive buffers that nothing keeps from overflowing, and of sizes of buffers that are not there.
@@ -32,6 +34,7 @@ pub(super) fn receivers(network: &Network, plan: &Plan, blueprint: &Blueprint, w
             warnings.add(&drain.origin, "", why, blueprint.port_name(port));
         }
     }
+    sprays(plan, blueprint, warnings);
     for (node, plan) in network.nodes.iter().zip(&plan.nodes).filter(|(node, _)| node.is_host) {
         if let (Some(size), None) = (&plan.host.receive_buffer, &plan.host.drain)
             && size.origin.is_particular()
@@ -39,6 +42,22 @@ pub(super) fn receivers(network: &Network, plan: &Plan, blueprint: &Blueprint, w
             let why =
                 "a host without `drain` takes in at once what comes, and has no receive buffer".to_owned();
             warnings.add(&size.origin, "", why, node.name.clone());
+        }
+    }
+}
+
+/// Warns where go-back-N takes packets that other NICs' packets overtake for losses.
+fn sprays(plan: &Plan, blueprint: &Blueprint, warnings: &mut Alike) {
+    let spraying = |plan: &&NodePlan| plan.host.nics.value == Nics::Spray;
+    let Some(NodePlan { host, .. }) = plan.nodes.iter().find(spraying) else { return };
+    for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {
+        let reliability = &plan.reliability.value;
+        if reliability.repeats() == Repeats::AllAfter {
+            let why = format!(
+                "\"spray\" reorders packets, which reliability {:?} takes for losses and retransmits",
+                reliability.name()
+            );
+            warnings.add(&host.nics.origin, "", why, format!("flows of {}", workload.name));
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
             hosts += 1;
             let numbered = seeds == HashSeeds::NodeNumber;
             let address = if numbered { hpcc::address(number) } else { ADDRESSES + hosts };
-            Role::Host { address: node.address.unwrap_or(address) }
+            Role::Host { address: node.address.unwrap_or(address), nics: plan.host.nics.value.into() }
         } else {
             let seed = match seeds {
                 HashSeeds::None => None,

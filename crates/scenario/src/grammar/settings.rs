@@ -5,12 +5,12 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams,
     RoutingParams, SchedulerParams,
 };
-use floodway_mechanisms::slots::Timeout;
 use floodway_units::{Bytes, Class, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::{Faults, FlowControl, Many};
+use super::nics::{Failover, Nics};
 use super::selector::Selector;
 
 /// Defines a table with its own keys beside those of all slots.
@@ -65,7 +65,9 @@ macro_rules! with_slots {
             /// (`faults.detection`) the queue pairs of that NIC move to others; `"off"` to let them wait for
             /// the link. Linux looks every `miimon`, often 100 ms; hardware that bonds ports knows at once.
             /// Default: 0.
-            pub nic_failover: Option<Timeout>,
+            pub nic_failover: Option<Failover>,
+            /// Of hosts with several NICs: which of them sends. Default: `per-qp`.
+            pub nics: Option<Nics>,
         }
 
         impl $name {
@@ -89,6 +91,7 @@ macro_rules! with_slots {
                     drain: self.drain,
                     receive_buffer: self.receive_buffer,
                     nic_failover: self.nic_failover,
+                    nics: self.nics,
                     ..Slots::default()
                 }
             }
@@ -138,7 +141,8 @@ pub struct Slots<'a> {
     pub cell: Option<Bytes>,
     pub drain: Option<Rate>,
     pub receive_buffer: Option<Bytes>,
-    pub nic_failover: Option<Timeout>,
+    pub nic_failover: Option<Failover>,
+    pub nics: Option<Nics>,
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
     pub length: Option<Length>,

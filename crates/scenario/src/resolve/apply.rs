@@ -32,7 +32,7 @@ const OF_LINKS: &[&str] = &[
 const OF_SWITCHES: &[&str] =
     &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "cell", "hash-seed", "faults"];
 const OF_HOSTS: &[&str] =
-    &["scheduler", "congestion-point", "faults", "drain", "receive-buffer", "nic-failover"];
+    &["scheduler", "congestion-point", "faults", "drain", "receive-buffer", "nic-failover", "nics"];
 const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "qp", "class", "payload"];
 const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
 
@@ -435,11 +435,13 @@ impl<'a> Layer<'a> {
         let (drain, size) = (self.slots.drain, self.slots.receive_buffer);
         let drain = drain.map(|drain| self.choice("drain", drain));
         let size = size.map(|size| self.choice("receive-buffer", size));
+        let nics = self.slots.nics.map(|nics| self.choice("nics", nics));
         let failover = self.slots.nic_failover.map(|failover| self.choice("nic-failover", failover));
         for node in (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host && of(node)) {
             let host = &mut plan.nodes[node].host;
             host.drain = drain.clone().or(host.drain.take());
             set(&mut host.nic_failover, failover.as_ref());
+            set(&mut host.nics, nics.as_ref());
             host.receive_buffer = size.clone().or(host.receive_buffer.take());
         }
         Ok(())

@@ -8,12 +8,13 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
-use floodway_mechanisms::slots::{SignalKind, Sizing, Timeout};
+use floodway_mechanisms::slots::{SignalKind, Sizing};
 use floodway_mechanisms::static_buffer;
 use floodway_units::{Bytes, Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
+use crate::grammar::nics::{Failover, Nics};
 use crate::grammar::settings::Qp;
 use crate::topology::{Link, Network};
 use crate::workload::Workload;
@@ -153,7 +154,9 @@ pub struct HostPlan {
     /// Size of the receive buffers of its NICs; none for the default.
     pub receive_buffer: Option<Choice<Bytes>>,
     /// When queue pairs of a NIC whose link is down move to another one.
-    pub nic_failover: Choice<Timeout>,
+    pub nic_failover: Choice<Failover>,
+    /// Which of its NICs sends.
+    pub nics: Choice<Nics>,
 }
 
 impl HostPlan {
@@ -269,7 +272,8 @@ impl Plan {
         let host = HostPlan {
             drain: None,
             receive_buffer: None,
-            nic_failover: Choice::built_in("nic-failover", Timeout::After(Span::ZERO)),
+            nic_failover: Choice::built_in("nic-failover", Failover::After(Span::ZERO)),
+            nics: Choice::built_in("nics", Nics::PerQp),
         };
         let flows = FlowPlan {
             class: Choice::built_in("class", Class::DATA),

@@ -87,7 +87,8 @@ fn nothing_waits_where_a_host_drains_as_fast_as_the_data_come() {
 fn without_pauses_a_full_receive_buffer_loses_and_check_says_so() {
     let lossy = format!("defaults.flow-control = \"lossy\"\n{PAIR}{}", flow("5MB"));
     let warnings = scenario(&lossy).warnings().join("\n");
-    let why = "phb.drain: h2 (h2-s1): the host drains 234G of a link of 400G, and no flow control pauses class 3";
+    let why =
+        "phb.drain: h2 (h2-s1): the host drains 234G of a link of 400G, and no flow control pauses class 3";
     assert!(warnings.contains(why), "{warnings}");
     let records = run(&lossy);
     let lost: u64 = records.outcome.drops.iter().map(|&(_, packets)| packets).sum();

@@ -2,8 +2,8 @@
 
 use floodway_fabric::ThreadPlan;
 use floodway_fabric::blueprint::{
-    AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LinkSpec, LoopSpec, Next, PoissonSpec,
-    ReceiveSpec, RelayPorts, Role, ShareSpec, Sharing,
+    AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LinkSpec, LoopSpec, Next, NicPolicy,
+    PoissonSpec, ReceiveSpec, RelayPorts, Role, ShareSpec, Sharing,
 };
 use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
@@ -48,12 +48,13 @@ pub struct Plan {
     /// Every other host drains slower than its link: one of three rates, 0 for none.
     pub slow: usize,
     /// Some hosts have two NICs, whose links fail: 1 to give them up at once, 2 later, 3 never; 0 for none.
+    /// Above these, the same where each packet selects one, and so on.
     pub nics: usize,
 }
 
 /// As plans, with hosts that drain slower than their links, and with several NICs.
 pub fn host_plans() -> impl Strategy<Value = Plan> {
-    (plans(), 0..4usize, 0..4usize).prop_map(|(plan, slow, nics)| Plan { slow, nics, ..plan })
+    (plans(), 0..4usize, 0..10usize).prop_map(|(plan, slow, nics)| Plan { slow, nics, ..plan })
 }
 
 pub fn plans() -> impl Strategy<Value = Plan> {
@@ -299,11 +300,18 @@ impl Plan {
                 let drain = drain.filter(|_| host % 2 == self.seed as usize % 2);
                 end.receive = drain.map(|drain| ReceiveSpec { drain, buffer: params(buffer) });
                 if self.nics > 0 && host < 3 {
-                    end.failover = [Some(Span::ZERO), Some(Span::us(7)), None][self.nics - 1];
+                    end.failover = [Some(Span::ZERO), Some(Span::us(7)), None][(self.nics - 1) % 3];
                 }
             }
         }
-        if self.nics > 0 {
+        if let Some(policy) = self.nics.checked_sub(1) {
+            let policy = [NicPolicy::PerQp, NicPolicy::Spray, NicPolicy::ActiveBackup][policy / 3];
+            for &host in hosts.iter().take(3) {
+                let Role::Host { nics, .. } = &mut net.blueprint.nodes[host.index()].role else {
+                    panic!("it is one")
+                };
+                *nics = policy;
+            }
             let is_of = |link: &LinkSpec, host: NodeId| link.ends.iter().any(|end| end.node == host);
             let own: Vec<usize> = (0..net.blueprint.links.len())
                 .filter(|&link| is_of(&net.blueprint.links[link], hosts[0]))
